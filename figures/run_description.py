@@ -64,13 +64,8 @@ class Setting:
 
 
 def _joined(data: str, network: str, clients: str, rounds: str) -> str:
-    parts = (
-        data,
-        network,
-        f"{clients} clients" if clients else "",
-        f"{rounds} round{'' if rounds == '1' else 's'}" if rounds else "",
-    )
-    return ", ".join(filter(None, parts))
+    counted = f"{clients} clients" if clients else "", f"{rounds} round{'' if rounds == '1' else 's'}" if rounds else ""
+    return ", ".join(filter(None, (data, network, *counted)))
 
 
 @dataclass(frozen=True)

@@ -144,15 +144,8 @@ def _budget(timing: float, shares: Mapping[str, float] = SHARES, **minutes: floa
     return Budget(whole={word: 60 * each for word, each in whole.items()}, times=shares)
 
 
-def _settings(**tasks: tuple[float, ...]) -> dict[str, dict[str, float]]:
-    """By task: clients, cohort, batch, K_0 and eta_0."""
-    names = ("clients", "cohort", "batch", "local_steps", "step_size")
-    return {task: dict(zip(names, numbers, strict=True)) for task, numbers in tasks.items()}
-
-
-def _compiled(own: dict[str, dict[str, Any]], *more: str) -> dict[str, dict[str, Any]]:
-    """The same with compiled passes where these serve the network."""
-    return {task: one | ({"engine": "compiled-2"} if task in (*SERVED, *more) else {}) for task, one in own.items()}
+def _own(clients: int, cohort: int, batch: int, local_steps: int, step_size: float) -> dict[str, Any]:
+    return {"clients": clients, "cohort": cohort, "batch": batch, "local_steps": local_steps, "step_size": step_size}
 
 
 def _printed(task: str) -> tuple[int, float]:
@@ -164,8 +157,8 @@ def _as_printed(task: str, **more: Any) -> dict[str, Any]:
     return {name: getattr(PRINTED[task], name) for name in ("cohort", "batch", "local_steps", "step_size")} | more
 
 
-SERVED = ("FEMNIST", "CIFAR100")
-"""Tasks whose networks have compiled passes."""
+COMPILED = {"engine": "compiled-2"}
+"""Where a network has compiled passes."""
 LINEAR, DENSE = {"Sent140": "sent140_linear({data})"}, {"FEMNIST": "femnist_dnn({data})"}
 GRU = "shakespeare_gru({data})"
 HALF = ROUNDS // 2
@@ -178,15 +171,15 @@ Overnight K_0 is the paper's, and so is eta_0 where it trains here: on MNIST, wh
 PLANS = {
     "smoke": Plan(
         seeds=2, networks={**dict.fromkeys(TASKS, "femnist_dnn({data})"), "Sent140": "softmax({data})"}, window=2,
-        rounds=dict.fromkeys(TASKS, 6), own=_settings(**dict.fromkeys(TASKS, (10, 4, 8, 4, 0.1))),
+        rounds=dict.fromkeys(TASKS, 6), own=dict.fromkeys(TASKS, _own(10, 4, 8, 4, 0.1)),
         counts={"points": 6, "probe": 200, "repeats": 2}, budget=_budget(0.2, softmax=0.01, femnist_dnn=0.01),
     ),
     "laptop": Plan(
         seeds=4,
         networks=LINEAR | DENSE | {"CIFAR100": "fedcog_cnn({data})", "Shakespeare": GRU[:-1] + ", width=64, depth=1)"},
         rounds={"Sent140": 100, "FEMNIST": 100, "CIFAR100": 60, "Shakespeare": 60}, window=0,
-        own=_compiled(_settings(Sent140=(250, 10, 8, 20, 3.0), FEMNIST=(100, 5, 32, 40, 0.1),
-                                CIFAR100=(100, 5, 20, 20, 0.1), Shakespeare=(50, 5, 16, 10, 1.0))),
+        own={"Sent140": _own(250, 10, 8, 20, 3.0), "FEMNIST": _own(100, 5, 32, 40, 0.1) | COMPILED,
+             "CIFAR100": _own(100, 5, 20, 20, 0.1) | COMPILED, "Shakespeare": _own(50, 5, 16, 10, 1.0)},
         counts={"points": 24, "probe": 1000, "repeats": 20},
         budget=_budget(0.2, sent140_linear=0.18, femnist_dnn=0.22, fedcog_cnn=0.3, shakespeare_gru=0.2),
     ),
@@ -195,10 +188,10 @@ PLANS = {
         networks=DENSE | {"Sent140": "softmax({data}, regularisation=1e-09)", "CIFAR100": "fedcog_cnn({data})",
                           "Shakespeare": GRU[:-1] + ", width=64, depth=1)"},
         rounds={"Sent140": HALF, "FEMNIST": HALF, "CIFAR100": 60, "Shakespeare": UNTIL_OVERTAKEN}, window=0,
-        own=_compiled(_settings(Sent140=(250, 10, 8, *_printed("Sent140")),
-                                FEMNIST=(200, 4, 32, _printed("FEMNIST")[0], 0.1),
-                                CIFAR100=(100, 5, 32, _printed("CIFAR100")[0], 0.1),
-                                Shakespeare=(200, 3, 16, *_printed("Shakespeare"))), "Sent140"),
+        own={"Sent140": _own(250, 10, 8, *_printed("Sent140")) | COMPILED,
+             "FEMNIST": _own(200, 4, 32, _printed("FEMNIST")[0], 0.1) | COMPILED,
+             "CIFAR100": _own(100, 5, 32, _printed("CIFAR100")[0], 0.1) | COMPILED,
+             "Shakespeare": _own(200, 3, 16, *_printed("Shakespeare"))},
         axes={"FEMNIST": tuple(key for key in CURVES if key not in ETA_DECAYS), "Shakespeare": (FIXED, SMALLEST)},
         counts={"points": 40, "probe": 1000, "repeats": 100, "validations": 100},
         budget=_budget(1.0, LONG_SHARES, softmax=9, femnist_dnn=22, fedcog_cnn=1, shakespeare_gru=20),

@@ -102,19 +102,16 @@ LAYERS = tuple(int(row.partition("=")[2]) for row in dict.fromkeys(row for row, 
 BEST = 16
 
 
-def _split(scale: str, layers: int, column: str) -> list[Cell]:
-    """Runs with as many layers of this scale's network as stand for the printed ones; none without such a border."""
-    plan = PLANS[scale]
-    border = dict(plan.axes["borders"]).get(layers)
-    there = border is not None and column in plan.axes["splits"]
-    return seeds(scale, column, "FedALS", "non-iid", border) if there else []
-
-
 def _splits(runs: Runs, scale: str) -> Shown:
+    """With as many layers of this scale's network as stand for the printed ones; none without such a border."""
     plan, columns = PLANS[scale], ("CIFAR-10", "CIFAR-100", "SVHN")
     every, shown, borders = plan.counts["layers"], plan.axes["splits"], dict(plan.axes["borders"])
     stands_for = {n: beside(f"{borders[n]} of {every}", f"{n} of 20") if n in borders else n for n in LAYERS}
-    used = {(c, n): _split(scale, n, c) for c in columns for n in LAYERS}
+    used = {
+        (c, n): seeds(scale, c, "FedALS", "non-iid", borders[n]) if n in borders and c in shown else []
+        for c in columns
+        for n in LAYERS
+    }
     here = [c for c in columns if any(used[c, n] for n in LAYERS)]
     entries = []
     for n in LAYERS:

@@ -82,15 +82,6 @@ def _budget(step: float, image: float, other: float) -> Budget:
     return Budget(step={"": step}, image=image, whole={"generat": other, "class_counts": 5}, times=COST)
 
 
-def _counts(first: int, samples: int, steps: int, repeats: int = 5, **more: int) -> dict[str, int]:
-    """FedAvg's rounds in FedCOG, generated samples and the steps of their generation, repetitions of a timing.
-
-    ``more``: ``batch``, of the generated samples that a local step takes (all without it); ``timed``, the rounds of
-    FedAvg before something is timed (as many as before FedCOG without it).
-    """
-    return {"first": first, "samples": samples, "steps": steps, "repeats": repeats, **more}
-
-
 FEW = {"swept": ("FedAvg", "FedProx", FEDCOG), "steps": ("0", "50", "100", "500")}
 SMALL = {"batch": 20, "momentum": 0.9, "step_size": 0.01}
 OWN = {"local_steps": LOCAL_STEPS, "step_size": STEP_SIZE, "augment": "crop_flip", **RELEASED}
@@ -109,7 +100,7 @@ PLANS = {
     "smoke": Plan(
         networks={"Fashion-MNIST": "femnist_dnn(held_out({}))"}, rounds={"": 4}, seeds=2,
         setting={"local_steps": 4, "step_size": 0.05, "batch": 5, "momentum": 0.9},
-        counts=_counts(2, 10, 3, 2), budget=_budget(1e-3, 1e-3, 0.5),
+        counts={"first": 2, "samples": 10, "steps": 3, "repeats": 2}, budget=_budget(1e-3, 1e-3, 0.5),
         own={"scaffold": {"momentum": 0.0, "step_size": 0.5}},
         axes={
             "methods": ("FedAvg", "FedProx", "SCAFFOLD"), "compared": ("FedAvg", "FedProx", FEDCOG),
@@ -120,7 +111,8 @@ PLANS = {
     ),
     "laptop": Plan(
         networks={"Fashion-MNIST": "femnist_dnn(fewer({}, test=5000))"}, rounds={"": 16}, every=2, window=4, seeds=6,
-        setting={"local_steps": 20, **SMALL}, counts=_counts(12, 64, 40), budget=_budget(1e-3, 7e-3, 65),
+        setting={"local_steps": 20, **SMALL}, counts={"first": 12, "samples": 64, "steps": 40, "repeats": 5},
+        budget=_budget(1e-3, 7e-3, 65),
         own=TUNED, engine="compiled-2",
         axes={
             **FEW, "methods": tuple(m for m in METHODS if m != "FedReg"), "clients": ("5", "10", "20"),
@@ -130,7 +122,7 @@ PLANS = {
     "overnight": Plan(
         networks={"CIFAR-10": CNN}, rounds={"": ROUNDS}, window=4, seeds=3, setting=OWN, own=HALVES,
         engine="compiled-2",
-        counts=_counts(FIRST, SAMPLES, STEPS, 2, batch=BATCH, timed=1),
+        counts={"first": FIRST, "samples": SAMPLES, "steps": STEPS, "repeats": 2, "batch": BATCH, "timed": 1},
         budget=_budget(7e-3, 0.06, 2400),
         axes={
             **FEW, "steps": ("0", "100", "500"), "plugged": ("FedAvg", "FedProx", "SCAFFOLD"),
@@ -144,11 +136,14 @@ PLANS = {
         engine=GPU,
         networks={"Fashion-MNIST": CNN, "CIFAR-10": CNN, "CIFAR-100": BIG},
         rounds={"": ROUNDS}, seeds=3, setting=OWN, own=HALVES, budget=_budget(8e-3, 0.1, 2000),
-        counts=_counts(FIRST, SAMPLES, STEPS, batch=BATCH),
+        counts={"first": FIRST, "samples": SAMPLES, "steps": STEPS, "repeats": 5, "batch": BATCH},
     ),
 }  # fmt: skip
 """A network for the paper's data, whose columns are not run without one; ``axes`` where not all of one are run
-(``methods NIID-2``: of that split). SCAFFOLD has momentum where the plan gives it no steps of its own."""
+(``methods NIID-2``: of that split). ``counts``: FedAvg's rounds in FedCOG, generated samples and the steps of their
+generation, repetitions of a timing; ``batch``, of the generated samples that a local step takes (all without it);
+``timed``, the rounds of FedAvg before something is timed (as many as before FedCOG without it). SCAFFOLD has momentum
+where the plan gives it no steps of its own."""
 
 
 @dataclass(frozen=True)

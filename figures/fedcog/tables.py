@@ -364,24 +364,20 @@ def swept(name: str, runs: Runs, scale: str) -> Shown:
 # ---- Table 9: own models ----
 
 
-def _method(scale: str, column: str) -> str:
-    """The method of a column; FT's models are those of local training, before they are averaged.
-
-    FedRep's head takes as many steps as its body; Ditto's personal models take as many as the others.
-    """
-    if column == "FedRep":
-        return f"fedrep(head_steps={grid.own_steps(scale, 'fedrep')})"
-    return "ditto(fedavg())" if column == "Ditto" else column.removesuffix("+FT")
-
-
 def own_accuracy(runs: Runs, cells: Sequence[Cell]) -> list[float]:
     """Mean over clients in percent after the last round; 0 for a run that diverged."""
-    means = [findings.mean_over_clients(runs, cell, "local_accuracy_own", cell.arguments["rounds"]) for cell in cells]
+    means = [findings.mean_over_clients(runs, c, "local_accuracy_own", c.arguments["rounds"]) for c in cells]
     return [0.0 if runs.diverged(cell) else 100 * mean for cell, mean in zip(cells, means, strict=True)]
 
 
 def personal(runs: Runs, scale: str) -> Shown:
-    ran, best = {c: grid.runs(scale, _method(scale, c)) for c in columns("9")}, f"{FEDCOG}+FT"
+    """FT's models are those of local training, before they are averaged.
+
+    FedRep's head takes as many steps as its body; Ditto's personal models take as many as the others.
+    """
+    special = {"FedRep": f"fedrep(head_steps={grid.own_steps(scale, 'fedrep')})", "Ditto": "ditto(fedavg())"}
+    methods = {c: special.get(c, c.removesuffix("+FT")) for c in columns("9")}
+    ran, best = {c: grid.runs(scale, method) for c, method in methods.items()}, f"{FEDCOG}+FT"
     found = findings.turned(entries(runs, scale, "9", {("Acc %", c): cells for c, cells in ran.items()}, own_accuracy))
     place = Compared({PLAIN: ran["FedAvg+FT"], FEDCOG: ran[best], **ran}, printed("9", "Acc %", "FedAvg+FT"))
     regimes = usual(runs, scale, place, read=own_accuracy, ended=False)

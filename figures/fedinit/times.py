@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from statistics import median
 
 import numpy as np
@@ -48,9 +49,15 @@ def seconds(runs: Runs, scale: str, share: str, method: str) -> list[float]:
 
 def _timed(runs: Runs, scale: str) -> Shown:
     """And what Appendix B.2.3 concludes."""
-    entries = [
-        _time(runs, scale, share, word, m) for share in SHARES for word in ("wall-clock", "ratio") for m in METHODS
-    ]
+    printed, entries = table("fedinit", "Table 10"), []
+    for share, word, m in product(SHARES, ("wall-clock", "ratio"), METHODS):
+        setup, (taken, plain) = Setup(share=share), (seconds(runs, scale, share, each) for each in (m, "FedAvg"))
+        ours = taken if word == "wall-clock" else [a / b for a, b in zip(taken, plain, strict=True)]
+        column, ran = (
+            f"{clients_of(scale, setup)}, {word}",
+            of(timing(scale, share), replace(setup.in_paper, rounds="")),
+        )
+        entries.append(entry(printed[m, f"{share}/{word}"], m, column, ours, missing(scale, setup), ran))
     ratios = [e for e in entries if e.column.endswith("ratio")]
     at, columns = by_place(entries), list(dict.fromkeys(e.column for e in ratios))
     mine = {c: at["FedInit", c].ours for c in columns}
@@ -71,15 +78,6 @@ def _timed(runs: Runs, scale: str) -> Shown:
     )
     timed = [("", timing(scale, share)) for share in SHARES]
     return comparison(caption(scale, more, timed), entries, judged, digits=3, ranked=ratios)
-
-
-def _time(runs: Runs, scale: str, share: str, word: str, method: str) -> Entry:
-    setup, cells = Setup(share=share), timing(scale, share)
-    taken, plain = (seconds(runs, scale, share, m) for m in (method, "FedAvg"))
-    ours = taken if word == "wall-clock" else [a / b for a, b in zip(taken, plain, strict=True)]
-    column, ran = f"{clients_of(scale, setup)}, {word}", of(cells, replace(setup.in_paper, rounds=""))
-    printed = table("fedinit", "Table 10")[method, f"{share}/{word}"]
-    return entry(printed, method, column, ours, missing(scale, setup), ran)
 
 
 # ---- Table 11: until a target accuracy ----

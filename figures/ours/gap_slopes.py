@@ -38,7 +38,7 @@ def data(runs: Runs, scale: str) -> Shown:
         rows.append(
             {"panel": name, **slope, "x": math.nan, "y": mean, "error": error, "outside": False, "ran": ran[name]}
         )
-    return Shown(_caption(scale, rows), rows, conclusions=[*_conclusions(found), _first_term(rows)])
+    return Shown(_caption(scale, rows), rows, conclusions=_conclusions(found, rows))
 
 
 def slopes(runs: Runs, scale: str, federation: Draws) -> list[float]:
@@ -55,31 +55,25 @@ def slopes(runs: Runs, scale: str, federation: Draws) -> list[float]:
     return [slope for slope in found if math.isfinite(slope)]
 
 
-def _conclusions(found: dict[str, list[float]]) -> list[Judged]:
-    square = [Pair(name, [-s for s in values], [BETWEEN] * len(values)) for name, values in found.items()]
-    linear = [Pair(name, [BETWEEN] * len(values), [-s for s in values]) for name, values in found.items()]
+def _conclusions(found: dict[str, list[float]], rows: list[dict[str, Any]]) -> list[Judged]:
+    """Of both powers by the slopes; and whether the bound's first term is a bound by itself, by the tests at every
+    number of clients."""
     said = ", ".join(f"{name}: {np.mean(v):.3f}" for name, v in found.items() if v)
-    judged = [
-        judge(
-            "with identical clients the gap falls like 1/K^2 (FedALS, discussion of Theorem 4.1): slope below -1.5",
-            square,
-        ),
-        judge(
-            "with identical clients the gap falls like 1/K, as the exact value for squared distances: slope above -1.5",
-            linear,
-        ),
-    ]
-    return [Judged(j.words, j.verdict, f"{j.why}; slopes {said}") for j in judged]
-
-
-def _first_term(rows: list[dict[str, Any]]) -> Judged:
-    """Whether the bound's first term is a bound by itself, by the tests at every number of clients."""
+    steep = {name: ([-s for s in values], [BETWEEN] * len(values)) for name, values in found.items()}
+    judged = []
+    for words, sides in (
+        ("1/K^2 (FedALS, discussion of Theorem 4.1): slope below -1.5", steep),
+        ("1/K, as the exact value for squared distances: slope above -1.5", {n: two[::-1] for n, two in steep.items()}),
+    ):
+        pairs = [Pair(name, high, low) for name, (high, low) in sides.items()]
+        one = judge(f"with identical clients the gap falls like {words}", pairs)
+        judged.append(Judged(one.words, one.verdict, f"{one.why}; slopes {said}"))
     mine = [row for row in rows if row["curve"] == "first term alone"]
     broken = [f"{row['panel']}, K = {row['x']:g}" for row in mine if row["verdict"] == str(Standing.VIOLATED)]
     held = bool(mine) and all(row["verdict"] == str(Standing.HOLDS_HERE) for row in mine)
     words = "with identical clients the first term bounds the gap by itself (FedALS, discussion of Theorem 4.1)"
     why = f"violated at {len(broken)} of {len(mine)} places: {'; '.join(broken) or 'none'}"
-    return counted(words, held, why, bool(broken))
+    return [*judged, counted(words, held, why, bool(broken))]
 
 
 def _caption(scale: str, rows: list[dict[str, Any]]) -> str:

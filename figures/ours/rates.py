@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +15,8 @@ from paper_checks.worst_case.rate_search import certified
 from paper_checks.worst_case.theorem_rates import published
 
 from ..artefact import Artefact, no_runs, Shown
-from ..comparing import counted, Judged
-from ..drawing import Axis, by_meaning, each_panel, Row
+from ..comparing import counted
+from ..drawing import Axis, by_meaning, each_panel
 from ..runs import Runs
 from ..style import Line, line
 
@@ -77,7 +76,12 @@ def data(runs: Runs, scale: str) -> Shown:
         "theorem states of the method, where its conditions allow the step size (FedInit's count clients: at two); "
         "there is none for FedProx, FedAvgM and FedCM."
     )
-    return Shown(caption, rows, conclusions=[_best_possible(rows)])
+    places = [row for row in rows if row["y_name"] == PANELS[0] and not row["bound"]]
+    met = [row for row in places if row["contraction"] - row["quadratics"] <= SAME * (1 - row["quadratics"])]
+    others = ", ".join(sorted({str(row["curve"]) for row in places if row not in met}))
+    why = f"so at {len(met)} of {len(places)} places{f'; above: {others}' if others else ''}"
+    words = "every certified contraction is the best possible: two quadratics contract no faster"
+    return Shown(caption, rows, conclusions=[counted(words, len(met) == len(places), why, False)])
 
 
 def _row(
@@ -92,15 +96,6 @@ def _row(
 
 def _halving(contraction: float) -> float:
     return math.log(2) / -math.log(contraction)
-
-
-def _best_possible(rows: Sequence[Row]) -> Judged:
-    words = "every certified contraction is the best possible: two quadratics contract no faster"
-    places = [row for row in rows if row["y_name"] == PANELS[0] and not row["bound"]]
-    met = [row for row in places if row["contraction"] - row["quadratics"] <= SAME * (1 - row["quadratics"])]
-    others = ", ".join(sorted({str(row["curve"]) for row in places if row not in met}))
-    why = f"so at {len(met)} of {len(places)} places{f'; above: {others}' if others else ''}"
-    return counted(words, len(met) == len(places), why, False)
 
 
 def draw(shown: Shown) -> Any:
