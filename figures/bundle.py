@@ -63,7 +63,9 @@ def bundle(scale: str, target: Path, store: Store, workers: int) -> Report:
     if not store.folder.is_dir():
         raise EmpiricsError(f"there is no store at {store.folder}; fedbounds figure all --scale {scale} fills one")
     check_workers(workers, 1)
-    writable_folder("-o", target, _own())
+    title, entry = CONTENTS.partition("\n")[0], next(iter(PAPERS.values())).bibtex  # files that others may have too
+    own = {"README.md": title, "references.bib": entry, "bounds.tex": MACROS, "figures/REPORT.md": TITLE}
+    writable_folder("-o", target, own)
     contents = _figures(chosen(["all"]), scale, store, target)
     write_whole(target / "bounds.tex", macros(BOUNDS))
     write_whole(target / "references.bib", "\n\n".join(p.bibtex for p in PAPERS.values()) + "\n")
@@ -72,12 +74,6 @@ def bundle(scale: str, target: Path, store: Store, workers: int) -> Report:
     write_whole(target / "README.md", contents)
     files = sorted(str(path.relative_to(target)) for path in target.rglob("*.*"))
     return Report([f"wrote {target}: {len(files)} files"], {"folder": str(target), "files": files})
-
-
-def _own() -> dict[str, str]:
-    """How the files of the bundle begin that others may have too."""
-    title, entry = CONTENTS.partition("\n")[0], next(iter(PAPERS.values())).bibtex
-    return {"README.md": title, "references.bib": entry, "bounds.tex": MACROS, "figures/REPORT.md": TITLE}
 
 
 def _figures(artefacts: Sequence[Artefact], scale: str, store: Store, target: Path) -> str:
@@ -146,16 +142,11 @@ def _drawn(folder: Path, artefacts: Sequence[Artefact]) -> Iterator[dict[str, An
         text = path.read_text(encoding="utf-8") if path.exists() else ""
         for i, row in enumerate(csv.DictReader(StringIO(text, newline=""))):
             for column, cell in row.items():
-                number = _number(cell)
-                words = "" if number is not None else cell
-                yield {"artefact": artefact.name, "row": i, "column": column, "number": number, "text": words}
-
-
-def _number(cell: str) -> float | None:
-    try:
-        return float(cell)
-    except ValueError:
-        return None
+                try:
+                    told: dict[str, Any] = {"number": float(cell), "text": ""}
+                except ValueError:
+                    told = {"number": None, "text": cell}
+                yield {"artefact": artefact.name, "row": i, "column": column, **told}
 
 
 def _runs(kept: Sequence[Kept]) -> list[Mapping[str, list[Any]]]:

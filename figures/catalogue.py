@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from importlib import import_module
 
 from bounds.errors import unknown
@@ -11,22 +10,19 @@ from .artefact import Artefact
 
 MODULES = {
     "fedals": {
-        "curves": "figure_1 figure_2 figure_3",
-        "tables": "table_1 table_2 table_3",
-        "listing": "table_4 table_5",
+        "figures": "figure_1 figure_2 figure_3",
+        "tables": "table_1 table_2 table_3 table_4 table_5",
     },
     "fedinit": {
-        "curves": "figure_1a figure_1b figure_2 figure_3 figure_4 figure_5 figure_6 figure_7",
+        "figures": "figure_1a figure_1b figure_2 figure_3 figure_4 figure_5 figure_6 figure_7",
         "tables": "table_1 table_2 table_3",
         "listing": "table_6 table_7 table_8 table_9",
         "times": "table_10 table_11",
     },
-    "decaying_k": {"curves": "figure_1 figure_2", "tables": "table_1 table_2 table_4", "table_3": "table_3"},
+    "decaying_k": {"figures": "figure_1 figure_2", "tables": "table_1 table_2 table_3 table_4"},
     "fedcog": {
-        "one_round": "figure_2 table_4 table_11",
-        "curves": "figure_3 figure_6",
-        "pictures": "figure_4 figure_5",
-        "tables": "table_1 table_2 table_3 table_5 table_6 table_7 table_8 table_9 table_10",
+        "figures": "figure_2 figure_3 figure_4 figure_5 figure_6",
+        "tables": "table_1 table_2 table_3 table_4 table_5 table_6 table_7 table_8 table_9 table_10 table_11",
     },
     "ours": {
         "theorems": "theorems_fedals theorems_fedinit theorems_fedinit_data theorems_decaying_k theorems_fedcog",
@@ -38,19 +34,10 @@ MODULES = {
         "rates": "rates",
     },
 }
-"""The figures and tables in the ``ARTEFACTS`` of every file, by paper."""
+"""The figures and tables in the ``ARTEFACTS`` of every file, by paper, in their order."""
 
 
-def _place(name: str) -> tuple[str, int, str]:
-    """Figures of a paper come before its tables, both by their number; ours as they stand."""
-    kind, _, number = name.partition("_")
-    digits = re.match(r"\d+", number)
-    return (kind, int(digits[0]), number) if digits else ("", 0, "")
-
-
-FILES = {
-    paper: tuple(sorted(" ".join(files.values()).split(), key=_place)) for paper, files in MODULES.items()
-}  # fmt: skip
+FILES = {paper: tuple(" ".join(files.values()).split()) for paper, files in MODULES.items()}
 NAMES = tuple(f"{paper}.{name}" for paper, names in FILES.items() for name in names)
 
 

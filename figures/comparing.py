@@ -182,8 +182,9 @@ def _compared(words: str, claimed: Sequence[Pair], delta: float) -> Judged:
         else Reproduction.UNDECIDED
     )
     worst = int(np.argmin(means))
-    why = f"{_of(sure)} comparisons surely so, {_of(against)} surely the other way; least: {claimed[worst].words} "
-    within = f"; {_of(tied)} surely differ by less than {delta:g}" if verdict is Reproduction.EQUAL else ""
+    so, otherwise, small = (f"{int(mask.sum())} of {len(mask)}" for mask in (sure, against, tied))
+    why = f"{so} comparisons surely so, {otherwise} surely the other way; least: {claimed[worst].words} "
+    within = f"; {small} surely differ by less than {delta:g}" if verdict is Reproduction.EQUAL else ""
     counted = all(pair.still for pair in claimed)
     return Judged(words, verdict, f"{why}{means[worst]:+.3g} ± {half[worst]:.2g}{within}", counted)
 
@@ -225,10 +226,6 @@ def _halves(found: Sequence[np.ndarray], level: float = LEVEL, shared: bool = Tr
     wide = np.sqrt(np.maximum(own, sum(squares) / freedom)) * quantile(freedom, level / len(found) if shared else level)
     known = [math.sqrt(len(d)) if len(d) == len(f) else 0.0 for d, f in zip(found, finite, strict=True)]
     return np.array([w / k if k else math.inf for w, k in zip(wide, known, strict=True)])
-
-
-def _of(mask: np.ndarray) -> str:
-    return f"{int(mask.sum())} of {len(mask)}"
 
 
 def leads(entries: Sequence[Entry], row: str, others: Iterable[str] = (), columns: Iterable[str] = ()) -> list[Pair]:

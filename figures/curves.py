@@ -31,8 +31,8 @@ from bounds.showing.values import Grid, grid, stand_ins, taken_as_they_are, Valu
 from bounds.units import ONE
 from bounds.vocabulary import clients
 
-from .drawing import plain_ticks
-from .style import CYCLE, figure, GREY, Label, label_ends, save, STYLE, THEORY
+from .drawing import canvas, on_top, plain_ticks
+from .style import CYCLE, GREY, save, STYLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -218,20 +218,10 @@ def _failures(span: Grid) -> dict[str, np.ndarray]:
     return found
 
 
-def stretches(x: np.ndarray, where: np.ndarray) -> list[tuple[float, float]]:
-    """The intervals of ``x`` on which ``where`` is true; a border lies half-way between neighbouring points."""
-    edges = np.concatenate([x[:1], (x[1:] + x[:-1]) / 2, x[-1:]])
-    return [(float(edges[a]), float(edges[b])) for a, b in _spans(where)]
-
-
 def _spans(where: np.ndarray) -> list[tuple[int, int]]:
     """First index and the one after the last of every run on which ``where`` is true."""
     change = np.flatnonzero(np.diff(np.concatenate([[False], where, [False]]).astype(int)))
     return [(int(a), int(b)) for a, b in zip(change[::2], change[1::2], strict=True)]
-
-
-def _range(low: float, high: float) -> str:
-    return f"at {low:.4g}" if low == high else f"at the points from {low:.4g} to {high:.4g}"
 
 
 def notes(picture: Picture, outside: bool) -> list[str]:
@@ -240,7 +230,10 @@ def notes(picture: Picture, outside: bool) -> list[str]:
     for curve in picture.curves:
         for words, fails in curve.failed.items():
             if fails.any():
-                where = " and ".join(_range(picture.x[a], picture.x[b - 1]) for a, b in _spans(fails))
+                ends = [(picture.x[a], picture.x[b - 1]) for a, b in _spans(fails)]
+                where = " and ".join(
+                    f"at {a:.4g}" if a == b else f"at the points from {a:.4g} to {b:.4g}" for a, b in ends
+                )
                 mark = "OUTSIDE (dashed)" if outside else "does not apply"
                 who = "" if len(picture.curves) == 1 else f"{curve.label.splitlines()[0]}: "
                 lines.append(f"{who}{mark} {where}; not met: {words}")
@@ -268,37 +261,45 @@ def rows(picture: Picture) -> list[list[Any]]:
 
 def draw(ax: Axes, picture: Picture, *, outside: bool = False) -> None:
     """Draw a picture: terms stacked for one curve (lines on a logarithmic axis), totals for several."""
-    alone = len(picture.curves) == 1
     if picture.log_x:
         ax.set_xscale("log")
         plain_ticks(ax.xaxis, (picture.x[0], picture.x[-1]))
+    x, alone = picture.x, picture.curves[0] if len(picture.curves) == 1 else None
     shown = [np.where(c.holds | outside, c.formula, np.nan) for c in picture.curves]
     logarithmic = _wide(shown)
     if logarithmic:
         ax.set_yscale("log")
-    ax.set_xlim(picture.x[0], picture.x[-1])
-    if not alone:
-        labels = [_total(ax, picture.x, c, colour, outside) for c, colour in zip(picture.curves, SHADES, strict=False)]
-    elif logarithmic or not _stackable(picture.curves[0]):
-        labels = _as_lines(ax, picture.x, picture.curves[0], outside)
-    else:
-        labels = _stacked(ax, picture.x, picture.curves[0], outside)
+    ax.set_xlim(x[0], x[-1])
+    terms = alone.terms if alone and len(alone.terms) > 1 else {}
+    if alone and not logarithmic and all(np.nanmin(t[alone.holds], initial=0.0) >= 0 for t in terms.values()):
+        below = np.zeros_like(alone.formula)
+        for (name, term), tint in zip(terms.items(), cycle(TINTS)):
+            ax.fill_between(x, below, below + term, where=alone.holds, color=tint, lw=0, label=name)
+            below = below + term
+    elif alone:
+        for (name, term), colour in zip(terms.items(), cycle(SHADES[1:])):
+            _line(ax, x, term, alone, outside, color=colour, lw=1.0, label=name)
+    for curve, colour in zip(picture.curves, SHADES, strict=False):
+        silent = "" if outside or curve.holds.any() else f" ({NOT_HERE} here)"
+        dashed = " (dashed: OUTSIDE)" if outside and not curve.holds.all() else ""
+        label = " ".join(curve.label.split())
+        _line(ax, x, curve.formula, curve, outside, color=colour, label=f"{label}{silent}{dashed}")
+        beside = np.zeros_like(curve.holds)  # the last points where a theorem applies
+        beside[1:] |= ~curve.holds[:-1]
+        beside[:-1] |= ~curve.holds[1:]
+        limits = np.flatnonzero(curve.holds & beside)
+        ax.plot(x[limits], curve.formula[limits], "o", mfc="white", mec=colour, mew=1.0, ms=4)
     if not logarithmic and all(np.nanmin(v, initial=0.0) >= 0 for v in shown):
         ax.set_ylim(bottom=0)
     ax.set_ylim(ax.get_ylim())
     if alone:
-        _shade(ax, picture.x, picture.curves[0], outside)
-    label_ends(ax, [label for label in labels if label is not None])
-    _name_axes(ax, picture)
-
-
-def _name_axes(ax: Axes, picture: Picture) -> None:
-    """Above, what is bounded; along the axes the paper's letters with units."""
-    x, y = picture.letters
+        _shade(ax, x, alone, outside)
+    both = zip(picture.letters, (picture.quantity, picture.target), strict=True)
+    along, up = (f"${letter}${_unit(quantity)}" for letter, quantity in both)
     ax.set_title(fill(picture.target.card.meaning, WRAP), loc="left", parse_math=False)
-    ax.set_ylabel(f"${y}${_unit(picture.target)}")
+    ax.set_ylabel(up)
     meaning = picture.quantity.card.meaning.replace("$", r"\$")
-    ax.set_xlabel(f"{fill(meaning, WRAP)}  ${x}${_unit(picture.quantity)}", fontsize="small")
+    ax.set_xlabel(f"{fill(meaning, WRAP)}  {along}", fontsize="small")
 
 
 def _unit(quantity: Quantity) -> str:
@@ -312,70 +313,19 @@ def _wide(shown: Sequence[np.ndarray]) -> bool:
     return bool(seen.size and seen.min() > 0 and seen.max() > WIDE_RANGE * seen.min())
 
 
-def _stackable(curve: Curve) -> bool:
-    return len(curve.terms) > 1 and all(np.nanmin(t[curve.holds], initial=0.0) >= 0 for t in curve.terms.values())
-
-
-def _line(
-    ax: Axes, x: np.ndarray, y: np.ndarray, curve: Curve, outside: bool, **style: Any
-) -> tuple[float, float] | None:
-    """Solid where the theorem applies, dashed outside if asked for; returns where the drawn line ends."""
+def _line(ax: Axes, x: np.ndarray, y: np.ndarray, curve: Curve, outside: bool, **style: Any) -> None:
+    """Solid where the theorem applies, dashed outside if asked for."""
     ax.plot(x, np.where(curve.holds, y, np.nan), ls="-", **style)
     if outside:
         near = ~curve.holds
         near[1:] |= ~curve.holds[:-1]
         near[:-1] |= ~curve.holds[1:]
-        ax.plot(x, np.where(near, y, np.nan), ls=(0, (3, 2)), **style)
-    drawn = np.isfinite(y) & (curve.holds | outside)
-    if not drawn.any():
-        return None
-    last = int(np.flatnonzero(drawn)[-1])
-    return float(x[last]), float(y[last])
-
-
-def _total(ax: Axes, x: np.ndarray, curve: Curve, colour: str, outside: bool) -> Label | None:
-    end = _line(ax, x, curve.formula, curve, outside, color=colour)
-    limits = _limits(curve.holds)
-    ax.plot(x[limits], curve.formula[limits], "o", mfc="white", mec=colour, mew=1.0, ms=4)
-    if end is None:
-        return Label(f"{curve.label}\n({NOT_HERE} here)", x[-1], np.nan, colour)
-    dashed = "\n(dashed: OUTSIDE)" if outside and not curve.holds.all() else ""
-    return Label(curve.label + dashed, *end, colour)
-
-
-def _limits(holds: np.ndarray) -> np.ndarray:
-    """The last points where a theorem applies, beside those where it does not."""
-    beside = np.zeros_like(holds)
-    beside[1:] |= ~holds[:-1]
-    beside[:-1] |= ~holds[1:]
-    return np.flatnonzero(holds & beside)
-
-
-def _as_lines(ax: Axes, x: np.ndarray, curve: Curve, outside: bool) -> list[Label | None]:
-    labels = [_total(ax, x, curve, THEORY, outside)]
-    if len(curve.terms) > 1:
-        for (name, term), colour in zip(curve.terms.items(), cycle(SHADES[1:])):
-            end = _line(ax, x, term, curve, outside, color=colour, lw=1.0)
-            labels.append(Label(fill(name, 26), *end, colour) if end else None)
-    return labels
-
-
-def _stacked(ax: Axes, x: np.ndarray, curve: Curve, outside: bool) -> list[Label | None]:
-    labels: list[Label | None] = []
-    below = np.zeros_like(curve.formula)
-    for i, (name, term) in enumerate(curve.terms.items()):
-        above = below + term
-        tint = TINTS[i % len(TINTS)]
-        ax.fill_between(x, below, above, where=curve.holds, color=tint, lw=0)
-        if curve.holds.any():
-            last = int(np.flatnonzero(curve.holds)[-1])
-            labels.append(Label(fill(name, 26), x[last], float((below + above)[last]) / 2, "#202020", tint))
-        below = above
-    return [*labels, _total(ax, x, curve, THEORY, outside)]
+        ax.plot(x, np.where(near, y, np.nan), ls=(0, (3, 2)), **{**style, "label": ""})
 
 
 def _shade(ax: Axes, x: np.ndarray, curve: Curve, outside: bool) -> None:
-    for low, high in stretches(x, ~curve.holds):
+    edges = np.concatenate([x[:1], (x[1:] + x[:-1]) / 2, x[-1:]])  # half-way between neighbouring points
+    for low, high in (edges[[a, b]].tolist() for a, b in _spans(~curve.holds)):
         ax.axvspan(low, high, facecolor="#f0f0f0", edgecolor="#d5d5d5", hatch="////", lw=0, zorder=0)
         for edge in (low, high):
             if x[0] < edge < x[-1]:
@@ -391,40 +341,27 @@ def sparklines(picture: Picture, outside: bool = False) -> list[str]:
     logarithmic = _wide(shown)
     heights = [(np.log(values) if logarithmic else values).tolist() for values in shown]
     scale = ["logarithmic"] if logarithmic else []
-    rows = [
-        [bars(height, heights), " ".join(curve.label.split()), _ends(picture, values), *scale]
-        for curve, height, values in zip(picture.curves, heights, shown, strict=True)
-    ]
-    return aligned(rows)
-
-
-def _ends(picture: Picture, values: np.ndarray) -> str:
-    """The numbers at the ends of where a curve has some."""
-    some = np.flatnonzero(np.isfinite(values))
-    if not some.size:
-        return f"{NOT_HERE} here"
-    (x, y), (last_x, last_y) = ([number(of[i], 4) for of in (picture.x, values)] for i in (some[0], some[-1]))
-    return f"{y} at {picture.quantity.name} = {x} to {last_y} at {last_x}"
+    lines = []
+    for curve, height, values in zip(picture.curves, heights, shown, strict=True):
+        some, ends = np.flatnonzero(np.isfinite(values)), f"{NOT_HERE} here"
+        if some.size:
+            (x, y), (last_x, last_y) = ([number(of[i], 4) for of in (picture.x, values)] for i in (some[0], some[-1]))
+            ends = f"{y} at {picture.quantity.name} = {x} to {last_y} at {last_x}"
+        lines.append([bars(height, heights), " ".join(curve.label.split()), ends, *scale])
+    return aligned(lines)
 
 
 def write(picture: Picture, path: Path, *, outside: bool = False) -> list[Path]:
     """The picture at ``path`` (its ending says the format), the numbers it shows as CSV, and its caption beside it."""
 
     def drawn() -> Any:
-        made, ax = figure()
-        draw(ax, picture, outside=outside)
-        _narrowed(made, ax)
+        made, axes = canvas(1, 1, len(picture.curves[0].terms) if len(picture.curves) == 1 else len(picture.curves))
+        draw(axes[0, 0], picture, outside=outside)
+        handles, labels = axes[0, 0].get_legend_handles_labels()
+        on_top(made, dict(zip(labels, handles, strict=True)), 2)
         return made
 
     return write_files(places(path), drawn, rows(picture), _caption(picture, outside))
-
-
-def _narrowed(made: Any, ax: Axes) -> None:
-    """The axes as narrow as it takes for the picture with its labels to be as wide as a column."""
-    made.draw_without_rendering()
-    wide, own = made.get_tightbbox().width, made.get_figwidth()
-    left = max(own - (wide - own), own / 3)
-    ax.set_position((0.0, 0.0, left / own, 1.0))
 
 
 def _caption(picture: Picture, outside: bool) -> str:

@@ -16,15 +16,15 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 
 from .run_description import of_row, Setting
-from .style import enlarged, GREY, heavier, line, WIDTH
+from .style import DASHED, enlarged, GREY, heavier, Line, line, WIDTH
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Row = Mapping[str, Any]
 
-PANEL_HEIGHT, TITLE_HEIGHT, SHORTEST = 1.45, 0.26, 5
-"""Inches of one row of panels, of the words above it; how many strips have their place even where fewer are there."""
+PANEL_HEIGHT, TITLE_HEIGHT = 1.45, 0.26
+"""Inches of one row of panels, and of the words above it."""
 MOST_BANDS = 6
 """Curves of a panel whose bands can be distinguished; more have bars, each at places of its own."""
 FIVE_DECADES, TWO_DECADES, FEW_TICKS = 1e5, 100, 5
@@ -163,6 +163,33 @@ def band(ax: Axes, at: np.ndarray, value: np.ndarray, error: np.ndarray, colour:
         ax.fill_between(at, value - np.nan_to_num(error), value + np.nan_to_num(error), color=colour, alpha=0.18, lw=0)
 
 
+def by_meaning(ax: Axes, rows: Sequence[Row], looks: Callable[[str], Line], *, banded: bool = False) -> None:
+    """Curves by the look of what they mean: one without dashes is dots with error bars, open where ``outside`` the
+    conditions of a theorem; any other is a line, dashed there, with a band of its errors if ``banded``.
+
+    What is not positive is not drawn. Words along the axes are those of the rows.
+    """
+    for label in dict.fromkeys(row["curve"] for row in rows):
+        mine, look = [row for row in rows if row["curve"] == label], looks(label)
+        x, y, error = columns(mine, "x", "y", "error")
+        y, bars = np.where(y > 0, y, np.nan), np.nan_to_num(error)
+        outside = np.array([bool(row.get("outside")) for row in mine])
+        if look.dash:
+            ax.plot(x, np.where(outside, np.nan, y), color=look.colour, ls=look.dash, lw=look.width, marker=look.mark,
+                    label=label)  # fmt: skip
+            if outside.any():
+                ax.plot(x, y, color=look.colour, lw=1, ls=DASHED, label=f"{label}, outside", zorder=1)
+            band(ax, x, y, error if banded else np.full(len(x), np.nan), look.colour)
+            continue
+        lower = np.minimum(bars, 0.9 * np.nan_to_num(y, nan=1.0))
+        for chosen, face in ((~outside, look.colour), (outside, "white")):
+            if chosen.any():
+                ax.errorbar(x[chosen], y[chosen], [lower[chosen], bars[chosen]], fmt=look.mark, ms=2.5, mfc=face,
+                            elinewidth=0.8, color=look.colour, label=label, zorder=4)  # fmt: skip
+    ax.set_xlabel(rows[0].get("x_name", ""))
+    ax.set_ylabel(rows[0].get("y_name", ""))
+
+
 def columns(rows: Sequence[Row], *names: str) -> list[np.ndarray]:
     """Numbers of the rows, an array for each name."""
     return [np.array([float(row[name]) for row in rows]) for name in names]
@@ -234,25 +261,3 @@ def on_top(made: Any, found: Mapping[str, Any], most: int = 3, ran: str = "") ->
             return made_legend
         made_legend.remove()
     return None
-
-
-def strips(rows: Sequence[Row], draw: Callable[[Axes, int, list[Row]], None], label: str, height: float) -> Any:
-    """A line of ``height`` inches for each name of ``row``, on which ``draw`` puts ratios at its place; 1 is marked.
-
-    Names come by the geometric mean of their ratios, the smallest on top.
-    """
-    ratios: dict[str, list[float]] = {}
-    for row in rows:
-        ratios.setdefault(row["row"], []).append(float(row["ratio"]))
-    names = sorted(ratios, key=lambda name: float(np.log(ratios[name]).mean()))
-    made, axes = canvas(1, 1)
-    made.set_figheight((0.7 + height * max(len(names), SHORTEST)) * enlarged())
-    ax = axes[0, 0]
-    for place, name in enumerate(names):
-        draw(ax, -place, [row for row in rows if row["row"] == name])
-    ax.axvline(1, color=GREY, lw=0.7, zorder=0)
-    ax.set_xscale("log")
-    ax.set_yticks([-i for i in range(len(names))], names)
-    ax.set_xlabel(label)
-    legend(made, axes, most=2)
-    return made

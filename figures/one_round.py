@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast, TYPE_CHECKING
 
@@ -13,15 +13,17 @@ from bounds.showing.command_line import Report
 from paper_checks.validation.comparison import Comparison, Row as Measured
 from paper_checks.validation.every import Survey
 
-from .drawing import Axis, columns, each_panel, Row
-from .style import GREY, MEASURED, save as write, STYLE, THEORY
+from .drawing import Axis, by_meaning, columns, each_panel, Row
+from .style import BOUND, DOTS, GREY, save as write, STYLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FIRST, SECOND, GAP = "its term 'local generalization'", "its term 'non-iidness'", "measured"
 CURVES = {"generalization_gap": GAP, "bound": "bound (6)", "local generalization": FIRST, "non-iidness": SECOND}
-LINES = {"bound (6)": "-", FIRST: "--", SECOND: ":"}
+ALONE = "first term alone"
+"""As a discussion reads the bound."""
+LOOKS = {GAP: DOTS, **{term: replace(BOUND, dash=dash) for term, dash in ((FIRST, "--"), (SECOND, ":"), (ALONE, ":"))}}
 
 
 def data(rows: Iterable[Measured]) -> list[dict[str, Any]]:
@@ -39,25 +41,22 @@ def data(rows: Iterable[Measured]) -> list[dict[str, Any]]:
     ]
 
 
-def panel(lines: Mapping[str, Any], ax: Axes, rows: Sequence[Row]) -> None:
-    """Theory as ``lines`` of these dashes, measurement as dots with error bars, two powers through the first dot."""
-    dots = [row for row in rows if row["curve"] == GAP]
-    x, y, error = columns(dots, "x", "y", "error")
-    for power, dash in ((1, "-"), (2, "--")) if dots else ():
-        label = f"1/K{'^2' if power == 2 else ''}"
-        ax.plot(x, y[0] * (x / x[0]) ** -power, color=GREY, lw=0.8, ls=dash, label=label)
-    for label, dash in lines.items():
-        at, value = columns([row for row in rows if row["curve"] == label], "x", "y")
-        ax.plot(at, value, color=THEORY, ls=dash, label=label)
-    ax.errorbar(x, y, error, fmt="o", ms=2.5, color=MEASURED, elinewidth=0.8, label="measured gap", zorder=4)
-    ax.set_xlabel("clients K")
+def panel(ax: Axes, rows: Sequence[Row]) -> None:
+    """Two powers of the number of clients through the first measurement, then the curves by their meaning."""
+    if dots := [row for row in rows if row["curve"] == GAP]:
+        x, y = columns(dots, "x", "y")
+        for power, dash in ((1, "-"), (2, "--")):
+            label = f"1/K{'^2' if power == 2 else ''}"
+            ax.plot(x, y[0] * (x / x[0]) ** -power, color=GREY, lw=0.8, ls=dash, label=label)
+    by_meaning(ax, rows, lambda label: LOOKS.get(label, BOUND))
+    ax.set(xlabel="clients K", ylabel="")
 
 
 def save(result: Comparison, folder: Path) -> list[Path]:
     """Write ``NAME.svg`` and ``NAME.png`` beside the result's table; returns the paths."""
     x, y = Axis("", log=True), Axis("loss", log=True)
     with matplotlib.rc_context(cast(Any, STYLE)):
-        made = each_panel(data(result.numbers()), partial(panel, LINES), x, y, legend_lines=2, shared=True)
+        made = each_panel(data(result.numbers()), panel, x, y, legend_lines=2, shared=True)
         paths = [folder / f"{result.bound.name}{suffix}" for suffix in (".svg", ".png")]
         for path in paths:
             write(made, path)

@@ -62,8 +62,9 @@ def effect(words: str, unharmed: Sequence[float], harmed: Sequence[float], print
     More is better in both lists; ``printed`` is the cost in the paper (NaN: not printed, so any significant cost will
     do).
     """
-    cost = _paired(unharmed, harmed)
-    mean, half = _interval(cost, 2 * LEVEL)
+    pairs = zip(unharmed, harmed, strict=False)
+    cost = np.array([high - low for high, low in pairs], float)
+    mean, half = _interval(cost[np.isfinite(cost)], 2 * LEVEL)
     least = 0.0 if math.isnan(printed) else HALF * printed
     return Regime(words, mean, max(least, half))
 
@@ -152,12 +153,6 @@ def mean(values: Sequence[float]) -> float:
     """Of the values that are known; NaN where none is."""
     known = [value for value in values if not math.isnan(value)]
     return float(np.mean(known)) if known else math.nan
-
-
-def _paired(high: Sequence[float], low: Sequence[float]) -> np.ndarray:
-    shared = min(len(high), len(low))
-    differences = np.asarray(high[:shared], float) - np.asarray(low[:shared], float)
-    return differences[np.isfinite(differences)]
 
 
 def _interval(values: np.ndarray, level: float = LEVEL) -> tuple[float, float]:

@@ -8,7 +8,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -74,34 +74,34 @@ def card(path: Path) -> Card:
 
 @dataclass(frozen=True)
 class Conclusion:
-    """A conclusion with its verdict: once, wherever it is drawn, with the comparisons of every place."""
+    """A conclusion with its verdict: once, with every card that draws it and what it says there."""
 
     paper: str
     words: str
     verdict: str
-    counted: bool
     cards: tuple[Card, ...]
-    why: tuple[str, ...]
-    missed: tuple[str, ...] = ()
+    said: tuple[Mapping[str, Any], ...]
 
     @property
     def group(self) -> str:
         """What it is about: nothing is measured where no run is needed, or where nothing varies over seeds."""
         if self.paper not in PAPERS:
             return OURS
-        return FORMULAS if self.counted or not any(card["runs"]["wanted"] for card in self.cards) else EXPERIMENTS
+        measured = any(card["runs"]["wanted"] for card in self.cards)
+        return EXPERIMENTS if measured and not self.said[0]["counted"] else FORMULAS
 
     @property
     def effect(self) -> str:
         """The least difference behind it, or what else was seen, place by place where places differ."""
-        seen = (why.partition(SEEN)[2] or why for why in self.why)
+        seen = (one["why"].partition(SEEN)[2] or one["why"] for one in self.said)
         return "<br>".join(dict.fromkeys(why.partition("least: ")[2] or why for why in seen))
 
     @property
     def objection(self) -> str:
         """Why it is not judged; else what the authors would object to first: what ran in place of their own."""
-        if self.missed:
-            kinds = {words.partition(":")[0].partition(" (")[0]: words for words in self.missed[::-1]}
+        missed = [regime["words"] for one in self.said for regime in one["regimes"] if regime["missed"]]
+        if missed:
+            kinds = {words.partition(":")[0].partition(" (")[0]: words for words in missed[::-1]}
             return "<br>".join(kinds.values())  # of each guard the first setup that misses it
         made = [one["words"] for card in self.cards for one in card["ran"]]
         return "<br>".join(dict.fromkeys(part for words in made for part in words.split(", ") if " for " in part))
@@ -113,7 +113,7 @@ class Conclusion:
         The width of an interval falls like the square root of the number of seeds, so this is infinite where the
         difference is exactly zero. None where the conclusion is decided, or nothing was measured.
         """
-        found = DIFFERENCE.search(self.why[0].partition("least: ")[2])
+        found = DIFFERENCE.search(self.said[0]["why"].partition("least: ")[2])
         if self.verdict != "undecided" or found is None:
             return None
         if not float(found[1]):
@@ -124,24 +124,12 @@ class Conclusion:
 
 def conclusions(cards: Sequence[Card]) -> list[Conclusion]:
     """Of all cards; what several of them share comes once."""
-    found: dict[tuple[str, str, str], Conclusion] = {}
+    found: dict[tuple[str, str, str], list[tuple[Card, Mapping[str, Any]]]] = {}
     for card in cards:
-        paper = card["name"].partition(".")[0]
-        for judged in card["conclusions"]:
-            missed = tuple(regime["words"] for regime in judged["regimes"] if regime["missed"])
-            one = Conclusion(
-                paper, judged["words"], judged["verdict"], judged["counted"], (card,), (judged["why"],), missed
-            )
-            key = (paper, one.words, one.verdict)
-            if earlier := found.get(key):
-                one = replace(
-                    earlier,
-                    cards=(*earlier.cards, card),
-                    why=(*earlier.why, judged["why"]),
-                    missed=(*earlier.missed, *missed),
-                )
-            found[key] = one
-    return list(found.values())
+        for one in card["conclusions"]:
+            key = card["name"].partition(".")[0], one["words"], one["verdict"]
+            found.setdefault(key, []).append((card, one))
+    return [Conclusion(*key, *zip(*places, strict=True)) for key, places in found.items()]
 
 
 def audited(names: Sequence[str]) -> dict[str, int]:

@@ -142,15 +142,14 @@ def _means(chosen: Sequence[Row], x: str, y: str, hue: Sequence[str]) -> list[di
             _refuse_mixed(rows, x, hue)
             counts[float(at)] = len(rows)
         runs = [(np.array([row[x]]), np.array([row[VALUE]])) for row in groups[values]]
-        label = ", ".join(_label(name, value) for name, value in zip(hue, values, strict=True)) or y
+        said = (  # a text says itself what it is
+            v if isinstance(v, str) and "(" in v else f"{name}={'none' if v is None else shown(v)}"
+            for name, v in zip(hue, values, strict=True)
+        )
+        label = ", ".join(said) or y
         for at, mean, error in zip(*mean_curve(runs), strict=True):
             found.append({"panel": "", "curve": label, "x": at, "y": mean, "error": error, "seeds": counts[float(at)]})
     return found
-
-
-def _label(name: str, value: Any) -> str:
-    """Words of a curve: a text says itself what it is."""
-    return value if isinstance(value, str) and "(" in value else f"{name}={'none' if value is None else shown(value)}"
 
 
 def _refuse_mixed(rows: Sequence[Row], x: str, hue: Sequence[str]) -> None:

@@ -64,13 +64,8 @@ class Setting:
 
 
 def _joined(data: str, network: str, clients: str, rounds: str) -> str:
-    parts = (
-        data,
-        network,
-        f"{clients} clients" if clients else "",
-        f"{rounds} round{'' if rounds == '1' else 's'}" if rounds else "",
-    )
-    return ", ".join(filter(None, parts))
+    counted = f"{clients} clients" if clients else "", f"{rounds} round{'' if rounds == '1' else 's'}" if rounds else ""
+    return ", ".join(filter(None, (data, network, *counted)))
 
 
 @dataclass(frozen=True)
@@ -236,5 +231,7 @@ def partition_words(partition: str) -> str:
         "dirichlet": f"Dirichlet {number}",
         "dirichlet_replaced": f"Dirichlet {number}",
         "pachinko": "Pachinko allocation",
+        "sorted": f"sorted by {number}",
+        "classes_per_client": f"{number} classes a client",
     }
-    return words[name]
+    return words.get(name, partition)

@@ -93,13 +93,10 @@ def place(entry: Entry | None, digits: int) -> str:
     """One entry as text; a dash where there is none."""
     if entry is None:
         return ""
-    reported = _number(entry.reported, digits) + _spread(entry.reported_std, digits)
-    return f"{reported} / {_number(entry.mean, digits)}{_spread(entry.error, digits)}"
+    both = (entry.reported, entry.reported_std), (entry.mean, entry.error)
+    return " / ".join(_number(value, spread, digits) for value, spread in both)
 
 
-def _spread(value: float, digits: int) -> str:
-    return f" ± {value:.{digits}f}" if math.isfinite(value) else ""
-
-
-def _number(value: float, digits: int) -> str:
-    return "–" if math.isnan(value) else f"{value:.{digits}f}"
+def _number(value: float, spread: float, digits: int) -> str:
+    words = "–" if math.isnan(value) else f"{value:.{digits}f}"
+    return words + (f" ± {spread:.{digits}f}" if math.isfinite(spread) else "")

@@ -1,15 +1,11 @@
-"""The styles: a dict of settings each, colours and dashes by meaning, curves labelled at their right end."""
+"""The styles: a dict of settings each, and colours and dashes by meaning."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from typing import Any
 
 THEORY, MEASURED, REFERENCE, OTHER = "#1f5fa8", "#d1495b", "#2a8c6e", "#8a5aa6"
 """A bound; what was measured; what it is compared with (a slope, another paper's bound); everything else."""
@@ -20,7 +16,7 @@ NAMED = re.compile(r'(?<= id=")[a-z]+[0-9a-f]{10}(?=")')
 CYCLE = (THEORY, MEASURED, REFERENCE, OTHER)
 
 WIDTH = 3.3
-"""Inches of one column less its margins; ``figure`` is this wide by default."""
+"""Inches of one column less its margins."""
 GOLDEN = (5**0.5 - 1) / 2
 
 STYLE: dict[str, Any] = {
@@ -130,6 +126,8 @@ LINES: dict[str, Line] = {
        for when, colour in (("rounds", THEORY), ("error", OTHER), ("step", REFERENCE))},
 }  # fmt: skip
 """The curves that have a meaning of their own in whichever picture they are."""
+BOUND, EXACT, DOTS = Line(THEORY, SOLID, "", 1.6), Line(REFERENCE, SOLID, "", 0.8), Line(MEASURED, "", "o")
+"""A bound is a line, exact values are a thin line, what was measured is dots."""
 PLACES = (
     Line(THEORY, SOLID, "o"), Line(MEASURED, DASHED, "s"), Line(REFERENCE, DOTTED, "D"), Line(OTHER, MIXED, "^"),
     Line(AMBER, LONG, "v"), Line(CYAN, TWICE, "P"), Line(BLACK, DASHED, "X"), Line(PINK, DOTTED, "<"),
@@ -141,30 +139,6 @@ PLACES = (
 def line(label: str, place: int) -> Line:
     """The look of the curve ``label``, the ``place``-th of its picture."""
     return LINES.get(label.partition(" over ")[0], PLACES[place % len(PLACES)])
-
-
-@dataclass(frozen=True)
-class Label:
-    """Words for the end of a curve at ``(x, y)`` in data coordinates; ``fill`` is the colour of an area they name.
-
-    ``y`` is NaN for a curve of which nothing is drawn: its words stand at the top, and no line leads to them.
-    """
-
-    text: str
-    x: float
-    y: float
-    colour: str
-    fill: str = ""
-
-
-def figure(width: float = WIDTH, ratio: float = GOLDEN) -> tuple[Any, Axes]:
-    """A figure with one axes of exactly ``width`` inches, made without pyplot: nothing global, no window."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    made = Figure(figsize=(width, width * ratio))
-    FigureCanvasAgg(made)
-    return made, made.add_axes((0.0, 0.0, 1.0, 1.0))
 
 
 def settled(made: Any) -> Any:
@@ -187,61 +161,3 @@ def renamed(svg: str) -> str:
     names = dict.fromkeys(NAMED.findall(svg))
     short = {name: f"{name[:-10]}{i}" for i, name in enumerate(names)}
     return re.sub("|".join(names), lambda found: short[found.group()], svg) if names else svg
-
-
-def label_ends(ax: Axes, labels: Sequence[Label]) -> None:
-    """Write the labels right of the axes at their curves' heights, moved apart where they would touch.
-
-    Call it when limits and scales are final. A thin line leads from a curve that ends early, or from one whose label
-    had to move.
-    """
-    import matplotlib
-
-    size = ax.get_window_extent().height / ax.figure.dpi * 72
-    line = float(matplotlib.rcParams["font.size"]) * 1.4 / size
-    ordered = sorted(labels, key=lambda label: _fraction(ax, label)[1])
-    heights = [line * (label.text.count("\n") + 1) for label in ordered]
-    places = spread([_fraction(ax, label)[1] for label in ordered], heights)
-    for label, place in zip(ordered, places, strict=True):
-        across, up = _fraction(ax, label)
-        if label.y == label.y and (across < 0.985 or abs(place - up) > 0.25 * line):
-            ax.annotate(
-                "", (across, up), (1.03, place), xycoords="axes fraction", textcoords="axes fraction",
-                arrowprops={"arrowstyle": "-", "color": label.colour, "lw": 0.5, "ls": ":", "shrinkA": 0, "shrinkB": 1},
-                annotation_clip=False,
-            )  # fmt: skip
-        box = {"facecolor": label.fill, "lw": 0, "pad": 1} if label.fill else None
-        ax.text(1.04, place, label.text, color=label.colour, transform=ax.transAxes, va="center", ha="left", bbox=box,
-                parse_math=False)  # fmt: skip
-
-
-def _fraction(ax: Axes, label: Label) -> tuple[float, float]:
-    """Where a label's curve ends, in fractions of the axes; what lies beyond them is drawn back to the edge."""
-    y = label.y if label.y == label.y else ax.get_ylim()[1]
-    across, up = ax.transAxes.inverted().transform(ax.transData.transform((label.x, y)))
-    return min(max(float(across), 0.0), 1.0), min(max(float(up), 0.0), 1.0)
-
-
-def spread(wanted: Sequence[float], heights: Sequence[float]) -> list[float]:
-    """Centres for boxes of these heights, in the order given, as near as possible to ``wanted`` without touching.
-
-    Boxes that touch move together around their common mean (``wanted`` must be sorted).
-    """
-    groups: list[tuple[float, float, int]] = []  # lowest edge, total height, boxes
-    means: list[float] = []
-    for centre, height in zip(wanted, heights, strict=True):
-        groups.append((centre - height / 2, height, 1))
-        means.append(centre)
-        while len(groups) > 1 and groups[-2][0] + groups[-2][1] > groups[-1][0]:
-            (_, low_height, low_count), (_, high_height, high_count) = groups[-2:]
-            count = low_count + high_count
-            mean = (means[-2] * low_count + means[-1] * high_count) / count
-            groups[-2:] = [(mean - (low_height + high_height) / 2, low_height + high_height, count)]
-            means[-2:] = [mean]
-    places, remaining = [], list(heights)
-    for edge, _, count in groups:
-        for _ in range(count):
-            height = remaining.pop(0)
-            places.append(edge + height / 2)
-            edge += height
-    return places

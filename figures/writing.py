@@ -156,12 +156,8 @@ def _reader(name: str, cells: Sequence[str]) -> Callable[[str], Any]:
             [kind(cell) for cell in (cells if kind is int else said)]
         except ValueError:
             continue
-        return int if kind is int else _float
+        return int if kind is int else lambda cell: float(cell or "nan")
     return str
-
-
-def _float(cell: str) -> float:
-    return float(cell) if cell else math.nan
 
 
 def _csv(rows: Sequence[Mapping[str, Any]], path: Path) -> Path:

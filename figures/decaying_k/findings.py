@@ -57,8 +57,13 @@ def usual(runs: Runs, scale: str, quantity: str, keys: Sequence[str], task: str,
     for key in keys if part else ():
         if (ran := grid.what_ran(scale, task, key)) is not None:
             ran = replace(ran, paper=replace(ran.paper, work=part * ran.paper.work))
-            cells = grid.runs(scale, task, key) if quantity else []
-            guard = horizon(ran, (_percent(runs, cell, quantity) for cell in cells))
+            curves = []
+            for cell in grid.runs(scale, task, key) if quantity else []:
+                values = runs.curve(cell, quantity)[1]
+                with np.errstate(divide="ignore"):  # of a loss its logarithm: less than one percent more is none
+                    gained = 100 * (-np.log(values) if quantity == LOSS else values)
+                curves.append((runs.curve(cell, "runtime")[1] / SECONDS, gained))
+            guard = horizon(ran, curves)
             spans.append(replace(guard, words=f"{guard.words}, {grid.name(scale, task)}"))
     found = sorted(spans, key=lambda guard: not guard.missed)[:1]
     found.append(treatment({CURVES[key]: grid.runs(scale, task, key) for key in keys}))
@@ -142,13 +147,6 @@ def plateaus(runs: Runs, scale: str, task: str) -> list[float]:
             until = (steps - rounds * least) / (most - least)
             found.append(grid.PRINTED[task].seconds(1, most) * until / SECONDS)
     return found
-
-
-def _percent(runs: Runs, cell: Cell, quantity: str) -> Curve:
-    """Minutes, and accuracy or what the logarithm of the loss has fallen to, in percent: less than one more is none."""
-    values = runs.curve(cell, quantity)[1]
-    with np.errstate(divide="ignore"):
-        return runs.curve(cell, "runtime")[1] / SECONDS, 100 * (-np.log(values) if quantity == LOSS else values)
 
 
 # ---- what the paper sees in its figures ----

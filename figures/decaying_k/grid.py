@@ -15,10 +15,9 @@ from empirics.experiments import Cell
 from empirics.experiments.engines import GPU
 from paper_checks.reported import table
 
-from ..captions import DIGITS
 from ..run_description import model, of, Ran, Setting
 from ..scale import Budget, Plan
-from ..substitutes import found, remark, title
+from ..substitutes import found
 
 TASKS = ("Sent140", "FEMNIST", "CIFAR100", "Shakespeare")
 _ONE, _TWO = table("decaying_k", "Table 1"), table("decaying_k", "Table 2")
@@ -62,7 +61,6 @@ NETWORKS = {
 class PrintedTask:
     """A row of Table 1 with its seconds per step (Table 2) and its batch (Section 4.1); the size in megabit."""
 
-    classes: int
     model_size: float
     clients: int
     cohort: int
@@ -86,24 +84,18 @@ class PrintedTask:
         )
 
 
-def _task(name: str) -> PrintedTask:
-    def one(column: str) -> float:
-        return float(_ONE[name, column].value)
-
-    return PrintedTask(
-        classes=int(one("Classes")),
-        model_size=one("Model size"),
-        clients=int(one("Total clients")),
-        cohort=int(one("Clients per round")),
-        samples=int(one("Samples per client")),
-        local_steps=int(one("K_0")),
-        step_size=one("eta_0"),
+COUNTED = {"clients": "Total clients", "cohort": "Clients per round", "samples": "Samples per client",
+           "local_steps": "K_0"}  # fmt: skip
+PRINTED = {
+    name: PrintedTask(
+        **{field: int(float(_ONE[name, column].value)) for field, column in COUNTED.items()},
+        model_size=float(_ONE[name, "Model size"].value),
+        step_size=float(_ONE[name, "eta_0"].value),
         minibatch_time=float(_TWO[name, "beta"].value),
         batch=int(_DATA[name, "batch size"].value or BATCH_UNSTATED),
     )
-
-
-PRINTED = {name: _task(name) for name in TASKS}
+    for name in TASKS
+}
 """The four experiments."""
 
 
@@ -152,15 +144,8 @@ def _budget(timing: float, shares: Mapping[str, float] = SHARES, **minutes: floa
     return Budget(whole={word: 60 * each for word, each in whole.items()}, times=shares)
 
 
-def _settings(**tasks: tuple[float, ...]) -> dict[str, dict[str, float]]:
-    """By task: clients, cohort, batch, K_0 and eta_0."""
-    names = ("clients", "cohort", "batch", "local_steps", "step_size")
-    return {task: dict(zip(names, numbers, strict=True)) for task, numbers in tasks.items()}
-
-
-def _compiled(own: dict[str, dict[str, Any]], *more: str) -> dict[str, dict[str, Any]]:
-    """The same with compiled passes where these serve the network."""
-    return {task: one | ({"engine": "compiled-2"} if task in (*SERVED, *more) else {}) for task, one in own.items()}
+def _own(clients: int, cohort: int, batch: int, local_steps: int, step_size: float) -> dict[str, Any]:
+    return {"clients": clients, "cohort": cohort, "batch": batch, "local_steps": local_steps, "step_size": step_size}
 
 
 def _printed(task: str) -> tuple[int, float]:
@@ -172,8 +157,8 @@ def _as_printed(task: str, **more: Any) -> dict[str, Any]:
     return {name: getattr(PRINTED[task], name) for name in ("cohort", "batch", "local_steps", "step_size")} | more
 
 
-SERVED = ("FEMNIST", "CIFAR100")
-"""Tasks whose networks have compiled passes."""
+COMPILED = {"engine": "compiled-2"}
+"""Where a network has compiled passes."""
 LINEAR, DENSE = {"Sent140": "sent140_linear({data})"}, {"FEMNIST": "femnist_dnn({data})"}
 GRU = "shakespeare_gru({data})"
 HALF = ROUNDS // 2
@@ -186,15 +171,15 @@ Overnight K_0 is the paper's, and so is eta_0 where it trains here: on MNIST, wh
 PLANS = {
     "smoke": Plan(
         seeds=2, networks={**dict.fromkeys(TASKS, "femnist_dnn({data})"), "Sent140": "softmax({data})"}, window=2,
-        rounds=dict.fromkeys(TASKS, 6), own=_settings(**dict.fromkeys(TASKS, (10, 4, 8, 4, 0.1))),
+        rounds=dict.fromkeys(TASKS, 6), own=dict.fromkeys(TASKS, _own(10, 4, 8, 4, 0.1)),
         counts={"points": 6, "probe": 200, "repeats": 2}, budget=_budget(0.2, softmax=0.01, femnist_dnn=0.01),
     ),
     "laptop": Plan(
         seeds=4,
         networks=LINEAR | DENSE | {"CIFAR100": "fedcog_cnn({data})", "Shakespeare": GRU[:-1] + ", width=64, depth=1)"},
         rounds={"Sent140": 100, "FEMNIST": 100, "CIFAR100": 60, "Shakespeare": 60}, window=0,
-        own=_compiled(_settings(Sent140=(250, 10, 8, 20, 3.0), FEMNIST=(100, 5, 32, 40, 0.1),
-                                CIFAR100=(100, 5, 20, 20, 0.1), Shakespeare=(50, 5, 16, 10, 1.0))),
+        own={"Sent140": _own(250, 10, 8, 20, 3.0), "FEMNIST": _own(100, 5, 32, 40, 0.1) | COMPILED,
+             "CIFAR100": _own(100, 5, 20, 20, 0.1) | COMPILED, "Shakespeare": _own(50, 5, 16, 10, 1.0)},
         counts={"points": 24, "probe": 1000, "repeats": 20},
         budget=_budget(0.2, sent140_linear=0.18, femnist_dnn=0.22, fedcog_cnn=0.3, shakespeare_gru=0.2),
     ),
@@ -203,10 +188,10 @@ PLANS = {
         networks=DENSE | {"Sent140": "softmax({data}, regularisation=1e-09)", "CIFAR100": "fedcog_cnn({data})",
                           "Shakespeare": GRU[:-1] + ", width=64, depth=1)"},
         rounds={"Sent140": HALF, "FEMNIST": HALF, "CIFAR100": 60, "Shakespeare": UNTIL_OVERTAKEN}, window=0,
-        own=_compiled(_settings(Sent140=(250, 10, 8, *_printed("Sent140")),
-                                FEMNIST=(200, 4, 32, _printed("FEMNIST")[0], 0.1),
-                                CIFAR100=(100, 5, 32, _printed("CIFAR100")[0], 0.1),
-                                Shakespeare=(200, 3, 16, *_printed("Shakespeare"))), "Sent140"),
+        own={"Sent140": _own(250, 10, 8, *_printed("Sent140")) | COMPILED,
+             "FEMNIST": _own(200, 4, 32, _printed("FEMNIST")[0], 0.1) | COMPILED,
+             "CIFAR100": _own(100, 5, 32, _printed("CIFAR100")[0], 0.1) | COMPILED,
+             "Shakespeare": _own(200, 3, 16, *_printed("Shakespeare"))},
         axes={"FEMNIST": tuple(key for key in CURVES if key not in ETA_DECAYS), "Shakespeare": (FIXED, SMALLEST)},
         counts={"points": 40, "probe": 1000, "repeats": 100, "validations": 100},
         budget=_budget(1.0, LONG_SHARES, softmax=9, femnist_dnn=22, fedcog_cnn=1, shakespeare_gru=20),
@@ -243,40 +228,9 @@ def name(scale: str, task: str) -> str:
     return ran.data if ran else task
 
 
-def remarks(scale: str) -> str:
-    """What stands in for which data, for captions."""
-    if scale == "smoke":
-        return DIGITS
-    if scale == "paper":
-        return "the paper's data sets"
-    used = {task: found(name) for task, name in SETS.items()}
-    words = [remark(SETS[t], name) for t, name in used.items() if t != "CIFAR100"]
-    ten = title(used["CIFAR100"]) if used["CIFAR100"] else "no data"
-    words.insert(0, f"{ten} for CIFAR100, whose hundred classes need more rounds")
-    return "; ".join(filter(None, words))
-
-
 def tasks(scale: str) -> tuple[str, ...]:
     """The tasks that have data."""
     return tuple(task for task in TASKS if data_of(scale, task)[0])
-
-
-def window(scale: str, task: str) -> int:
-    """Rounds over which the loss is averaged: a tenth of all, if the plan has no other."""
-    plan = PLANS[scale]
-    return plan.window or max(3, plan.rounds[task] // 10)
-
-
-def seconds(scale: str, task: str) -> float:
-    """The simulated time of Kη-fixed's rounds by eq. (5), which every schedule gets."""
-    plan = PLANS[scale]
-    return PRINTED[task].seconds(plan.rounds[task], plan.own[task]["local_steps"])
-
-
-def validated(scale: str, task: str) -> int:
-    """Rounds between the validations by which step schedules decay; 0: they decay by their rolling loss."""
-    many = PLANS[scale].counts.get("validations", 0)
-    return max(1, PLANS[scale].rounds[task] // many) if many else 0
 
 
 def planned(scale: str, task: str) -> tuple[str, ...]:
@@ -285,27 +239,33 @@ def planned(scale: str, task: str) -> tuple[str, ...]:
 
 
 def runs(scale: str, task: str, schedule: str) -> list[Cell]:
-    """The runs of a schedule, by its key; none where the task has no data, or the plan leaves it out."""
+    """The runs of a schedule, by its key, for the simulated time of Kη-fixed's rounds by eq. (5); none where the task
+    has no data, or the plan leaves it out.
+
+    The loss is averaged over a tenth of all rounds, if the plan has no other window; step schedules decay by it, or by
+    as many validations as the plan says.
+    """
     plan, one = PLANS[scale], PRINTED[task]
-    (data, partition), rolling = data_of(scale, task), window(scale, task)
+    (data, partition), own, rounds = data_of(scale, task), plan.own[task], plan.rounds[task]
     if not data or schedule not in planned(scale, task):
         return []
-    every = validated(scale, task) if schedule in STEPPED else 0
+    rolling = plan.window or max(3, rounds // 10)
+    looks = plan.counts.get("validations", 0) if schedule in STEPPED else 0
     return plan.cells(
         "timed",
         problem=plan.networks[task].format(data=data),
         partition=partition,
         algorithm=f"scheduled(fedavg(), {TEXTS[schedule]}, window={rolling}, patience={rolling})",
-        seconds=seconds(scale, task),
+        seconds=one.seconds(rounds, own["local_steps"]),
         points=plan.counts["points"],
         probe=plan.counts["probe"],
         minibatch_time=one.minibatch_time,
         model_size=one.model_size,
         download_rate=DOWNLOAD,
         upload_rate=UPLOAD,
-        **({"validated": every} if every else {}),
+        **({"validated": max(1, rounds // looks)} if looks else {}),
         **plan.trained,
-        **plan.own[task],
+        **own,
     )
 
 

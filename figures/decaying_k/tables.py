@@ -1,7 +1,8 @@
-"""Tables 1, 2 and 4: the tasks and their settings, seconds of an SGD step, and steps relative to Kη-fixed."""
+"""Tables 1 to 4: tasks and settings, seconds of an SGD step, the schedules, and steps relative to Kη-fixed."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -9,18 +10,20 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from bounds.decaying_k.schedules import SCHEDULES
+from bounds.vocabulary import current_loss, initial_local_steps, initial_loss, initial_step_size, plateau, round_index
 from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, no_runs, Shown
-from ..comparing import by_place, judge, Judged, Pair
+from ..comparing import by_place, counted, judge, Judged, Pair
 from ..run_description import model, partition_words, problem_words, Ran, Setting
 from ..runs import Runs
-from ..sheets import comparison, entry, listing
+from ..sheets import comparison, entry, listing, tidy
 from . import grid
-from .curves import caption
+from .figures import caption
 from .findings import by_task, SHARES, shares, usual
 from .grid import DOWNLOAD, FIXED, K_DECAYS, name, NETWORKS, PLANS, PRINTED, ROUNDS, TASKS, tasks, TITLES, UPLOAD
 
@@ -32,7 +35,7 @@ COLUMNS = {"clients in all": "clients", "per round": "cohort", "batch": "batch",
 
 def settings(runs: Runs, scale: str) -> Shown:
     return listing(
-        f"Printed / ours at the {scale} scale ({grid.remarks(scale)}). The model size in megabit and the rates, "
+        f"Printed / ours at the {scale} scale. The model size in megabit and the rates, "
         f"{DOWNLOAD:g} Mbit/s down and {UPLOAD:g} up, enter the simulated time as printed at every scale. The paper "
         "states no batch size for CIFAR100. All: every client with samples enough for a batch.",
         [_setting(scale, task) for task in TASKS],
@@ -93,6 +96,95 @@ def _milliseconds(runs: Runs, cell: Cell, task: str) -> float:
     return 1e3 * float(taken.get(NETWORKS[task], np.nan))
 
 
+# ---- Table 3: the eight schedules, by the code that trains with them and by the catalogue's formulas ----
+
+REPORTED = table("decaying_k", "Table 3")
+LATER = (1, 8, 64, 512)
+STEPS, SIZE = PRINTED["FEMNIST"].local_steps, PRINTED["FEMNIST"].step_size
+LOSSES = {1: 1.0, 8: 0.5, 64: 0.25, 512: 0.125}
+"""An example: the loss relative to the first."""
+MANY = 10**9
+"""So large a K_0 that rounding up hides no exponent."""
+LETTERS = {
+    initial_local_steps: "K0", initial_step_size: "eta0", current_loss: "Fr", initial_loss: "F0", round_index: "r",
+    plateau: "plateau",
+}  # fmt: skip
+
+
+def trained(key: str, round_: int, steps: int = STEPS, size: float = SIZE, loss: float = 1.0) -> tuple[int, float]:
+    """K and eta of a round as a training run takes them, the loss then being ``loss`` times the first one."""
+    import torch
+
+    from empirics.algorithms.scheduled import ScheduledSteps
+    from empirics.algorithms.state import State
+
+    rule = ScheduledSteps(key, window=1, plateau_round=LATER[-1])
+    losses = (1.0, loss) if round_ > 1 else ()
+    return rule(State(round_ - 1, torch.zeros(1), {}, {}, losses), steps, size)
+
+
+@cache
+def formulas(key: str) -> dict[int, tuple[int, float]]:
+    """K and eta of the same rounds by the catalogue."""
+    found = np.ones(LATER[-1])
+    for round_, loss in LOSSES.items():
+        found[round_ - 1 :] = loss
+    plan = SCHEDULES[key].plan(
+        rounds=LATER[-1], initial_local_steps=STEPS, initial_step_size=SIZE, losses=found, plateau_round=LATER[-1]
+    )
+    return {r: (int(plan.local_steps[r - 1]), float(plan.step_sizes[r - 1])) for r in LATER}
+
+
+def schedules(runs: Runs, scale: str) -> Shown:
+    entries = [entry(REPORTED[place], *place, [number()]) for place, number in NUMBERS.items()]
+    compared = [(key, r, trained(key, r, loss=LOSSES[r]), formulas(key)[r]) for key in TITLES for r in LATER]
+    same = [a[0] == b[0] and math.isclose(a[1], b[1], rel_tol=1e-12) for _, _, a, b in compared]
+    exact = [math.isclose(e.mean, e.reported, rel_tol=1e-6) for e in entries]
+    return Shown(
+        f"K and η as the training code takes them, with K0 {STEPS} and η0 {SIZE:g} (FEMNIST), for a loss that is "
+        f"{', '.join(f'{LOSSES[r]:g}' for r in LATER)} of the first in rounds {', '.join(map(str, LATER))} and an "
+        f"error that has stalled from round {LATER[-1]} on (plateau 1). No training: the same at every scale.",
+        tidy(entries),
+        [["schedule", "K", "η", *(f"round {r}" for r in LATER)], *(_line(key) for key in TITLES)],
+        [
+            counted(words, all(good), f"{sum(good)} of {len(good)} agree")
+            for words, good in (
+                ("the training code takes the K and η of the catalogue's formulas in every round shown", same),
+                ("exponents and divisors are those printed", exact),
+            )
+        ],
+    )
+
+
+def _line(key: str) -> list[str]:
+    letters = {quantity: sp.Symbol(letter) for quantity, letter in LETTERS.items()}
+    formulas = (of.subs(letters) for of in (SCHEDULES[key].local_steps, SCHEDULES[key].step_size))
+    numbers = (trained(key, r, loss=LOSSES[r]) for r in LATER)
+    said = (str(sp.sstr(formula)).replace("RoundUp", "ceil") for formula in formulas)
+    return [TITLES[key], *said, *(f"{steps}, {size:.4g}" for steps, size in numbers)]
+
+
+# ---- the printed numbers, read off the training code ----
+
+
+def _exponent(key: str, which: int, of_loss: bool) -> float:
+    """The power of the round (256 against 1) or of the loss (two fifths against 1) that K or eta follows."""
+    base = 0.4 if of_loss else 256.0
+    late = trained(key, 2 if of_loss else 256, MANY, 1.0, 0.4 if of_loss else 1.0)[which]
+    return math.log(late / (MANY, 1.0)[which]) / math.log(base)
+
+
+NUMBERS = {
+    ("dSGD", "K_r"): lambda: float(trained("dsgd", 5)[0]),
+    ("K_r-step", "divisor of K_0"): lambda: STEPS / trained("k_step", LATER[-1])[0],
+    ("eta_r-step", "divisor of eta_0"): lambda: SIZE / trained("eta_step", LATER[-1])[1],
+    ("K_r-rounds", "exponent of r"): lambda: _exponent("k_rounds", 0, False),
+    ("K_r-error", "exponent of F_r/F_0"): lambda: _exponent("k_error", 0, True),
+    ("eta_r-rounds", "exponent of r"): lambda: _exponent("eta_rounds", 1, False),
+    ("eta_r-error", "exponent of F_r/F_0"): lambda: _exponent("eta_error", 1, True),
+}
+
+
 # ---- Table 4: steps of the decays of K relative to Kη-fixed, all for the same simulated time ----
 
 FEWEST_FIRST = ("k_rounds", "k_step", "k_error")
@@ -137,9 +229,11 @@ def steps(runs: Runs, scale: str) -> Shown:
         *finding(fewest, *((b, a) for a, b in pairwise(FEWEST_FIRST))),
     ]
     formula = ", ".join(f"{task} {by_schedule(task):.3f}" for task in TASKS)
-    said = (
+    said = caption(
+        scale,
         "Steps within the same simulated time. K_r-rounds at the paper's setting, by its formula and eq. (5): "
-        f"{formula}. {caption(scale)} ±: standard error over seeds. A run that diverged has no share."
+        f"{formula}.",
+        "±: standard error over seeds. A run that diverged has no share.",
     )
     return comparison(said, entries, judged, "printed / ours")
 
@@ -147,5 +241,6 @@ def steps(runs: Runs, scale: str) -> Shown:
 ARTEFACTS = (
     Artefact("decaying_k.table_1", "tasks and settings", settings, reads=no_runs),
     Artefact("decaying_k.table_2", "seconds per SGD step", times),
+    Artefact("decaying_k.table_3", "the eight schedules", schedules, reads=no_runs),
     Artefact("decaying_k.table_4", "SGD steps relative to Kη-fixed", steps),
 )

@@ -84,16 +84,6 @@ def in_paper(column: str, split: str = "non-iid") -> Setting:
     return Setting(column, network, clients, clients, str(count), count * int(printed("local steps tau", text)))
 
 
-def partition(split: str, text: bool = False) -> str:
-    """Shuffled, or sorted by label (pictures) or genre (texts) and cut in that order."""
-    return "iid" if split == "iid" else f"sorted({'group' if text else 'label'!r})"
-
-
-def here(column: str) -> str:
-    """The data set behind a printed name: itself, its substitute, or empty."""
-    return found(SETS[column])
-
-
 # ---- the grid ----
 
 MEASURED = ("test_loss", "test_accuracy", "exchanged_parameters")
@@ -176,16 +166,7 @@ def word(scale: str, column: str) -> str:
     """The data set that is run for a column; empty where there is none."""
     if scale == "smoke":
         return "digits"
-    return here(column) if column in PLANS[scale].axes["columns"] else ""
-
-
-def data(scale: str, column: str) -> str:
-    """The same as text of a problem, with a test set."""
-    name, tests = word(scale, column), PLANS[scale].tests
-    if name in ("digits", "omniglot"):
-        return f"held_out({name})"
-    whole = f"{name}(task='next')" if name == SETS[TEXT] else name
-    return whole if tests is None else f"fewer({whole}, test={tests})"
+    return found(SETS[column]) if column in PLANS[scale].axes["columns"] else ""
 
 
 def arguments(scale: str, column: str, method: str, split: str, layers: int | None = None) -> dict[str, Any]:
@@ -195,7 +176,7 @@ def arguments(scale: str, column: str, method: str, split: str, layers: int | No
     """
     plan, text = PLANS[scale], column == TEXT and scale != "smoke"
     name, made = word(scale, column), algorithm(method)
-    where = partition(split, text)
+    where = "iid" if split == "iid" else f"sorted({'group' if text else 'label'!r})"
     searched = best(scale, (name, made.partition("alpha")[0], where))
     places = (f"{name} {split}", f"{name} {made}", name, "scaffold" if "scaffold" in made else "")
     own = next((plan.own[place] for place in places if place in plan.own), {})
@@ -207,9 +188,12 @@ def arguments(scale: str, column: str, method: str, split: str, layers: int | No
         made, count, steps, layers = METHODS["FedAvg"], max(count // ALPHA, 1), steps * ALPHA, None
     border = "" if layers in (None, plan.counts["layers"] - 1) else f", extractor={layers}"
     network = "opt({data}{border})" if text else plan.networks[""]
+    data = f"held_out({name})" if name in ("digits", "omniglot") else f"{name}(task='next')" if text else name
+    if plan.tests is not None and name != "omniglot":
+        data = f"fewer({data}, test={plan.tests})"
     return {
         **(language if text else {**plan.setting, **own, **({"step_size": searched} if searched else {})}),
-        "problem": network.format(data=data(scale, column), border=border),
+        "problem": network.format(data=data, border=border),
         "partition": where,
         "clients": CLIENTS,
         "algorithm": made,

@@ -1,8 +1,8 @@
-"""Tables 1 to 3: four methods, iid and not; several averaging periods alpha; and several splits of the network."""
+"""Tables 1 to 5: four methods, iid and not; several averaging periods alpha; several splits; settings."""
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any
 
@@ -11,18 +11,17 @@ from bounds.vocabulary import adaptation, extractor_size, head_size, iterations,
 from empirics.experiments import Cell
 from paper_checks.reported import table
 
-from ..artefact import Artefact, Shown
-from ..comparing import by_place, judge, Judged, leads, Pair
+from ..artefact import Artefact, no_runs, Shown
+from ..comparing import by_place, judge, leads, Pair
 from ..regimes import POINT, Regime
 from ..run_description import beside, of
 from ..runs import Runs
-from ..sheets import comparison, entry
-from .grid import ALPHA, in_paper, LOCAL_STEPS, PLANS, printed, seeds, SETS, TEXT, word
-from .reading import caption, higher, label, place, TABLE_1, trained, usual
+from ..sheets import comparison, entry, listing
+from . import grid
+from .findings import caption, label, of_methods, place, results, TABLE_1, usual
+from .grid import ALPHA, LOCAL_STEPS, PLANS, printed, seeds, SETS, TEXT
 
 # ---- Table 1: four methods ----
-
-AVG, ALS, SCAFFOLD, BOTH = "FedAvg", "FedALS", "SCAFFOLD", "FedALS+SCAFFOLD"
 
 
 def _methods(runs: Runs, scale: str) -> Shown:
@@ -30,44 +29,8 @@ def _methods(runs: Runs, scale: str) -> Shown:
     split = {row: row.split(" ") for row in rows}
     used = {(c, row): seeds(scale, c, method, on) for row, (method, on) in split.items() for c in SETS}
     entries = [place(runs, scale, TABLE_1[row, c], row, c, cells) for (c, row), cells in used.items()]
-    judged = [one for column in SETS if word(scale, column) for one in of_methods(runs, scale, column)]
-    return comparison(f"Test accuracy (%), of {TEXT} test loss. {caption(scale, list(SETS), used)}", entries, judged)
-
-
-def of_methods(runs: Runs, scale: str, column: str, wanted: str = "", together: bool = True) -> list[Judged]:
-    """What the paper reads off its table or figure (``wanted``: of other data) on the data behind a column.
-
-    ``together``: FedALS and SCAFFOLD have been run with each other as well.
-    """
-    delta, there = 0.0 if column == TEXT else POINT, wanted or column
-    ran = of(seeds(scale, column, AVG, "non-iid"), in_paper(there))
-    name = ran.data if ran else there
-
-    def last(method: str, split: str = "non-iid") -> list[float]:
-        return higher(runs, scale, column, method, split)
-
-    def gain(split: str) -> list[float]:
-        return [a - b for a, b in zip(last(ALS, split), last(AVG, split), strict=True)]
-
-    def guards(*methods: str) -> list[Regime]:
-        return usual(runs, scale, column, {m: seeds(scale, column, m, "non-iid") for m in methods}, there)
-
-    def over(one: str, other: str, words: str) -> Judged:
-        pair = Pair(f"{one} non-iid over {other} non-iid, {name}", last(one), last(other))
-        return judge(f"{words}, {name}", [pair], delta, guards(one, other))
-
-    iid = trained(runs, scale, column, {m: seeds(scale, column, m, "iid") for m in (ALS, AVG)}, there, "iid")
-    apart = Pair(f"gain non-iid over gain iid, {name}", gain("non-iid"), gain("iid"))
-    more = f"FedALS gains more over FedAvg for non-iid clients than for iid ones, where it gains little, {name}"
-    found = [
-        *(over(ALS, other, f"for non-iid clients FedALS does better than {other}") for other in (AVG, SCAFFOLD)),
-        judge(more, [apart], delta, dict.fromkeys([*guards(ALS, AVG), *iid])),
-    ]
-    if together and column != "MNIST":  # there the paper's own table has it the other way
-        found += [over(BOTH, SCAFFOLD, "SCAFFOLD does better with FedALS than alone")]
-    if together:
-        found += [over(BOTH, ALS, "SCAFFOLD adds to FedALS: together they do better than FedALS alone")]
-    return found
+    judged = [one for column in SETS if grid.word(scale, column) for one in of_methods(runs, scale, column)]
+    return comparison(caption(scale, f"Test accuracy (%), of {TEXT} test loss.", used), entries, judged)
 
 
 # ---- Table 2: averaging periods ----
@@ -100,10 +63,10 @@ def _periods(runs: Runs, scale: str) -> Shown:
         entries += [place(runs, scale, paper[row, c], row, c, used[c, row]) for c in columns]
         entries += [
             entry(sent, row, SENT, [exchanged(alpha) / MILLION], over=MILLION),
-            entry(None, row, HERE, counted, ran=of(cells, in_paper(first))),
+            entry(None, row, HERE, counted, ran=of(cells, grid.in_paper(first))),
         ]
     at, accuracy, rounds = by_place(entries), label(scale, first), PLANS[scale].rounds
-    alphas = [a for a in rows.values() if a <= rounds.get(word(scale, first), rounds[""])]
+    alphas = [a for a in rows.values() if a <= rounds.get(grid.word(scale, first), rounds[""])]
 
     def above(high: int, low: int, name: str = accuracy) -> Pair:
         return Pair(f"alpha={high} over alpha={low}", at[f"alpha={high}", name].ours, at[f"alpha={low}", name].ours)
@@ -122,13 +85,14 @@ def _periods(runs: Runs, scale: str) -> Shown:
             [above(a, b, HERE) for a, b in pairwise(alphas)],
         ),
     ]
-    shown = used | {(first, "FedAvg iid"): seeds(scale, first, "FedAvg", "iid")}
     said = (
         f"Test accuracy (%) for non-iid clients. The parameters are those of ResNet-20 with 3x3 shortcuts at the "
         f"paper's {printed('iterations non-iid')} iterations, by formula; beside them what a client of these runs, "
-        f"with their network, sent and received. {caption(scale, columns, shown)}"
+        f"with their network, sent and received."
     )
-    return comparison(said, entries, judged, ranked=[e for e in entries if e.column not in (SENT, HERE)])
+    shown = used | {(first, "FedAvg iid"): seeds(scale, first, "FedAvg", "iid")}
+    ranked = [e for e in entries if e.column not in (SENT, HERE)]
+    return comparison(caption(scale, said, shown), entries, judged, ranked=ranked)
 
 
 # ---- Table 3: the first L layers are the extractor ----
@@ -138,19 +102,16 @@ LAYERS = tuple(int(row.partition("=")[2]) for row in dict.fromkeys(row for row, 
 BEST = 16
 
 
-def _split(scale: str, layers: int, column: str) -> list[Cell]:
-    """Runs with as many layers of this scale's network as stand for the printed ones; none without such a border."""
-    plan = PLANS[scale]
-    border = dict(plan.axes["borders"]).get(layers)
-    there = border is not None and column in plan.axes["splits"]
-    return seeds(scale, column, "FedALS", "non-iid", border) if there else []
-
-
 def _splits(runs: Runs, scale: str) -> Shown:
+    """With as many layers of this scale's network as stand for the printed ones; none without such a border."""
     plan, columns = PLANS[scale], ("CIFAR-10", "CIFAR-100", "SVHN")
     every, shown, borders = plan.counts["layers"], plan.axes["splits"], dict(plan.axes["borders"])
     stands_for = {n: beside(f"{borders[n]} of {every}", f"{n} of 20") if n in borders else n for n in LAYERS}
-    used = {(c, n): _split(scale, n, c) for c in columns for n in LAYERS}
+    used = {
+        (c, n): seeds(scale, c, "FedALS", "non-iid", borders[n]) if n in borders and c in shown else []
+        for c in columns
+        for n in LAYERS
+    }
     here = [c for c in columns if any(used[c, n] for n in LAYERS)]
     entries = []
     for n in LAYERS:
@@ -165,23 +126,105 @@ def _splits(runs: Runs, scale: str) -> Shown:
         words = f"the best split is after the first {stands_for[BEST]} layers, {name}"
         best = leads(entries, f"L={stands_for[BEST]}", columns=[name])
         judged.append(judge(words, best, POINT, usual(runs, scale, column, rows)))
-    told = [c for c in columns if c in shown or not word(scale, c)]
     trained_too = {(c, f"L={stands_for[n]}"): cells for (c, n), cells in used.items()}
     for c in here:
         trained_too |= {(c, f"FedAvg {split}"): seeds(scale, c, "FedAvg", split) for split in ("iid", "non-iid")}
-    pairs = ", ".join(f"{border} for L = {n}" for n, border in borders.items())
     alike = ", ".join(f"L = {n}" for n, border in borders.items() if border == min(borders.values()))
-    stands = f" is that share of this network's {every}: {pairs}; L = 1 would be the run of {alike}"
     said = (
-        f"Test accuracy (%), non-iid, alpha = {ALPHA}; L of the paper's 20 layers{'' if scale == 'paper' else stands}; "
-        f"with all layers in the extractor it is FedAvg with {ALPHA * LOCAL_STEPS} local steps. "
-        f"{caption(scale, told, trained_too)}"
+        f"Test accuracy (%), non-iid, alpha = {ALPHA}; L of the paper's 20 layers; with all layers in the extractor it "
+        f"is FedAvg with {ALPHA * LOCAL_STEPS} local steps."
     )
-    return comparison(said, entries, judged)
+    more = "" if scale == "paper" else f"L = 1 would be the run of {alike}."
+    return comparison(caption(scale, said, trained_too, more=more), entries, judged)
+
+
+# ---- Tables 4 and 5: settings as printed, beside the plan for the paper's scale ----
+
+WORDS = {
+    False: {
+        "objective": ("cross entropy", "cross entropy"),
+        "network": ("ResNet-20", "resnet20, group norm for batch norm"),
+        "representation extractor": ("convolutional layers", "all layers but the last"),
+        "head": ("dense layers at the end", "the last layer"),
+        "non-iid": ("sorted by label, cut in that order", "sorted('label')"),
+        "optimizer": ("SGD, Nesterov's momentum (main text: momentum)", "sgd, nesterov"),
+        "step size": (
+            "constant, tuned for each set, method and split; none printed",
+            "0.01, where the search starts",
+        ),
+    },
+    True: {
+        "objective": ("cross entropy", "next_token"),
+        "network": ("OPT-125M, fine-tuned", "opt: its shape, tokens are bytes, random start"),
+        "non-iid": ("sorted by genre, cut in that order", "sorted('group')"),
+        "optimizer": ("AdamW", "adamw"),
+        "step size": ("eta / (t/100 + 10), eta tuned, none printed", "harmonic, eta = 0.01"),
+    },
+}
+"""What is said in words: the paper's, and ours; by whether it is the language model."""
+
+
+def planned(text: bool = False) -> dict[str, Any]:
+    """What the plan for the paper's scale has for the rows of Table 4 or 5, read off its runs, network and rule."""
+    from empirics.models.networks import Opt
+    from empirics.training.step_sizes import harmonic
+
+    plan, opt, (first, later) = PLANS["paper"], Opt(), (1 / float(harmonic(1.0, t)) for t in (0, 1))
+    taken = {s: grid.arguments("paper", TEXT if text else "CIFAR-10", "FedALS", s) for s in ("iid", "non-iid")}
+    given = taken["non-iid"]
+    return {
+        **{row: given[argument] for row, argument in grid.ARGUMENTS.items() if argument in given},
+        **{f"iterations {split}": one["rounds"] * LOCAL_STEPS for split, one in taken.items()},
+        "repetitions": plan.seeds,
+        "rounds averaged for reported metric": plan.window,
+        "adaptation coefficient alpha": int(given["algorithm"].partition("alpha=")[2].rstrip(")")),
+        "representation extractor": opt.depth - opt.head_layers,
+        "head": opt.head_layers,
+        "learning-rate offset": first,
+        "learning-rate time scale": round(1 / (later - first)),
+    }
+
+
+def searches(scale: str) -> list[Cell]:
+    """The searches for step sizes of a plan that has some, which all its other runs take theirs from.
+
+    Where the best that is kept lies at an end a further one joins: they are run until nothing is left to do.
+    """
+    return [cell for found in grid.search(scale).values() for cell in found]
+
+
+def _searched(runs: Runs, scale: str) -> list[dict[str, Any]]:
+    """A row for each search: the accuracy of every step size."""
+    rows = []
+    for (column, method, split), found in grid.search(scale).items():
+        sizes = [cell.arguments["step_size"] for cell in found]
+        reached = dict(zip(sizes, results(runs, scale, column, found), strict=True))
+        tried = ", ".join(f"{size:g}: {reached[size]:.1f}" for size in sorted(reached)).replace("nan", "–")
+        name = f"step size, {label(scale, column)}, {method} {split}"
+        rows.append({"setting": name, "printed": "–", "planned": tried, "ran": of(found, grid.in_paper(column, split))})
+    return rows
+
+
+def settings(text: bool, runs: Runs, scale: str) -> Shown:
+    """The table, all rows with a number from the plan's own runs; and below what was searched for."""
+    printed, searched = (grid.TABLE_5, []) if text else (grid.TABLE_4, _searched(runs, scale))
+    numbers = planned(text)
+    listed = [(row, words, ours) for row, (words, ours) in WORDS[text].items()]
+    listed += [(row, cell.value, f"{numbers[row]:g}") for (row, _), cell in printed.items()]
+    rows = [{"setting": row, "printed": words, "planned": ours, "ran": None} for row, words, ours in listed]
+    return listing(
+        "Settings as printed, in words of ours, and those of the runs at the paper's scale. 'Rounds averaged' are the "
+        "last evaluations, every 20 rounds as in the released code. Momentum and moments restart every round."
+        + (f" Below: accuracies (%) at the end of searches for step sizes, seed {grid.SEED}." if searched else ""),
+        rows + searched,
+        ["setting", "printed", "runs at the paper's scale"],
+    )
 
 
 ARTEFACTS = (
     Artefact("fedals.table_1", "four methods, iid and non-iid", _methods),
     Artefact("fedals.table_2", "accuracy and communication for several alpha", _periods),
     Artefact("fedals.table_3", "accuracy by the split into extractor and head", _splits),
+    Artefact("fedals.table_4", "settings of image classification", partial(settings, False), reads=searches),
+    Artefact("fedals.table_5", "settings of the language model", partial(settings, True), reads=no_runs),
 )

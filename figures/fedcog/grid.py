@@ -6,7 +6,7 @@ and all its variants go on from one state.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,6 @@ from empirics.experiments.engines import GPU
 from empirics.spec_strings import written
 from paper_checks.reported import table
 
-from ..regimes import TREATED
 from ..run_description import model, of, Ran, Setting
 from ..scale import Budget, Plan
 from ..substitutes import found
@@ -71,11 +70,6 @@ def columns(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(column for _, column in table("fedcog", name)))
 
 
-def rows(name: str) -> tuple[str, ...]:
-    """The rows of a printed table in its order."""
-    return tuple(dict.fromkeys(row for row, _ in table("fedcog", name)))
-
-
 # ---- the grid ----
 
 CLOSELY = ("client_distance_sq", "local_accuracy_common", "local_accuracy_own")
@@ -86,15 +80,6 @@ COST = {"moon": 2.2, "fedsam": 2, "vhl": 4.5, "fedreg": 15, "fedgen": 3, "feddec
 def _budget(step: float, image: float, other: float) -> Budget:
     """Seconds of a local step, of a step of one client's generation, and of a run without training."""
     return Budget(step={"": step}, image=image, whole={"generat": other, "class_counts": 5}, times=COST)
-
-
-def _counts(first: int, samples: int, steps: int, repeats: int = 5, **more: int) -> dict[str, int]:
-    """FedAvg's rounds in FedCOG, generated samples and the steps of their generation, repetitions of a timing.
-
-    ``more``: ``batch``, of the generated samples that a local step takes (all without it); ``timed``, the rounds of
-    FedAvg before something is timed (as many as before FedCOG without it).
-    """
-    return {"first": first, "samples": samples, "steps": steps, "repeats": repeats, **more}
 
 
 FEW = {"swept": ("FedAvg", "FedProx", FEDCOG), "steps": ("0", "50", "100", "500")}
@@ -115,7 +100,7 @@ PLANS = {
     "smoke": Plan(
         networks={"Fashion-MNIST": "femnist_dnn(held_out({}))"}, rounds={"": 4}, seeds=2,
         setting={"local_steps": 4, "step_size": 0.05, "batch": 5, "momentum": 0.9},
-        counts=_counts(2, 10, 3, 2), budget=_budget(1e-3, 1e-3, 0.5),
+        counts={"first": 2, "samples": 10, "steps": 3, "repeats": 2}, budget=_budget(1e-3, 1e-3, 0.5),
         own={"scaffold": {"momentum": 0.0, "step_size": 0.5}},
         axes={
             "methods": ("FedAvg", "FedProx", "SCAFFOLD"), "compared": ("FedAvg", "FedProx", FEDCOG),
@@ -126,7 +111,8 @@ PLANS = {
     ),
     "laptop": Plan(
         networks={"Fashion-MNIST": "femnist_dnn(fewer({}, test=5000))"}, rounds={"": 16}, every=2, window=4, seeds=6,
-        setting={"local_steps": 20, **SMALL}, counts=_counts(12, 64, 40), budget=_budget(1e-3, 7e-3, 65),
+        setting={"local_steps": 20, **SMALL}, counts={"first": 12, "samples": 64, "steps": 40, "repeats": 5},
+        budget=_budget(1e-3, 7e-3, 65),
         own=TUNED, engine="compiled-2",
         axes={
             **FEW, "methods": tuple(m for m in METHODS if m != "FedReg"), "clients": ("5", "10", "20"),
@@ -136,7 +122,7 @@ PLANS = {
     "overnight": Plan(
         networks={"CIFAR-10": CNN}, rounds={"": ROUNDS}, window=4, seeds=3, setting=OWN, own=HALVES,
         engine="compiled-2",
-        counts=_counts(FIRST, SAMPLES, STEPS, 2, batch=BATCH, timed=1),
+        counts={"first": FIRST, "samples": SAMPLES, "steps": STEPS, "repeats": 2, "batch": BATCH, "timed": 1},
         budget=_budget(7e-3, 0.06, 2400),
         axes={
             **FEW, "steps": ("0", "100", "500"), "plugged": ("FedAvg", "FedProx", "SCAFFOLD"),
@@ -150,11 +136,14 @@ PLANS = {
         engine=GPU,
         networks={"Fashion-MNIST": CNN, "CIFAR-10": CNN, "CIFAR-100": BIG},
         rounds={"": ROUNDS}, seeds=3, setting=OWN, own=HALVES, budget=_budget(8e-3, 0.1, 2000),
-        counts=_counts(FIRST, SAMPLES, STEPS, batch=BATCH),
+        counts={"first": FIRST, "samples": SAMPLES, "steps": STEPS, "repeats": 5, "batch": BATCH},
     ),
 }  # fmt: skip
 """A network for the paper's data, whose columns are not run without one; ``axes`` where not all of one are run
-(``methods NIID-2``: of that split). SCAFFOLD has momentum where the plan gives it no steps of its own."""
+(``methods NIID-2``: of that split). ``counts``: FedAvg's rounds in FedCOG, generated samples and the steps of their
+generation, repetitions of a timing; ``batch``, of the generated samples that a local step takes (all without it);
+``timed``, the rounds of FedAvg before something is timed (as many as before FedCOG without it). SCAFFOLD has momentum
+where the plan gives it no steps of its own."""
 
 
 @dataclass(frozen=True)
@@ -190,32 +179,20 @@ def chosen(scale: str, axis: str, everything: tuple[Any, ...]) -> tuple[Any, ...
 
 
 def left_out(scale: str, *axes: tuple[str, tuple[Any, ...]]) -> str:
-    """For captions: what of these axes does not run, and by how many times a method takes as long as FedAvg."""
+    """For captions: what of these axes does not run."""
     missing = [str(x) for axis, everything in axes for x in everything if x not in chosen(scale, axis, everything)]
-    times = {name: COST.get(METHODS.get(name, "").partition("(")[0]) for name in missing}
-    words = [name + (f" ({times[name]:g} times FedAvg's time)" if times[name] else "") for name in missing]
-    return f"left out for their time: {', '.join(words)}" if words else ""
-
-
-def main_data(scale: str) -> str:
-    """The data of all that the paper does on CIFAR-10."""
-    networks = PLANS[scale].networks
-    return MAIN if MAIN in networks else next(iter(networks))
-
-
-def data_set(scale: str, data: str) -> str:
-    """The set that is used for the paper's ``data``; empty where it is not run or not here."""
-    name = main_data(scale) if data == MAIN else data
-    if name not in PLANS[scale].networks:
-        return ""
-    used = "digits" if scale == "smoke" else found(DATA[name])
-    return "" if name == "CIFAR-100" and used != DATA[name] else used  # pictures with 100 classes have no like
+    return f"Left out for their time: {', '.join(missing)}." if missing else ""
 
 
 def problem(scale: str, data: str = MAIN) -> str:
-    """Network and data as text; empty where the data are not run or not here."""
-    networks, used = PLANS[scale].networks, data_set(scale, data)
-    return networks[data if data in networks else main_data(scale)].format(used) if used else ""
+    """Network and data as text, the first that the plan has in place of CIFAR-10; empty where they are not run or not
+    here."""
+    networks = PLANS[scale].networks
+    name = next(iter(networks)) if data == MAIN and MAIN not in networks else data
+    used = "digits" if scale == "smoke" else found(DATA[name])
+    if name not in networks or (name == "CIFAR-100" and used != DATA[name]):  # pictures with 100 classes have no like
+        return ""
+    return networks[name].format(used) if used else ""
 
 
 def unavailable(scale: str) -> str:
@@ -309,18 +286,6 @@ def own_steps(scale: str, word: str) -> int:
     """Local steps of a method by its word."""
     plan = PLANS[scale]
     return int(plan.own.get(word, plan.setting).get("local_steps", plan.setting["local_steps"]))
-
-
-def tuned(methods: Mapping[str, Sequence[Cell]]) -> str:
-    """For captions: what the runs of some methods have otherwise than FedAvg's, which are among them."""
-    used = {name: each[0].arguments for name, each in methods.items() if each}
-    usual = used.get("FedAvg", {})
-    words: dict[str, list[str]] = {}
-    for name, given in used.items():
-        for argument in ("step_size", *TREATED):
-            if given.get(argument) != usual.get(argument):
-                words.setdefault(argument.replace("_", " "), []).append(f"{name} {given.get(argument):g}")
-    return "; ".join(f"{argument} of {', of '.join(each)}" for argument, each in words.items())
 
 
 def distillation(scale: str) -> float:

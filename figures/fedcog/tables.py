@@ -1,28 +1,45 @@
-"""Tables 1 to 3 and 5 to 10: all methods, FedCOG on top of others, its parts, and what the paper sweeps."""
+"""Tables 1 to 11: all methods, FedCOG on top of others, its cost, its parts, and what the paper sweeps."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
 
 from empirics.experiments import Cell
+from paper_checks.reported import table
 
 from ..artefact import Artefact, no_runs, Shown
-from ..comparing import by_place, Entry, judge, Judged, leads, Pair
-from ..regimes import effect, moved, POINT, Regime
-from ..run_description import beside
+from ..comparing import by_place, judge, leads, Pair
+from ..regimes import effect, moved, POINT, Regime, statistic
+from ..run_description import beside, problem_words
 from ..runs import Runs
-from ..sheets import comparison, tidy
+from ..sheets import comparison, entry, number, tidy
 from ..substitutes import remark
-from . import grid, reading
-from .grid import chosen, columns, COMPARED, FEDCOG, KINDS, left_out, MANY, METHODS, PLANS, PLUGGED, rows, Setup, STEPS
-from .reading import as_in_paper, caption, Compared, entries, ERROR, final, over, Places, PLAIN, printed, turned, usual
+from . import findings, grid
+from .figures import local_guards, measured, MEASURES, runs_of
+from .findings import caption, Compared, entries, ERROR, final, one_more, PLAIN, printed, usual
+from .grid import (
+    chosen,
+    columns,
+    COMPARED,
+    FEDCOG,
+    KINDS,
+    left_out,
+    MANY,
+    METHODS,
+    PLANS,
+    PLUGGED,
+    Setup,
+    STEPS,
+    what_ran,
+)
 
-CORNER = "test accuracy (%)"
+ACCURACY = "test accuracy (%)"
+IN_SECONDS = "the paper prints seconds"
 
 # ---- Table 1: all methods on three data sets, split in two ways ----
 
@@ -47,17 +64,19 @@ def methods_of(scale: str, column: str) -> tuple[str, ...]:
 def all_methods(runs: Runs, scale: str) -> Shown:
     """And what the paper reads off the table, of the columns that were run."""
     ran = {(m, c): grid.runs(scale, m, setup_of(c)) for c in SETTINGS for m in methods_of(scale, c)}
-    names = {
-        c: f"{grid.named(scale, setup_of(c).data)} {setup_of(c).kind}" if methods_of(scale, c) else c for c in SETTINGS
-    }
-    here = {c: name for c, name in names.items() if methods_of(scale, c)}
-    found = [
-        replace(e, ours=_average(runs, scale, ran, e.row)) if e.column == AVERAGE else e
-        for e in entries(runs, scale, "1", ran, setup=setup_of, named=lambda column: names.get(column, column))
-    ]
+    here = {
+        c: f"{grid.named(scale, setup_of(c).data)} {setup_of(c).kind}" for c in SETTINGS if methods_of(scale, c)
+    }  # fmt: skip
+    found = []
+    for e in entries(runs, scale, "1", ran, setup=setup_of, named=lambda column: here.get(column, column)):
+        if e.column == AVERAGE:  # ours only where all six settings are
+            every = [final(runs, scale, ran.get((e.row, c), ())) for c in SETTINGS]
+            e = replace(e, ours=tuple(sum(v) / len(v) for v in zip(*every, strict=True)) if all(every) else ())
+        found.append(e)
     at = {place: entry.ours for place, entry in by_place(found).items()}
-    two, one = (f" {kind}" for kind in reversed(KINDS))
+    one, two = (f" {kind}" for kind in KINDS)
     data_sets = [d for d in grid.DATA if {d + one, d + two} <= set(here)]
+    names = {d: here[d + one].removesuffix(one) for d in data_sets}
 
     def guards(columns_: Iterable[str], *compared: str, remedy: bool = True) -> list[Regime]:
         each = {c: {m: ran[m, c] for m in compared or methods_of(scale, c)} for c in columns_}
@@ -75,19 +94,12 @@ def all_methods(runs: Runs, scale: str) -> Shown:
     ]
     worse = [d + two for d in data_sets if d != "CIFAR-100" and ("SCAFFOLD", d + two) in ran]
     below = [Pair(f"FedAvg over SCAFFOLD, {here[c]}", at[PLAIN, here[c]], at["SCAFFOLD", here[c]]) for c in worse]
-    more = [
-        Pair(f"gain in NIID-2 over NIID-1, {here[d + two].removesuffix(two)}", gain(d + two), gain(d + one))
-        for d in data_sets
-    ]
-    apart = [
-        effect(
-            f"accuracy that FedAvg loses from NIID-1 to NIID-2 on {here[d + one].removesuffix(one)}",
-            at[PLAIN, here[d + one]],
-            at[PLAIN, here[d + two]],
-            printed("1", PLAIN, d + one) - printed("1", PLAIN, d + two),
-        )
-        for d in data_sets
-    ]
+    more = [Pair(f"gain in NIID-2 over NIID-1, {name}", gain(d + two), gain(d + one)) for d, name in names.items()]
+    apart = []
+    for d, name in names.items():
+        first, second = (at[PLAIN, here[d + split]] for split in (one, two))
+        cost = printed("1", PLAIN, d + one) - printed("1", PLAIN, d + two)
+        apart.append(effect(f"accuracy that FedAvg loses from NIID-1 to NIID-2 on {name}", first, second, cost))
     both = guards([d + k for d in data_sets for k in (one, two)], PLAIN, FEDCOG)
     alone = guards(worse, PLAIN, "SCAFFOLD", remedy=False)
     judged = [
@@ -95,19 +107,11 @@ def all_methods(runs: Runs, scale: str) -> Shown:
         judge("SCAFFOLD is less accurate than FedAvg in NIID-2", below, POINT, alone),
         judge("FedCOG gains more over FedAvg in NIID-2 than in NIID-1", more, POINT, [*both, *apart]),
     ]
-    first = next(iter(here), SETTINGS[0])
     said = caption(
-        scale, ERROR, over(scale), grid.tuned({m: cells for (m, c), cells in ran.items() if c == first}),
-        left_out(scale, ("methods", tuple(METHODS))), "FedReg's and FedGen's coefficients are not stated",
-        setup=setup_of(first),
+        scale, "", [(m, cells) for (m, _), cells in ran.items()], ERROR, left_out(scale, ("methods", tuple(METHODS))),
+        "FedReg's and FedGen's coefficients are not stated.",
     )  # fmt: skip
-    return comparison(said, found, judged, CORNER)
-
-
-def _average(runs: Runs, scale: str, ran: Places, method: str) -> tuple[float, ...]:
-    """Ours only where all six settings are."""
-    every = [final(runs, scale, ran.get((method, c), ())) for c in SETTINGS]
-    return tuple(sum(v) / len(v) for v in zip(*every, strict=True)) if all(every) else ()
+    return comparison(said, found, judged, ACCURACY)
 
 
 # ---- Table 2: FLAIR, whose pictures are not here, without a substitute: the reported numbers alone ----
@@ -143,36 +147,114 @@ def _plugged(scale: str, method: str, word: str, setup: Setup) -> list[Cell]:
 
 def plugged(runs: Runs, scale: str) -> Shown:
     """A method is compared with itself: it alone must be trained equally, with FedCOG and without."""
-    methods = chosen(scale, "plugged", PLUGGED)
     ran = {
         (row, f"{m} {word}"): _plugged(scale, m, word, Setup(kind=kind))
         for row, kind in SPLITS.items()
-        for m in methods
+        for m in chosen(scale, "plugged", PLUGGED)
         for word in (WITHOUT, WITH)
     }
-    found = entries(runs, scale, "3", ran, reading.one_more, later=1)
+    found = entries(runs, scale, "3", ran, one_more, later=1)
     at, pairs, compared = by_place(found), [], []
-    for row, kind in SPLITS.items():
-        for m in methods:
+    for row, column in ran:
+        m, kind = column.partition(" ")[0], SPLITS[row]
+        if column.endswith(WITH):
             both = {word: ran[row, f"{m} {word}"] for word in (WITHOUT, WITH)}
             reported = printed("3", row, f"FedAvg {WITHOUT}")
             compared.append(Compared({**both, FEDCOG: both[WITH]}, reported, Setup(kind=kind)))
             pairs.append(Pair(f"{m} gains, {kind}", at[row, f"{m} {WITH}"].ours, at[row, f"{m} {WITHOUT}"].ours))
     words = "Every method gains by one round with FedCOG, in both splits"
     judged = judge(words, pairs, POINT, usual(runs, scale, *compared, later=1))
+    used = [(column, cells) for (_, column), cells in ran.items()]
     said = caption(
-        scale, "here after the first round of either", ERROR,
-        grid.tuned({m: _plugged(scale, m, WITHOUT, Setup()) for m in methods}), left_out(scale, ("plugged", PLUGGED)),
-        FLAIR,
-    )  # fmt: skip
+        scale, "After the first round of either.", used, ERROR, left_out(scale, ("plugged", PLUGGED)), f"{FLAIR}."
+    )
     named = {row: f"{grid.named(scale)}, {kind}" for row, kind in SPLITS.items()}
     found = [replace(e, row=named.get(e.row, e.row)) for e in found]
-    return replace(comparison(said, turned(found), [judged], CORNER), rows=tidy(found))
+    return replace(comparison(said, findings.turned(found), [judged], ACCURACY), rows=tidy(found))
+
+
+# ---- Tables 4 and 11: seconds, and what one round does ----
+
+TIME = "local time (FedAvg's = 1)"
+
+
+def _seconds(runs: Runs, cells: Iterable[Cell], job: str) -> list[float]:
+    """Of one job of a timing, one per repetition; none where they were not taken."""
+    tables = [runs.columns(cell) for cell in cells]
+    return [s for c in tables if c for name, s in zip(c["job"], c["seconds"], strict=True) if name == job]
+
+
+def _where_timed(cells: Sequence[Cell]) -> list[Regime]:
+    """That times are taken where the paper takes them: a GPU does for many images at once what a core does in turn."""
+    return [statistic("seconds of one core", "seconds of a GPU")] if cells else []
+
+
+def cost_and_effect(runs: Runs, scale: str) -> Shown:
+    """Time, accuracy, and the three numbers of Figure 2, which the paper prints nowhere."""
+    paper, found, methods, counts = table("fedcog", "4"), [], chosen(scale, "compared", COMPARED), PLANS[scale].counts
+    rounds, after = counts["first"] + 1, counts.get("timed", counts["first"])
+    texts = {m: grid.consensus(scale, after=after) if m == FEDCOG else METHODS[m] for m in COMPARED}
+    turns = {"after": after, "algorithms": texts, "repeats": counts["repeats"]}
+    timed = grid.generation(scale, "generation_round_seconds", **turns)
+    unit, taken = number(paper[PLAIN, "Local Time"].value), what_ran(timed, later=1)
+    plain = _seconds(runs, timed, PLAIN)
+    for row in COMPARED:
+        here = row in methods
+        cells = runs_of(scale, row) if here else []
+        times = [s / one for s, one in zip(_seconds(runs, timed, row), plain, strict=False)]
+        if row == FEDCOG:  # only its last round is its own
+            times = [(rounds - 1 + ratio) / rounds for ratio in times]
+        ran, note = what_ran(cells, later=1) if here else None, "" if here else findings.ABSENT
+        found += [
+            entry(paper[row, "Local Time"], row, TIME, times, IN_SECONDS, taken, over=unit),
+            entry(paper[row, "Acc"], row, ACCURACY, one_more(runs, cells), note, ran),
+            *(entry(None, row, words, measured(runs, scale, row, q) if here else [], ran=ran)
+              for q, words in MEASURES.items()),
+        ]  # fmt: skip
+    at, others = by_place(found), [m for m in methods if m != FEDCOG]
+    accurate = [Pair(f"FedCOG over {m}", at[FEDCOG, ACCURACY].ours, at[m, ACCURACY].ours) for m in others]
+    faster = [Pair(f"{m} over FedCOG", at[m, TIME].ours, at[FEDCOG, TIME].ours) for m in ("FedProx", "MOON")]
+    guards = local_guards(runs, scale, [*others, FEDCOG])
+    judged = [
+        judge("FedCOG is the most accurate after one round", accurate, POINT, guards),
+        judge("FedCOG takes less local time than FedProx and MOON", faster, regimes=_where_timed(timed)),
+    ]
+    more = (
+        f"Accuracy and local models: {rounds - 1} rounds of FedAvg, then one of the method; time: {rounds} rounds "
+        "of the method, for FedCOG one after FedAvg's, in seconds of one core, taken in turns, ± over repetitions."
+    )
+    return comparison(caption(scale, more, [(m, runs_of(scale, m)) for m in methods], ERROR), found, judged)
+
+
+def time_of_generation(runs: Runs, scale: str) -> Shown:
+    samples, counts = columns("11"), PLANS[scale].counts
+    least, most = samples[0], samples[-1]
+    asked = {"samples": [int(n) for n in samples], "steps": counts["steps"], "repeats": counts["repeats"]}
+    cells = grid.generation(scale, "generation_seconds", after=counts.get("timed", counts["first"]), **asked)
+    paper, first = table("fedcog", "11"), _seconds(runs, cells, least)
+    unit, ran = number(paper["Time", least].value), what_ran(cells, later=0)
+    ratios = {n: [s / one for s, one in zip(_seconds(runs, cells, n), first, strict=True)] for n in samples}
+    found = [
+        entry(paper["Time", n], n, "time (16 samples = 1)", ratios[n], IN_SECONDS, ran, over=unit) for n in samples
+    ]
+    logs = {n: [math.log(x) for x in of] for n, of in ratios.items()}  # the noise of a time grows with it
+    longer = [Pair(f"logarithm of {b} over {a} samples", logs[b], logs[a]) for a, b in pairwise(samples)]
+    cheap = [Pair(f"logarithm of twice {least} over {most} samples", [math.log(2.0)] * len(logs[most]), logs[most])]
+    judged = [
+        judge("More samples take longer", longer),
+        judge(f"{most} samples take less than twice as long as {least}", cheap, regimes=_where_timed(cells)),
+    ]
+    said = (
+        f"One client of {problem_words(grid.problem(scale)) or 'data that are not here'} ({grid.named(scale)}) "
+        f"generates in {counts['steps']} steps, on one core, not on a GPU; seconds taken in turns, over those of "
+        f"{least} samples; ± one standard error over {counts['repeats']} repetitions, with one seed."
+    )
+    return comparison(said, found, judged, "samples: reported / ours")
 
 
 # ---- Table 5: parts of the method ----
 
-NOISE, GLOBAL, HARD, FULL = rows("5")
+NOISE, GLOBAL, HARD, FULL = dict.fromkeys(row for row, _ in table("fedcog", "5"))
 VARIANTS: dict[str, dict[str, Any]] = {
     NOISE: {"steps": 0},
     GLOBAL: {"disagreement": 0.0},
@@ -193,10 +275,9 @@ def parts(runs: Runs, scale: str) -> Shown:
     at = by_place(found)
     full = [
         Pair(f"full over {row}, {kind}", at[FULL, kind].ours, at[row, kind].ours)
-        for kind in KINDS
-        for row in VARIANTS
+        for row, kind in ran
         if row != FULL
-    ]
+    ]  # fmt: skip
     noise = [
         Pair(f"FedAvg over noise, {kind}", final(runs, scale, cells), at[NOISE, kind].ours)
         for kind, cells in plain.items()
@@ -214,101 +295,101 @@ def parts(runs: Runs, scale: str) -> Shown:
         judge(words, full, POINT, usual(runs, scale, *every)),
         judge("Distilling on noise is worse than FedAvg", noise, POINT, usual(runs, scale, *every, remedy=False)),
     ]
-    hard = "hard labels are those that the server's model predicts"
-    return comparison(caption(scale, ERROR, hard, over(scale)), found, judged, CORNER)
+    used = [(row, cells) for (row, _), cells in ran.items()]
+    said = caption(scale, "Hard labels are those that the server's model predicts.", used, ERROR)
+    return comparison(said, found, judged, ACCURACY)
 
 
 # ---- Tables 6 to 8: what is swept ----
 
-Conclusions = Callable[[Mapping[tuple[str, str], Entry], Sequence[str], Mapping[str, str], list[Regime]], list[Judged]]
-"""From the entries, the methods and the columns that were run, which are what is run there by what is printed."""
+
+@dataclass(frozen=True)
+class Sweep:
+    """A table whose columns are values of a quantity: ``axis`` is that of the plan, ``setup`` how a column is run.
+
+    ``said``: what else the paper reads off it, by words, as pairs of columns of which the second has more (None: every
+    step from one column to the next).
+    """
+
+    axis: str
+    quantity: str
+    columns: str
+    setup: Callable[[str], Setup]
+    said: Mapping[str, tuple[str, str] | None]
 
 
-def swept(
-    number: str,
-    axis: str,
-    column: str,
-    words: str,
-    setup: Callable[[str], Setup],
-    more: Conclusions | None,
-    runs: Runs,
-    scale: str,
-) -> Shown:
-    """``axis`` is the plan's, ``column`` says what a column is, ``words`` what they are, ``setup`` how one is run."""
-    every, methods = columns(number), chosen(scale, "swept", COMPARED)
-    ran = {(m, c): grid.runs(scale, m, setup(c)) for c in chosen(scale, axis, every) for m in methods}
-    shown = {c: c for c in chosen(scale, axis, every)}
-    for c in shown if axis == "taus" else ():
-        cells = grid.runs(scale, PLAIN, setup(c))
-        shown[c] = beside(str(cells[0].arguments["local_steps"]), c) if cells else c
-    found = entries(runs, scale, number, ran, setup=setup, named=lambda column: shown.get(column, column))
-    compared = [Compared({m: ran[m, c] for m in methods}, printed(number, PLAIN, c), setup(c)) for c in shown]
-    best = leads(found, FEDCOG, columns=shown.values())
-    judged = [judge(f"FedCOG is the most accurate for every {column}", best, POINT, usual(runs, scale, *compared))]
-    if more:
-        judged += more(by_place(found), methods, shown, usual(runs, scale, *compared, remedy=False, ended=False))
-    left = left_out(scale, ("swept", COMPARED), (axis, every))
-    return comparison(caption(scale, words, ERROR, over(scale), left), found, judged, CORNER)
+SWEPT = {
+    "6": Sweep(
+        "taus", "number of local steps",
+        "Columns are the paper's numbers of local steps; here as many times the default as 400 there.",
+        lambda column: Setup(stretch=int(column) / grid.LOCAL_STEPS),
+        {"All methods gain from half the default number of local steps to the default": ("200", "400"),
+         "With twice the default number of local steps all methods lose": ("800", "400")},
+    ),
+    "7": Sweep(
+        "rates", "participation rate", f"{MANY} clients, columns are the part that trains in a round.",
+        lambda rate: Setup(clients=MANY, cohort=round(float(rate) * MANY)),
+        {"All methods gain with every step of the participation rate": None},
+    ),
+    "8": Sweep(
+        "clients", "number of clients", "Columns are the number of clients.",
+        lambda clients: Setup(clients=int(clients)), {},
+    ),
+}  # fmt: skip
 
 
-def _rising(found: Mapping[tuple[str, str], Entry], row: str, low: str, high: str) -> Pair:
-    """The claim that a row has more at column ``high`` than at ``low``."""
-    return Pair(f"{row}, {high} over {low}", found[row, high].ours, found[row, low].ours)
-
-
-def of_local_steps(
-    found: Mapping[tuple[str, str], Entry], methods: Sequence[str], shown: Mapping[str, str], regimes: list[Regime]
-) -> list[Judged]:
-    """What the paper reads off Table 6."""
-    rise = [_rising(found, m, shown["200"], shown["400"]) for m in methods]
-    fall = [_rising(found, m, shown["800"], shown["400"]) for m in methods] if "800" in shown else []
-    return [
-        judge("All methods gain from half the default number of local steps to the default", rise, POINT, regimes),
-        judge("With twice the default number of local steps all methods lose", fall, POINT, regimes),
+def swept(name: str, runs: Runs, scale: str) -> Shown:
+    one, every, methods = SWEPT[name], columns(name), chosen(scale, "swept", COMPARED)
+    shown = {c: c for c in chosen(scale, one.axis, every)}
+    ran = {(m, c): grid.runs(scale, m, one.setup(c)) for c in shown for m in methods}
+    for c in shown if one.axis == "taus" else ():
+        if cells := ran[PLAIN, c]:
+            shown[c] = beside(str(cells[0].arguments["local_steps"]), c)
+    found = entries(runs, scale, name, ran, setup=one.setup, named=lambda column: shown.get(column, column))
+    at, best = by_place(found), leads(found, FEDCOG, columns=shown.values())
+    compared = [Compared({m: ran[m, c] for m in methods}, printed(name, PLAIN, c), one.setup(c)) for c in shown]
+    judged = [
+        judge(f"FedCOG is the most accurate for every {one.quantity}", best, POINT, usual(runs, scale, *compared))
     ]
-
-
-def of_participation(
-    found: Mapping[tuple[str, str], Entry], methods: Sequence[str], shown: Mapping[str, str], regimes: list[Regime]
-) -> list[Judged]:
-    """What the paper reads off Table 7; off Table 8 it reads the same."""
-    rise = [_rising(found, m, low, high) for m in methods for low, high in pairwise(shown.values())]
-    return [judge("All methods gain with every step of the participation rate", rise, POINT, regimes)]
+    regimes = usual(runs, scale, *compared, remedy=False, ended=False)
+    for words, step in one.said.items():
+        steps = pairwise(shown) if step is None else [step] if {*step} <= {*shown} else []
+        named = [(shown[low], shown[high]) for low, high in steps]
+        pairs = [Pair(f"{m}, {b} over {a}", at[m, b].ours, at[m, a].ours) for m in methods for a, b in named]
+        judged.append(judge(words, pairs, POINT, regimes))
+    left, used = left_out(scale, ("swept", COMPARED), (one.axis, every)), [(m, cells) for (m, _), cells in ran.items()]
+    return comparison(caption(scale, one.columns, used, ERROR, left), found, judged, ACCURACY)
 
 
 # ---- Table 9: own models ----
 
 
-def _method(scale: str, column: str) -> str:
-    """The method of a column; FT's models are those of local training, before they are averaged.
-
-    FedRep's head takes as many steps as its body; Ditto's personal models take as many as the others.
-    """
-    if column == "FedRep":
-        return f"fedrep(head_steps={grid.own_steps(scale, 'fedrep')})"
-    return "ditto(fedavg())" if column == "Ditto" else column.removesuffix("+FT")
-
-
 def own_accuracy(runs: Runs, cells: Sequence[Cell]) -> list[float]:
     """Mean over clients in percent after the last round; 0 for a run that diverged."""
-    means = [reading.mean_over_clients(runs, cell, "local_accuracy_own", cell.arguments["rounds"]) for cell in cells]
+    means = [findings.mean_over_clients(runs, c, "local_accuracy_own", c.arguments["rounds"]) for c in cells]
     return [0.0 if runs.diverged(cell) else 100 * mean for cell, mean in zip(cells, means, strict=True)]
 
 
 def personal(runs: Runs, scale: str) -> Shown:
-    ran, best = {c: grid.runs(scale, _method(scale, c)) for c in columns("9")}, f"{FEDCOG}+FT"
-    found = turned(entries(runs, scale, "9", {("Acc %", c): cells for c, cells in ran.items()}, own_accuracy))
+    """FT's models are those of local training, before they are averaged.
+
+    FedRep's head takes as many steps as its body; Ditto's personal models take as many as the others.
+    """
+    special = {"FedRep": f"fedrep(head_steps={grid.own_steps(scale, 'fedrep')})", "Ditto": "ditto(fedavg())"}
+    methods = {c: special.get(c, c.removesuffix("+FT")) for c in columns("9")}
+    ran, best = {c: grid.runs(scale, method) for c, method in methods.items()}, f"{FEDCOG}+FT"
+    found = findings.turned(entries(runs, scale, "9", {("Acc %", c): cells for c, cells in ran.items()}, own_accuracy))
     place = Compared({PLAIN: ran["FedAvg+FT"], FEDCOG: ran[best], **ran}, printed("9", "Acc %", "FedAvg+FT"))
     regimes = usual(runs, scale, place, read=own_accuracy, ended=False)
     times = 2 * grid.own_steps(scale, "fedrep") / PLANS[scale].setting["local_steps"] if ran["FedRep"] else math.nan
     regimes.append(Regime("local steps of FedRep, head and body, over those of the others", times, 1, at_most=True))
     judged = judge("FedCOG, fine-tuned, personalises best", leads(found, best), POINT, regimes)
     words = (
-        "mean over clients, each on test samples with the class shares of its own; FT is the model after local "
+        "Mean over clients, each on test samples with the class shares of its own; FT is the model after local "
         "training; coefficients of FedRep and Ditto are not stated (here as many steps for FedRep's head as its body, "
-        "weight 0.1)"
+        "weight 0.1)."
     )
-    return comparison(caption(scale, words, ERROR), found, [judged], "reported / ours (%)")
+    return comparison(caption(scale, words, ran.items(), ERROR), found, [judged], "reported / ours (%)")
 
 
 # ---- Table 10: steps of generation ----
@@ -322,18 +403,18 @@ def generated(runs: Runs, scale: str) -> Shown:
     ran = {c: grid.runs(scale, FEDCOG, **changes[c]) for c in steps}
     names = {c: beside(str(n), c) for c, n in steps.items()}
     at = {("Accuracy", c): cells for c, cells in ran.items()}
-    found = turned(entries(runs, scale, "10", at, named=lambda column: names.get(column, column)))
+    found = findings.turned(entries(runs, scale, "10", at, named=lambda column: names.get(column, column)))
     place = Compared({PLAIN: grid.runs(scale, PLAIN), FEDCOG: ran[default], **ran})
     told = [final(runs, scale, cells) for cells in ran.values()]
     regimes = [*usual(runs, scale, place), moved("accuracy by the number of generation steps", told)]
-    regimes.append(as_in_paper(ran[default]))
+    regimes.append(findings.as_in_paper(ran[default]))
     best = leads(found, names[default], [name for c, name in names.items() if c != default])
     judged = judge("The default number of generation steps beats fewer and more", best, POINT, regimes)
     words = (
-        "rows are the paper's numbers of steps; here as many times the default as 100 there; the paper does not state "
-        "its split, here NIID-1"
+        "Rows are the paper's numbers of steps; here as many times the default as 100 there; the paper does not state "
+        "its split, here NIID-1."
     )
-    said = caption(scale, words, ERROR, over(scale), left_out(scale, ("steps", every)))
+    said = caption(scale, words, ran.items(), ERROR, left_out(scale, ("steps", every)))
     return comparison(said, found, [judged], "steps: reported / ours (%)")
 
 
@@ -341,29 +422,12 @@ ARTEFACTS = (
     Artefact("fedcog.table_1", "test accuracy of all methods", all_methods),
     Artefact("fedcog.table_2", "multi-label scores on FLAIR", flair, reads=no_runs),
     Artefact("fedcog.table_3", "methods with FedCOG on top", plugged),
+    Artefact("fedcog.table_4", "cost and effect of one round", cost_and_effect),
     Artefact("fedcog.table_5", "parts of the method", parts),
-    Artefact(
-        "fedcog.table_6", "number of local steps",
-        partial(
-            swept, "6", "taus", "number of local steps",
-            "columns are the paper's numbers of local steps; here as many times the default as 400 there",
-            lambda column: Setup(stretch=int(column) / grid.LOCAL_STEPS), of_local_steps,
-        ),
-    ),
-    Artefact(
-        "fedcog.table_7", "participation",
-        partial(
-            swept, "7", "rates", "participation rate", f"{MANY} clients, columns are the part that trains in a round",
-            lambda rate: Setup(clients=MANY, cohort=round(float(rate) * MANY)), of_participation,
-        ),
-    ),
-    Artefact(
-        "fedcog.table_8", "number of clients",
-        partial(
-            swept, "8", "clients", "number of clients", "columns are the number of clients",
-            lambda clients: Setup(clients=int(clients)), None,
-        ),
-    ),
+    Artefact("fedcog.table_6", "number of local steps", partial(swept, "6")),
+    Artefact("fedcog.table_7", "participation", partial(swept, "7")),
+    Artefact("fedcog.table_8", "number of clients", partial(swept, "8")),
     Artefact("fedcog.table_9", "personalised models", personal),
     Artefact("fedcog.table_10", "number of generation steps", generated),
-)  # fmt: skip
+    Artefact("fedcog.table_11", "time of generation", time_of_generation),
+)

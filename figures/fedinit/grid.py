@@ -180,13 +180,6 @@ def used(scale: str, data: str) -> str:
     return "digits" if scale == "smoke" else found(DATA[data])
 
 
-def pool(scale: str, data: str) -> str:
-    """The same as a data set's text, with a test part."""
-    plan, name = PLANS[scale], used(scale, data)
-    tested = {"digits": "held_out(digits)", "omniglot": "held_out(omniglot(size=32))"}.get(name, name)
-    return f"fewer({tested}, test={plan.tests})" if plan.tests else tested
-
-
 def missing(scale: str, setup: Setup) -> str:
     """Why a setup is not run at this scale; empty if it is."""
     plan = PLANS[scale]
@@ -199,20 +192,15 @@ def missing(scale: str, setup: Setup) -> str:
     return "VGG-11 needs images of 32 x 32" if small else ""
 
 
-def clients(scale: str, share: str) -> tuple[int, int]:
-    """Clients in all and per round."""
-    total, cohort = SHARES[share]
-    shrink = PLANS[scale].counts["shrink"]
-    return total // shrink, cohort // shrink
-
-
 def setting(scale: str, setup: Setup) -> dict[str, Any]:
     """The problem, who holds what, and the training of a setup."""
-    plan, (total, cohort) = PLANS[scale], clients(scale, setup.share)
+    plan, name = PLANS[scale], used(scale, setup.data)
+    tested = {"digits": "held_out(digits)", "omniglot": "held_out(omniglot(size=32))"}.get(name, name)
+    clients, cohort = (count // plan.counts["shrink"] for count in SHARES[setup.share])
     return {
-        "problem": plan.networks[setup.network].format(pool(scale, setup.data)),
+        "problem": plan.networks[setup.network].format(f"fewer({tested}, test={plan.tests})" if plan.tests else tested),
         "partition": f"dirichlet_replaced({setup.split})",
-        "clients": total,
+        "clients": clients,
         "cohort": cohort,
         **plan.setting,
     }

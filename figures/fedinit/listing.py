@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from bounds.catalog import get
 from paper_checks.reported import table
 
 from ..artefact import Artefact, no_runs, Shown
-from ..comparing import counted, Judged
+from ..comparing import counted
 from ..runs import Runs
 from ..sheets import listing
 from . import grid
 from .grid import clients_of, coefficient, DATA, HOME, METHODS, PARTS, PLANS, RELAXATIONS, SETUPS, SHARES, TABLE_6
-
-if TYPE_CHECKING:
-    from .costs import Costs
 
 # ---- Tables 6 and 7 ----
 
@@ -66,27 +66,17 @@ def hyperparameters(runs: Runs, scale: str) -> Shown:
     )
 
 
-def _own(method: str) -> str:
-    """The coefficients that the grid takes, and where, if not everywhere."""
-    found: dict[float, list[str]] = {}
-    for setup in SETUPS:
-        found.setdefault(coefficient(method, setup), []).append(f"{setup.data}, {PARTS[setup.share]}")
-    if len(found) == 1:
-        return f"{next(iter(found)):g}"
-    return "; ".join(f"{value:g} ({' and '.join(dict.fromkeys(where))})" for value, where in found.items())
-
-
 def coefficients(runs: Runs, scale: str) -> Shown:
-    printed = table("fedinit", "Table 7")
-    found = [
-        {
-            "row": row.replace("/", ", "),
-            "tried": printed[row, "selection"].value,
-            "best": printed[row, "best"].value,
-            "ours": _own(method),
-        }
-        for method, (_, row) in grid.TABLE_7.items()
-    ]
+    """Ours with where we take them, if not everywhere."""
+    printed, found = table("fedinit", "Table 7"), []
+    for method, (_, row) in grid.TABLE_7.items():
+        where: dict[float, dict[str, None]] = {}
+        for setup in SETUPS:
+            where.setdefault(coefficient(method, setup), {})[f"{setup.data}, {PARTS[setup.share]}"] = None
+        alone = len(where) == 1
+        ours = "; ".join(f"{value:g}" + ("" if alone else f" ({' and '.join(at)})") for value, at in where.items())
+        tried, best = (printed[row, column].value for column in ("selection", "best"))
+        found.append({"row": row.replace("/", ", "), "tried": tried, "best": best, "ours": ours})
     return listing(
         "Printed: the values tried, and the best one (*: it depends on the setup). Ours, at every scale: the best one, "
         "with the exceptions that the text names: FedSAM with few participants, FedDyn on CIFAR-100.",
@@ -115,9 +105,48 @@ def modelled(method: str, cost: str) -> float:
     return value(method) / value("FedAvg")
 
 
-def costs_of_a_round(runs: Runs, scale: str) -> Shown:
-    from .costs import costs  # brings torch, which listing the figures does without
+TOY, TOY_CLIENTS, COHORT = "softmax(iris)", 4, 2
+"""Small enough to ask a method in; the multiples do not depend on it."""
 
+
+@dataclass(frozen=True)
+class Costs:
+    """Multiples: of N d for ``communication`` (mean of both directions), of N K d for ``gradients``, else of C d.
+
+    ``storage`` are the vectors that a client keeps between rounds or receives, with its model; ``kept`` the former.
+    """
+
+    communication: float
+    gradients: int
+    storage: int
+    kept: int
+
+
+def costs(text: str) -> Costs:
+    """Of the method written as ``text``, asked in one round on a toy problem."""
+    from empirics.algorithms import algorithm  # brings torch, which listing the figures does without
+    from empirics.problems.tasks import task
+    from empirics.training.rounds import plan
+    from empirics.training.setting import Setting
+
+    made = algorithm(text)
+    dealt = task(TOY).deal("iid", TOY_CLIENTS, 0)
+    state = made.begin(dealt.model.start(0), TOY_CLIENTS)
+    drawn = np.arange(COHORT), np.ones(COHORT)
+    work = plan(dealt.model, dealt.federation, made, Setting(1, COHORT), 0, state, drawn)
+    starts, asked = work.starts.clone(), []
+
+    def gradient(point: Any, objective: object = None) -> Any:
+        asked.append(point)
+        return work.starts.clone()  # its value does not matter here
+
+    made.direction(work, starts, gradient(starts), gradient)
+    kept = sum(tensor.shape == (TOY_CLIENTS, dealt.model.dim) for tensor in state.memory.values())
+    return Costs((made.uploads + made.downloads) / 2, len(asked), int(kept + made.downloads), kept)
+
+
+def costs_of_a_round(runs: Runs, scale: str) -> Shown:
+    """And what Appendix B.2.3 concludes; nothing is random here."""
     ours, printed = {method: costs(grid.written(method, HOME)) for method in METHODS}, table("fedinit", "Table 8")
     found: list[dict[str, Any]] = [
         {
@@ -142,24 +171,18 @@ def costs_of_a_round(runs: Runs, scale: str) -> Shown:
         "start). FedInit's clients keep their last local model, which the printed count takes for the model they train "
         "on."
     )
-    return Shown(said, found, sheet, _conclusions(ours))
-
-
-def _conclusions(ours: dict[str, Costs]) -> list[Judged]:
-    """What Appendix B.2.3 concludes; nothing is random here."""
     mine, plain = ours["FedInit"], ours["FedAvg"]
     double = {m: ours[m].communication for m in ("SCAFFOLD", "FedCM")}
     sent = mine.communication == plain.communication and mine.gradients == plain.gradients
-    return [
+    twice = all(math.isclose(value, 2.0) for value in double.values())
+    both = ", ".join(f"{m} {value:g}x over both directions" for m, value in double.items())
+    judged = [
         counted("FedInit sends and computes no more than FedAvg", sent, f"{mine.communication:g}x, {mine.gradients}x"),
-        counted(
-            "SCAFFOLD and FedCM need twice FedAvg's communication",
-            all(math.isclose(v, 2.0) for v in double.values()),
-            ", ".join(f"{m} {v:g}x over both directions" for m, v in double.items()),
-        ),
+        counted("SCAFFOLD and FedCM need twice FedAvg's communication", twice, both),
         counted("FedSAM needs twice the gradients", ours["FedSAM"].gradients == 2, f"{ours['FedSAM'].gradients}x"),
         counted("FedInit stores no more than FedAvg", mine.kept == plain.kept, f"{mine.kept} more vector per client"),
     ]
+    return Shown(said, found, sheet, judged)
 
 
 # ---- Table 9 ----

@@ -17,9 +17,9 @@ from ..run_description import of
 from ..runs import Runs
 from ..sheets import comparison, entry
 from . import grid
-from .curves import BEST, with_beta
+from .figures import BEST, with_beta
+from .findings import accuracies, caption, divergences, ends, guards, RELAXED, SPREAD
 from .grid import BASELINES, BETAS, CIFAR10, column, HOME, METHODS, missing, network, PLANS, RESNET, Setup, SETUPS, VGG
-from .reading import accuracies, caption, divergences, ends, guards, RELAXED, SPREAD
 
 ACCURACIES = "Test accuracy (%): reported / ours."
 
@@ -34,38 +34,34 @@ def _accuracy(
 
 # ---- Table 1: seven methods in sixteen columns, two networks one below the other ----
 
-EVERY = tuple(replace(setup, network=network) for network in (RESNET, VGG) for setup in SETUPS)
 FEW = Setup(share="5%-200")
-
-
-def _row(scale: str, name: str, method: str) -> str:
-    return f"{network(scale, name)}, {method}"
 
 
 def _methods(runs: Runs, scale: str) -> Shown:
     """And what Section 5.1 concludes from the ResNet-18-GN rows on CIFAR-10."""
-    places = [(m, replace(s, network=name)) for name in (RESNET, VGG) for m in METHODS for s in SETUPS]
+    names = {name: network(scale, name) for name in (RESNET, VGG)}
+    used = {
+        (m, setup := replace(s, network=name)): grid.runs(scale, setup, m)
+        for name in names
+        for m in METHODS
+        for s in SETUPS
+    }
     entries = [
-        _accuracy(
-            runs, scale, "Table 1", (f"{s.network}/{m}", s.column), _row(scale, s.network, m), s,
-            grid.runs(scale, s, m),
-        )
-        for m, s in places
-    ]  # fmt: skip
+        _accuracy(runs, scale, "Table 1", (f"{s.network}/{m}", s.column), f"{names[s.network]}, {m}", s, cells)
+        for (m, s), cells in used.items()
+    ]
     setups = [s for s in CIFAR10 if not missing(scale, s)]
     seen, at = [column(scale, s) for s in setups], by_place(entries)
-    others = [_row(scale, RESNET, m) for m in BASELINES]
-    mine, plain = (_row(scale, RESNET, m) for m in ("FedInit", "FedAvg"))
+    mine, plain, *others = (f"{names[RESNET]}, {m}" for m in ("FedInit", *BASELINES))
+    others.insert(0, plain)
     best = [p for c in seen for p in leads(entries, mine, [o for o in others if at[o, c].ours], [c])]
     ran, both = grid.what_ran(scale, HOME), ("FedAvg", "FedInit")
-    every = f"in every column of {ran.data if ran else HOME.data}, {mine.rpartition(',')[0]}"
-
-    def lost(row: str) -> list[float]:
-        """What fewer participants cost, seed by seed."""
-        many, few = (at[row, column(scale, setup)].ours for setup in (HOME, FEW))
-        return [a - b for a, b in zip(many, few, strict=False)]
-
-    steadier = Pair("FedAvg's loss over FedInit's", lost(plain), lost(mine))
+    every = f"in every column of {ran.data if ran else HOME.data}, {names[RESNET]}"
+    lost = []  # what fewer participants cost, seed by seed
+    for row in (plain, mine):
+        sides = (at[row, column(scale, setup)].ours for setup in (HOME, FEW))
+        lost.append([many - few for many, few in zip(*sides, strict=False)])
+    steadier = Pair("FedAvg's loss over FedInit's", lost[0], lost[1])
     fewer = f"fewer participants ({grid.clients_of(scale, FEW)}, Dirichlet 0.1) cost FedInit less accuracy than FedAvg"
     above = leads(entries, mine, [plain], seen) if seen else []
     all_methods, two = (guards(runs, scale, setups, methods) for methods in (METHODS, both))
@@ -74,8 +70,10 @@ def _methods(runs: Runs, scale: str) -> Shown:
         judge("FedInit is more accurate than FedAvg in every one of these columns", above, POINT, two),
         judge(fewer, [steadier], regimes=guards(runs, scale, (HOME, FEW), both)),
     ]
-    small = [] if VGG in PLANS[scale].networks else ["A dash: not run at this scale."]
-    said = caption(scale, EVERY, ACCURACIES, ends(scale), SPREAD, RELAXED, *small)
+    dash = "" if VGG in PLANS[scale].networks else "A dash: not run at this scale."
+    said = caption(
+        scale, ACCURACIES, [(m, cells) for (m, _), cells in used.items()], ends(scale), SPREAD, RELAXED, dash
+    )
     return comparison(said, entries, judged, ranked=[e for e in entries if RESNET in e.row])
 
 
@@ -85,23 +83,19 @@ HELPED = BASELINES[:4]
 """Methods that RI helps in all four columns as printed; FedDyn and FedCM lose in two each."""
 
 
-def _started(scale: str, setup: Setup, method: str, start: str) -> list[Cell]:
-    there = method == "FedAvg" or start == "vanilla" or setup in PLANS[scale].axes["with_ri"]
-    return grid.runs(scale, setup, method, grid.RELAXATIONS[setup.share] if start == "+RI" else 0.0) if there else []
-
-
 def _starts(runs: Runs, scale: str) -> Shown:
     """And what Section 5.1 and Appendix B.2.2 conclude, over the columns in which all of RI's runs are planned."""
+    planned, used = PLANS[scale].axes["with_ri"], {}
+    for m in BASELINES:
+        for start in ("vanilla", "+RI"):
+            for s in CIFAR10:
+                beta, there = grid.RELAXATIONS[s.share] if start == "+RI" else 0.0, m == "FedAvg" or s in planned
+                used[f"{m}/{start}", s] = grid.runs(scale, s, m, beta) if there or not beta else []
     entries = [
-        _accuracy(
-            runs, scale, "Table 2", (f"{m}/{start}", f"CIFAR-10 ResNet-18-GN/{s.column.partition('/')[2]}"),
-            f"{m}/{start}", s, _started(scale, s, m, start),
-        )
-        for m in BASELINES
-        for start in ("vanilla", "+RI")
-        for s in CIFAR10
-    ]  # fmt: skip
-    setups, at = [s for s in PLANS[scale].axes["with_ri"] if not missing(scale, s)], by_place(entries)
+        _accuracy(runs, scale, "Table 2", (row, s.column.replace("/", " ResNet-18-GN/", 1)), row, s, cells)
+        for (row, s), cells in used.items()
+    ]
+    setups, at = [s for s in planned if not missing(scale, s)], by_place(entries)
 
     def gains(words: str, methods: Sequence[str], points: float = 0.0, beside: Iterable[str] = ()) -> Judged:
         """That RI's runs are above the vanilla ones, by more than some points."""
@@ -118,7 +112,8 @@ def _starts(runs: Runs, scale: str) -> Shown:
         gains("RI gives FedAvg over 3 points in every setup", ["FedAvg"], 3.0),
         gains("RI gives SCAFFOLD about 2 points (1.5 or more) in every setup", ["SCAFFOLD"], 1.5, ["FedAvg"]),
     ]
-    said = caption(scale, CIFAR10, f"RI: from the relaxed start. {ACCURACIES}", ends(scale), RELAXED, SPREAD)
+    shown = f"RI: from the relaxed start. {ACCURACIES}"
+    said = caption(scale, shown, [(row, cells) for (row, _), cells in used.items()], ends(scale), RELAXED, SPREAD)
     return comparison(said, entries, judged)
 
 
@@ -134,8 +129,8 @@ COLUMNS = {ACCURACY: "test_accuracy", DIVERGENCE: "active_divergence", "Delta^T,
 def _betas(runs: Runs, scale: str) -> Shown:
     """And what Section 5.2 concludes."""
     printed, entries = table("fedinit", "Table 3"), []
-    for beta in BETAS:
-        row, cells = f"beta={beta:g}", with_beta(scale, beta)
+    used = {f"beta={beta:g}": with_beta(scale, beta) for beta in BETAS}
+    for row, cells in used.items():
         for name, quantity in COLUMNS.items():
             far = divergences(runs, scale, cells, quantity) if name != ACCURACY else accuracies(runs, scale, cells)
             ours = [math.inf] if math.inf in far else far  # one run that diverged leaves no spread to give
@@ -162,7 +157,7 @@ def _betas(runs: Runs, scale: str) -> Shown:
         "FedInit; accuracy in percent; Delta^T: mean squared distance of the participants' models to the new server "
         "model, as the released code reports it, and over all clients' last models, as the text defines it."
     )
-    return comparison(caption(scale, [HOME], more, ends(scale), SPREAD), entries, judged, digits=3)
+    return comparison(caption(scale, more, used.items(), ends(scale), SPREAD), entries, judged, digits=3)
 
 
 ARTEFACTS = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from statistics import median
 
 import numpy as np
@@ -18,8 +19,8 @@ from ..run_description import beside, of
 from ..runs import Runs
 from ..sheets import comparison, entry
 from . import grid
+from .findings import caption, ends, guards, RELAXED
 from .grid import clients_of, METHODS, missing, PLANS, Setup, SHARES, timing, what_ran
-from .reading import caption, ends, guards, RELAXED
 
 CHEAP = 1.06
 """FedInit's largest printed ratio of seconds is 1.05."""
@@ -48,9 +49,15 @@ def seconds(runs: Runs, scale: str, share: str, method: str) -> list[float]:
 
 def _timed(runs: Runs, scale: str) -> Shown:
     """And what Appendix B.2.3 concludes."""
-    entries = [
-        _time(runs, scale, share, word, m) for share in SHARES for word in ("wall-clock", "ratio") for m in METHODS
-    ]
+    printed, entries = table("fedinit", "Table 10"), []
+    for share, word, m in product(SHARES, ("wall-clock", "ratio"), METHODS):
+        setup, (taken, plain) = Setup(share=share), (seconds(runs, scale, share, each) for each in (m, "FedAvg"))
+        ours = taken if word == "wall-clock" else [a / b for a, b in zip(taken, plain, strict=True)]
+        column, ran = (
+            f"{clients_of(scale, setup)}, {word}",
+            of(timing(scale, share), replace(setup.in_paper, rounds="")),
+        )
+        entries.append(entry(printed[m, f"{share}/{word}"], m, column, ours, missing(scale, setup), ran))
     ratios = [e for e in entries if e.column.endswith("ratio")]
     at, columns = by_place(entries), list(dict.fromkeys(e.column for e in ratios))
     mine = {c: at["FedInit", c].ours for c in columns}
@@ -64,29 +71,13 @@ def _timed(runs: Runs, scale: str) -> Shown:
         judge("FedInit is faster per round than every method but FedAvg", faster, regimes=whole),
         judge(slowest, leads(entries, "FedSAM", columns=columns[:1]), regimes=whole),
     ]
-    return comparison(_timed_caption(scale), entries, judged, digits=3, ranked=ratios)
-
-
-def _time(runs: Runs, scale: str, share: str, word: str, method: str) -> Entry:
-    setup, cells = Setup(share=share), timing(scale, share)
-    taken, plain = (seconds(runs, scale, share, m) for m in (method, "FedAvg"))
-    ours = taken if word == "wall-clock" else [a / b for a, b in zip(taken, plain, strict=True)]
-    column, ran = f"{clients_of(scale, setup)}, {word}", of(cells, replace(setup.in_paper, rounds=""))
-    printed = table("fedinit", "Table 10")[method, f"{share}/{word}"]
-    return entry(printed, method, column, ours, missing(scale, setup), ran)
-
-
-def _timed_caption(scale: str) -> str:
-    plan, timed = PLANS[scale], [Setup(share=share) for share in SHARES]
     more = (
-        "Reported / ours: seconds of a round and ratio to FedAvg. Ours: all methods take turns in one process, round "
-        f"by round; medians of {plan.counts['laps']} rounds, ± over three such blocks, whose noise is not that of "
+        "Reported / ours: seconds of a round and ratio to FedAvg. All methods take turns in one process, round by "
+        f"round; medians of {PLANS[scale].counts['laps']} rounds, ± over three such blocks, whose noise is not that of "
         "another day."
     )
-    words = caption(scale, timed, more).replace(f", {plan.seeds} seeds", ", one seed")
-    if ran := of([cell for share in SHARES for cell in timing(scale, share)]):
-        words = words.replace(f"{plan.rounds[timed[0].data]} rounds of", f"{ran.ours.rounds} rounds of")
-    return words
+    timed = [("", timing(scale, share)) for share in SHARES]
+    return comparison(caption(scale, more, timed), entries, judged, digits=3, ranked=ratios)
 
 
 # ---- Table 11: until a target accuracy ----
@@ -174,7 +165,8 @@ def _reached(runs: Runs, scale: str) -> Shown:
         "over the method's, 0 for a run that never gets there; rounds and seconds are means over the runs that do (how "
         f"many: in the CSV). {RELAXED}"
     )
-    return comparison(caption(scale, SETUPS, ends(scale), more), entries, judged)
+    used = [(m, grid.runs(scale, s, m)) for s in SETUPS for m in METHODS]
+    return comparison(caption(scale, ends(scale), used, more), entries, judged)
 
 
 ARTEFACTS = (

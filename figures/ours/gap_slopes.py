@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,10 @@ import numpy as np
 from empirics.measuring.estimates import power_law
 from paper_checks.validation import Verdict as Standing
 
-from .. import one_round
 from ..artefact import Artefact, Shown
 from ..comparing import counted, judge, Judged, Pair
 from ..drawing import Axis, each_panel
+from ..one_round import panel
 from ..runs import Runs, standard_error
 from .grid import Draws, draws, PLANS, what_ran
 from .theorems import one_round as rows_of
@@ -23,7 +22,6 @@ GROUPS = 6
 """Parts of the draws, each with a slope of its own: their spread is the error of the slope."""
 BETWEEN = 1.5
 """Halfway between the two powers."""
-LINES = {"bound": "-", "first term alone": (0, (1.2, 1.2))}
 
 
 def federations(scale: str) -> list[Draws]:
@@ -40,7 +38,7 @@ def data(runs: Runs, scale: str) -> Shown:
         rows.append(
             {"panel": name, **slope, "x": math.nan, "y": mean, "error": error, "outside": False, "ran": ran[name]}
         )
-    return Shown(_caption(scale, rows), rows, conclusions=[*_conclusions(found), _first_term(rows)])
+    return Shown(_caption(scale, rows), rows, conclusions=_conclusions(found, rows))
 
 
 def slopes(runs: Runs, scale: str, federation: Draws) -> list[float]:
@@ -57,31 +55,25 @@ def slopes(runs: Runs, scale: str, federation: Draws) -> list[float]:
     return [slope for slope in found if math.isfinite(slope)]
 
 
-def _conclusions(found: dict[str, list[float]]) -> list[Judged]:
-    square = [Pair(name, [-s for s in values], [BETWEEN] * len(values)) for name, values in found.items()]
-    linear = [Pair(name, [BETWEEN] * len(values), [-s for s in values]) for name, values in found.items()]
+def _conclusions(found: dict[str, list[float]], rows: list[dict[str, Any]]) -> list[Judged]:
+    """Of both powers by the slopes; and whether the bound's first term is a bound by itself, by the tests at every
+    number of clients."""
     said = ", ".join(f"{name}: {np.mean(v):.3f}" for name, v in found.items() if v)
-    judged = [
-        judge(
-            "with identical clients the gap falls like 1/K^2 (FedALS, discussion of Theorem 4.1): slope below -1.5",
-            square,
-        ),
-        judge(
-            "with identical clients the gap falls like 1/K, as the exact value for squared distances: slope above -1.5",
-            linear,
-        ),
-    ]
-    return [Judged(j.words, j.verdict, f"{j.why}; slopes {said}") for j in judged]
-
-
-def _first_term(rows: list[dict[str, Any]]) -> Judged:
-    """Whether the bound's first term is a bound by itself, by the tests at every number of clients."""
+    steep = {name: ([-s for s in values], [BETWEEN] * len(values)) for name, values in found.items()}
+    judged = []
+    for words, sides in (
+        ("1/K^2 (FedALS, discussion of Theorem 4.1): slope below -1.5", steep),
+        ("1/K, as the exact value for squared distances: slope above -1.5", {n: two[::-1] for n, two in steep.items()}),
+    ):
+        pairs = [Pair(name, high, low) for name, (high, low) in sides.items()]
+        one = judge(f"with identical clients the gap falls like {words}", pairs)
+        judged.append(Judged(one.words, one.verdict, f"{one.why}; slopes {said}"))
     mine = [row for row in rows if row["curve"] == "first term alone"]
     broken = [f"{row['panel']}, K = {row['x']:g}" for row in mine if row["verdict"] == str(Standing.VIOLATED)]
     held = bool(mine) and all(row["verdict"] == str(Standing.HOLDS_HERE) for row in mine)
     words = "with identical clients the first term bounds the gap by itself (FedALS, discussion of Theorem 4.1)"
     why = f"violated at {len(broken)} of {len(mine)} places: {'; '.join(broken) or 'none'}"
-    return counted(words, held, why, bool(broken))
+    return [*judged, counted(words, held, why, bool(broken))]
 
 
 def _caption(scale: str, rows: list[dict[str, Any]]) -> str:
@@ -102,8 +94,7 @@ def _caption(scale: str, rows: list[dict[str, Any]]) -> str:
 def draw(shown: Shown) -> Any:
     """One panel per model, both powers as guides."""
     rows = [row for row in shown.rows if row["curve"] != "slope"]
-    y = Axis("gap of the loss", log=True)
-    return each_panel(rows, partial(one_round.panel, LINES), Axis("", log=True), y, legend_lines=2)
+    return each_panel(rows, panel, Axis("", log=True), Axis("gap of the loss", log=True), legend_lines=2)
 
 
 ARTEFACTS = (Artefact("ours.gap_slopes", "generalization gap against the number of identical clients", data, draw),)

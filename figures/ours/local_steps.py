@@ -13,10 +13,10 @@ from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
 from ..comparing import judge, Judged, Pair
-from ..drawing import Axis, columns, each_panel, Row
+from ..drawing import Axis, by_meaning, each_panel, Row
 from ..run_description import problem_words, Ran
 from ..runs import Runs, standard_error
-from ..style import GREY, MEASURED, OTHER, THEORY
+from ..style import BOUND, DASHED, DOTS, GREY, Line, OTHER
 from . import grid
 from .grid import best_steps, PLANS, SCALES_OF_LOSS, steps_on_data, what_ran
 
@@ -91,14 +91,12 @@ def _trained(runs: Runs, scale: str) -> dict[str, Points]:
 def _found(triples: Sequence[tuple[float, float, float]], values: Mapping[str, Any]) -> dict[str, Points]:
     """The number of steps with the smallest value, and both formulas, by number of rounds."""
     lengths = sorted({int(r) for r, _, _ in triples})
-    best = {r: float(min((v, k) for s, k, v in triples if s == r)[1]) for r in lengths}
-    return {BEST: best, **{label: {r: _formula(name, values, r) for r in lengths} for label, name in CURVES.items()}}
-
-
-def _formula(name: str, values: Mapping[str, Any], rounds: int) -> float:
-    bound = get(name)
-    known = {**values, "rounds": rounds}
-    return float(bound.formula(**{q.name: known[q.name] for q in bound.quantities}))
+    found: dict[str, Points] = {BEST: {r: float(min((v, k) for s, k, v in triples if s == r)[1]) for r in lengths}}
+    for label, name in CURVES.items():
+        bound, known = get(name), {r: {**values, "rounds": r} for r in lengths}
+        used = [q.name for q in bound.quantities]
+        found[label] = {r: float(bound.formula(**{q: known[r][q] for q in used})) for r in lengths}
+    return found
 
 
 def _panel_rows(
@@ -136,30 +134,18 @@ def _conclusions(found: Sequence[Mapping[str, Points]], lengths: Sequence[int]) 
 
 # ---- drawing ----
 
+LOOKS = {"K* printed, (10)": Line(OTHER, DASHED, ""), "K* derived": BOUND, BEST: DOTS}
+
 
 def draw(shown: Shown) -> Any:
-    """Formulas as lines, what was found as dots."""
-    return each_panel(shown.rows, _panel, Axis("", log=True), Axis("local steps", log=True), shared=True)
+    """Formulas as lines, what was found as dots, open where the best may lie beyond; errors are those of logarithms."""
 
+    def panel(ax: Any, rows: Sequence[Row]) -> None:
+        said = [{**row, "error": row["y"] * math.expm1(row["error"]), "outside": row["edge"]} for row in rows]
+        by_meaning(ax, said, LOOKS.__getitem__)
+        ax.axhline(1, color=GREY, lw=0.7, ls=":", zorder=0, label="one step, the fewest possible")
 
-def _panel(ax: Any, rows: Sequence[Row]) -> None:
-    for label, colour in zip((*CURVES, BEST), (OTHER, THEORY, MEASURED), strict=True):
-        _one(ax, [row for row in rows if row["curve"] == label], label, colour)
-    ax.axhline(1, color=GREY, lw=0.7, ls=":", zorder=0, label="one step, the fewest possible")
-    ax.set_xlabel(rows[0]["x_name"])
-
-
-def _one(ax: Any, rows: Sequence[Row], label: str, colour: str) -> None:
-    x, y, error = columns(rows, "x", "y", "error")
-    if label != BEST:
-        ax.plot(x, y, color=colour, label=label, ls="-" if label == "K* derived" else (0, (4, 1.5)))
-        return
-    edge = np.array([bool(row["edge"]) for row in rows])
-    bars = np.stack([y - y * np.exp(-np.nan_to_num(error)), y * np.exp(np.nan_to_num(error)) - y])
-    for chosen, face in ((~edge, colour), (edge, "white")):
-        if chosen.any():
-            ax.errorbar(x[chosen], y[chosen], bars[:, chosen], fmt="o", ms=3, mfc=face, color=colour,
-                        elinewidth=0.8, label=label, zorder=4)  # fmt: skip
+    return each_panel(shown.rows, panel, Axis("", log=True), Axis("local steps", log=True), shared=True)
 
 
 ARTEFACTS = (Artefact("ours.local_steps", "local steps: printed, derived and best", data, draw),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,10 @@ from paper_checks.worst_case.rate_search import certified
 from paper_checks.worst_case.theorem_rates import published
 
 from ..artefact import Artefact, no_runs, Shown
-from ..comparing import counted, Judged
-from ..drawing import Axis, columns, each_panel, Row
+from ..comparing import counted
+from ..drawing import Axis, by_meaning, each_panel
 from ..runs import Runs
-from ..style import line
+from ..style import Line, line
 
 METHODS = {
     "FedAvg": "fedavg()",
@@ -76,7 +76,12 @@ def data(runs: Runs, scale: str) -> Shown:
         "theorem states of the method, where its conditions allow the step size (FedInit's count clients: at two); "
         "there is none for FedProx, FedAvgM and FedCM."
     )
-    return Shown(caption, rows, conclusions=[_best_possible(rows)])
+    places = [row for row in rows if row["y_name"] == PANELS[0] and not row["bound"]]
+    met = [row for row in places if row["contraction"] - row["quadratics"] <= SAME * (1 - row["quadratics"])]
+    others = ", ".join(sorted({str(row["curve"]) for row in places if row not in met}))
+    why = f"so at {len(met)} of {len(places)} places{f'; above: {others}' if others else ''}"
+    words = "every certified contraction is the best possible: two quadratics contract no faster"
+    return Shown(caption, rows, conclusions=[counted(words, len(met) == len(places), why, False)])
 
 
 def _row(
@@ -93,28 +98,16 @@ def _halving(contraction: float) -> float:
     return math.log(2) / -math.log(contraction)
 
 
-def _best_possible(rows: Sequence[Row]) -> Judged:
-    words = "every certified contraction is the best possible: two quadratics contract no faster"
-    places = [row for row in rows if row["y_name"] == PANELS[0] and not row["bound"]]
-    met = [row for row in places if row["contraction"] - row["quadratics"] <= SAME * (1 - row["quadratics"])]
-    others = ", ".join(sorted({str(row["curve"]) for row in places if row not in met}))
-    why = f"so at {len(met)} of {len(places)} places{f'; above: {others}' if others else ''}"
-    return counted(words, len(met) == len(places), why, False)
-
-
 def draw(shown: Shown) -> Any:
-    def curves(ax: Any, rows: list[Row]) -> None:
-        for place, label in enumerate(METHODS):
-            if mine := [row for row in rows if row["curve"] == label]:
-                look = line(label.partition(" ")[0], place)
-                ax.plot(*columns(mine, "x", "y"), color=look.colour, ls=look.dash, lw=look.width, label=label)
-            if said := [row for row in rows if row["curve"] == f"{label}{THEOREM}"]:
-                colour = line(label.partition(" ")[0], place).colour
-                ax.plot(*columns(said, "x", "y"), color=colour, ls=":", lw=1, marker=".", label=f"{label}{THEOREM}")
-        ax.set_xlabel(str(rows[0]["x_name"]))
-        ax.set_ylabel(str(rows[0]["y_name"]))
+    """A curve for each method; the rates of theorems are dots along it."""
 
-    return each_panel(shown.rows, curves, Axis("", log=True), Axis("", log=True), legend_lines=2)
+    def look(label: str) -> Line:
+        method = label.removesuffix(THEOREM)
+        own = line(method.partition(" ")[0], list(METHODS).index(method))
+        return replace(own, mark="") if method == label else Line(own.colour, ":", ".", 1)
+
+    x, y = Axis("", log=True), Axis("", log=True)
+    return each_panel(shown.rows, lambda ax, rows: by_meaning(ax, rows, look), x, y, legend_lines=2)
 
 
 ARTEFACTS = (Artefact("ours.rates", "certified rates of six methods and their floors", data, draw, reads=no_runs),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,10 @@ from paper_checks.worst_case.tightness_table import best_steps, committed, FOLDE
 from ..artefact import Artefact, no_runs, Shown
 from ..captions import plural
 from ..comparing import counted, Judged
-from ..drawing import columns, Row, strips
+from ..drawing import canvas, legend, Row
 from ..run_description import problem_words
 from ..runs import Runs
-from ..style import BLACK, MEASURED, REFERENCE
+from ..style import BLACK, enlarged, GREY, MEASURED, REFERENCE
 from . import grid, theorems
 from .grid import exact, PLANS, trained
 from .settings import COMPARED, ROUNDS, title
@@ -26,6 +26,10 @@ from .settings import COMPARED, ROUNDS, title
 ALIKE, UNLIKE = "alike", "unlike"
 SIDES = {"exact": ("o", 0.17), "measured": ("D", -0.17)}
 """What a bound is divided by: its mark, and how far above the middle of a line it is drawn."""
+SHORTEST = 5
+"""Lines that have their place even where fewer are there."""
+Look = tuple[str, str, str, bool, float]
+"""Words, mark and colour, whether it is filled, and how far above the middle of its line it is drawn."""
 
 
 def never_below(
@@ -66,9 +70,11 @@ def over_runs(runs: Runs, scale: str) -> Shown:
         "curvatures differ. Step sizes are those that the conditions allow. Values that are not positive have no ratio "
         "and are left out."
     )
-    return Shown(
-        caption + theorems.remark([r for r in rows if r["curve"] == "bound"]), rows, conclusions=[_over_runs(rows)]
-    )
+    inside = [row for row in rows if not row["outside"]]
+    words = "no bound is below what it bounds, inside its conditions"
+    below = [row for row in inside if row["curve"] == "exact" and row["ratio"] < 1 - theorems.ROUNDING]
+    judged = never_below(words, inside, below, "not measured", "{ratio:.3g}: {row}, {panel}")
+    return Shown(caption + theorems.remark([r for r in rows if r["curve"] == "bound"]), rows, conclusions=[judged])
 
 
 def _ratios(bound: str, rows: Iterable[dict[str, Any]], clients: str) -> list[dict[str, Any]]:
@@ -89,36 +95,11 @@ def _ratios(bound: str, rows: Iterable[dict[str, Any]], clients: str) -> list[di
     return found
 
 
-def _over_runs(rows: Sequence[dict[str, Any]]) -> Judged:
-    inside = [row for row in rows if not row["outside"]]
-    words = "no bound is below what it bounds, inside its conditions"
-    exact = [row for row in inside if row["curve"] == "exact" and row["ratio"] < 1 - theorems.ROUNDING]
-    return never_below(words, inside, exact, "not measured", "{ratio:.3g}: {row}, {panel}")
-
-
-def _both(ax: Any, height: int, rows: list[Row]) -> None:
-    """Exact and measured ratios beside one another."""
-    for kind, (mark, shift) in SIDES.items():
-        if not (mine := [row for row in rows if row["curve"] == kind]):
-            continue
-        for clients, colour in ((ALIKE, REFERENCE), (UNLIKE, MEASURED)):
-            for outside in (False, True):
-                chosen = [row for row in mine if (row["clients_are"], row["outside"]) == (clients, outside)]
-                label = "" if outside else f"{kind}, {clients} clients"
-                _marks(ax, chosen, height + shift, mark, colour, label, not outside)
-        (ratios,) = columns(mine, "ratio")
-        centre = float(np.exp(np.log(ratios).mean()))
-        ax.plot([centre, centre], [height + shift - 0.2, height + shift + 0.2], color=BLACK, lw=1.0)
-
-
-def _marks(
-    ax: Any, rows: Sequence[Row], height: float, mark: str, colour: str, label: str, filled: bool = True
-) -> None:
-    """A mark for every ratio, if there are any."""
-    if rows:
-        (ratios,) = columns(rows, "ratio")
-        face, at = colour if filled else "none", np.full(len(rows), height)
-        ax.plot(ratios, at, mark, ms=2.4, mec=colour, mfc=face, mew=0.5, alpha=0.7, label=label)
+def _run_look(row: Row) -> Look:
+    """Exact ratios a little above measured ones; open outside the conditions."""
+    mark, shift = SIDES[row["curve"]]
+    colour = REFERENCE if row["clients_are"] == ALIKE else MEASURED
+    return f"{row['curve']}, {row['clients_are']} clients", mark, colour, not row["outside"], shift
 
 
 # ---- worst cases ----
@@ -144,37 +125,66 @@ def over_worst_cases(runs: Runs, scale: str) -> Shown:
     caption = (
         "Bound over the worst case of noiseless full-participation runs over the whole class of federations it covers "
         f"(semidefinite programming; two clients, which stand for any number; up to {most} gradients), one mark per "
-        "place inside the conditions, the bounds by their geometric mean. Filled: exact; open: the worst case is an "
+        "place inside the conditions, short lines at their geometric means. Filled: exact; open: the worst case is an "
         "upper estimate, the ratio at least as large. Left of 1 a bound would be violated. L = 1, the start a unit "
         "away, heterogeneity 0.1 and 10."
     )
-    return Shown(caption, rows, conclusions=[_over_worst_cases(rows)])
-
-
-def _over_worst_cases(rows: Sequence[dict[str, Any]]) -> Judged:
     words = "no bound is below the exact worst case, inside its conditions"
-    exact = [row for row in rows if row["ratio"] < 1 - DOUBT and row["exact"]]
-    return never_below(words, rows, exact, "no tables", "{ratio:.4g}: {row}", DOUBT)
+    below = [row for row in rows if row["ratio"] < 1 - DOUBT and row["exact"]]
+    judged = never_below(words, rows, below, "no tables", "{ratio:.4g}: {row}", DOUBT)
+    return Shown(caption, rows, conclusions=[judged])
 
 
-def _one(ax: Any, height: int, rows: list[Row]) -> None:
+def _worst_look(row: Row) -> Look:
     """Where clients hardly differ a little above where they differ much."""
-    among = sorted({row["heterogeneity"] for row in rows})
-    for place, (differ, colour) in enumerate(zip(among, (REFERENCE, MEASURED), strict=False)):
-        for attained in (True, False):
-            mine = [r for r in rows if r["heterogeneity"] == differ and r["exact"] == attained]
-            label = f"{'exact' if attained else 'upper estimate'}, heterogeneity {differ:g}"
-            _marks(ax, mine, height + 0.17 - 0.34 * place, "o", colour, label, attained)
+    hardly = row["heterogeneity"] < 1
+    words = f"{'exact' if row['exact'] else 'upper estimate'}, heterogeneity {row['heterogeneity']:g}"
+    return words, "o", REFERENCE if hardly else MEASURED, row["exact"], 0.17 if hardly else -0.17
+
+
+# ---- drawing ----
+
+
+def strips(rows: Sequence[Row], look: Callable[[Row], Look], label: str, height: float) -> Any:
+    """A line of ``height`` inches for each name of ``row``, with a mark for each ratio and a dash at their geometric
+    mean; 1 is marked.
+
+    Names come by the geometric mean of their ratios, the smallest on top.
+    """
+    ratios: dict[str, dict[Look, list[float]]] = {}
+    for row in rows:
+        ratios.setdefault(row["row"], {}).setdefault(look(row), []).append(float(row["ratio"]))
+
+    def centre(groups: Iterable[list[float]]) -> float:
+        return float(np.exp(np.log([ratio for group in groups for ratio in group]).mean()))
+
+    names = sorted(ratios, key=lambda name: centre(ratios[name].values()))
+    made, axes = canvas(1, 1)
+    made.set_figheight((0.7 + height * max(len(names), SHORTEST)) * enlarged())
+    ax = axes[0, 0]
+    for place, name in enumerate(names):
+        for (words, mark, colour, filled, shift), found in ratios[name].items():
+            ax.plot(found, np.full(len(found), shift - place), mark, ms=2.4, mec=colour,
+                    mfc=colour if filled else "none", mew=0.5, alpha=0.7, label=words)  # fmt: skip
+        for shift in {look[-1] for look in ratios[name]}:
+            middle = centre(found for look, found in ratios[name].items() if look[-1] == shift)
+            ax.plot([middle, middle], [shift - place - 0.15, shift - place + 0.15], color=BLACK, lw=1.0)
+    ax.axvline(1, color=GREY, lw=0.7, zorder=0)
+    ax.set_xscale("log")
+    ax.set_yticks([-i for i in range(len(names))], names)
+    ax.set_xlabel(label)
+    legend(made, axes, most=2)
+    return made
 
 
 ARTEFACTS = (
     Artefact(
         "ours.tightness", "bound over value, every bound and every run", over_runs,
-        lambda shown: strips(shown.rows, _both, "bound / value\n1: tight; left of 1: violated", 0.17),
+        lambda shown: strips(shown.rows, _run_look, "bound / value\n1: tight; left of 1: violated", 0.17),
     ),
     Artefact(
         "ours.worst_cases", "bound over exact worst case", over_worst_cases,
-        lambda shown: strips(shown.rows, _one, "bound / exact worst case\n1: tight; left of 1: violated", 0.18),
+        lambda shown: strips(shown.rows, _worst_look, "bound / exact worst case\n1: tight; left of 1: violated", 0.18),
         reads=no_runs,
     ),
 )  # fmt: skip

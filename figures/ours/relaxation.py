@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -16,10 +17,10 @@ from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
 from ..comparing import judge, Pair
-from ..drawing import Axis, band, canvas, columns, finish, headed, legend, ran_words
+from ..drawing import Axis, by_meaning, canvas, finish, headed, legend, ran_words
 from ..run_description import problem_words, Ran
 from ..runs import Runs, standard_error
-from ..style import GREY, MEASURED, REFERENCE, THEORY
+from ..style import BOUND, DASHED, DOTS, EXACT, GREY, Line, SOLID
 from .grid import divergence, PLANS, relaxed, what_ran
 from .settings import RELAXED
 
@@ -30,7 +31,7 @@ TRIED = np.linspace(0, 0.3, 30001)
 SMALL = 1e-9
 """The proofs' lambda: any smaller is allowed where one is, so this one is where any is."""
 ABOVE, BELOW = "relative to beta = 0", "bounds and exact value"
-EXACT = {"mean_divergence": "mean over rounds", "final_divergence": "last round"}
+LINES = {"mean_divergence": "mean over rounds", "final_divergence": "last round"}
 
 
 def _quadratics(scale: str) -> list[Cell]:
@@ -49,7 +50,10 @@ def data(runs: Runs, scale: str) -> Shown:
         for beta in plan.axes["betas"]
         if (known := [v for v in shares(runs, scale, beta) if math.isfinite(v)])
     ]
-    rows += _bounds(runs, scale)
+    first = relaxed(scale, 0)
+    for quantity, at in _table(runs, first).items():
+        words = f"bound, theorem {THEOREMS[quantity]}" if quantity in RELAXED else f"exact, {LINES[quantity]}"
+        rows += [_row(BELOW, words, b, value, outside=out, ran=what_ran(first)) for b, (value, out) in at.items()]
     rows += [_row("limit", words, limit, math.nan) for limit, words in limits(runs, scale)]
     caption = (
         "Divergence: mean squared distance of all clients' last models from the server's; half of the clients "
@@ -134,15 +138,6 @@ def _measured_shares(runs: Runs, scale: str, beta: float) -> list[float]:
     return [a / b for a, b in zip(values, start, strict=True)]
 
 
-def _bounds(runs: Runs, scale: str) -> list[dict[str, Any]]:
-    table, ran = _table(runs, relaxed(scale, 0)), what_ran(relaxed(scale, 0))
-    rows = []
-    for quantity, at in table.items():
-        words = f"bound, theorem {THEOREMS[quantity]}" if quantity in RELAXED else f"exact, {EXACT[quantity]}"
-        rows += [_row(BELOW, words, beta, value, outside=outside, ran=ran) for beta, (value, outside) in at.items()]
-    return rows
-
-
 def _conclusions(runs: Runs, scale: str) -> list[Any]:
     small = [beta for beta in PLANS[scale].axes["betas"] if 0 < beta <= 0.1]
     lower = {
@@ -163,50 +158,37 @@ def _conclusions(runs: Runs, scale: str) -> list[Any]:
 # ---- drawing ----
 
 
+def _look(label: str) -> Line:
+    if label.startswith("measured"):
+        return DOTS
+    if label.startswith("exact"):
+        return replace(EXACT, dash=":" if label.endswith("last round") else SOLID)
+    return replace(BOUND, dash=DASHED if label.endswith("5") else SOLID)
+
+
 def draw(shown: Shown) -> Any:
     """Shares above, bounds below, limits through both."""
     made, axes = canvas(2, 1, 2, sharex=True)
     above, below = axes[0, 0], axes[1, 0]
-    at = [row for row in shown.rows if row["panel"] == "limit"]
-    for ax, panel in ((above, ABOVE), (below, BELOW)):
-        for label in dict.fromkeys(row["curve"] for row in shown.rows if row["panel"] == panel):
-            _one(ax, [row for row in shown.rows if row["panel"] == panel and row["curve"] == label], label)
-        for row in at:
-            if ("all conditions" in row["curve"]) == (ax is below):
-                ax.axvline(row["x"], color=GREY, lw=0.7, ls="--" if ax is below else "-", zorder=0)
-    finish(above, Axis(""), Axis(""))
-    finish(below, Axis(""), Axis("", log=True))
+    for letter, ax, panel, y in (("a", above, ABOVE, "share of divergence"), ("b", below, BELOW, "divergence")):
+        mine = [row for row in shown.rows if row["panel"] == panel and not row["outside"]]
+        if mine:
+            by_meaning(ax, mine, _look, banded=True)
+        finish(ax, Axis(""), Axis("", log=ax is below))
+        headed(ax, f"({letter}) {panel}", ran_words(mine))
+        ax.set_ylabel(y)
     low, high = above.get_ylim()
     above.set_ylim(low, high + ROOM * (high - low))
-    for letter, ax, panel in (("a", above, ABOVE), ("b", below, BELOW)):
-        headed(ax, f"({letter}) {panel}", ran_words([row for row in shown.rows if row["panel"] == panel]))
-    for row in at:
-        _name(below if "all conditions" in row["curve"] else above, row)
-    above.set_ylabel("share of divergence")
-    below.set_ylabel("divergence")
+    for row in shown.rows:
+        if row["panel"] == "limit" and math.isfinite(row["x"]):
+            ax = below if "all conditions" in row["curve"] else above
+            ax.axvline(row["x"], color=GREY, lw=0.7, ls="--" if ax is below else "-", zorder=0)
+            words = row["curve"].partition(" all")[0].strip(",").replace("theorems ", "thm ")
+            ax.text(row["x"], 0.97, words, transform=ax.get_xaxis_transform(), rotation=90, fontsize="small",
+                    color=GREY, ha="right", va="top")  # fmt: skip
     below.set_xlabel("relaxation beta")
     legend(made, axes, 2)
     return made
-
-
-def _name(ax: Any, row: Mapping[str, Any]) -> None:
-    if math.isfinite(row["x"]):
-        words = row["curve"].partition(" all")[0].strip(",").replace("theorems ", "thm ")
-        ax.text(row["x"], 0.97, words, transform=ax.get_xaxis_transform(), rotation=90, fontsize="small",
-                color=GREY, ha="right", va="top")  # fmt: skip
-
-
-def _one(ax: Any, rows: Sequence[Mapping[str, Any]], label: str) -> None:
-    x, y, error = columns(rows, "x", "y", "error")
-    if label.startswith("measured"):
-        ax.errorbar(x, y, np.nan_to_num(error), fmt="o", ms=3, color=MEASURED, elinewidth=0.8, label=label, zorder=4)
-        return
-    colour = REFERENCE if label.startswith("exact") else THEORY
-    thin = 0.8 if label.startswith("exact") else 1.4
-    dash = ":" if label == "exact, last round" else (0, (4, 1)) if label.endswith("5") else "-"
-    inside = np.where([row["outside"] for row in rows], np.nan, y)
-    ax.plot(x, inside, color=colour, lw=thin, ls=dash, label=label)
-    band(ax, x, y, error, colour)
 
 
 ARTEFACTS = (Artefact("ours.relaxation", "divergence against the relaxation", data, draw),)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
 import sympy as sp
 
 from bounds.catalog import get
@@ -21,10 +20,10 @@ from paper_checks.validation.gaussian_mean import exact_mean
 
 from ..artefact import Artefact, Shown
 from ..comparing import counted, Judged, Reproduction
-from ..drawing import Axis, columns, each_panel, Row
+from ..drawing import Axis, by_meaning, each_panel, Row
 from ..run_description import problem_words
 from ..runs import Runs
-from ..style import Dash, DASHED, DOTTED, MEASURED, OTHER, REFERENCE, SOLID, THEORY
+from ..style import BOUND, DASHED, DOTS, DOTTED, EXACT, Line, OTHER, THEORY
 from . import grid
 from .grid import Draws, draws, exact, mean, PLANS, trained, what_ran
 from .settings import COMPARED, PAPERS, QUANTITIES, REPAIRED, ROUNDS, title, TITLES
@@ -119,38 +118,18 @@ def remark(rows: Rows) -> str:
 
 # ---- drawing ----
 
-LOOKS: dict[str, tuple[str, float, Dash]] = {"bound": (THEORY, 1.6, SOLID), REPAIR: (OTHER, 1.4, DASHED)}
-"""Colour, width and dashes of a bound; a part of one is thin and dotted."""
+LOOKS = {"bound": BOUND, "exact": EXACT, "measured": DOTS, REPAIR: Line(OTHER, DASHED, "", 1.4)}
+PART = Line(THEORY, DOTTED, "", 0.9)
+"""Of a bound."""
 
 
 def draw(shown: Shown) -> Any:
     """One axes per panel, in the order of the rows."""
-    return each_panel(shown.rows, _panel, Axis("", log=True), Axis("", log=True))
 
+    def panel(ax: Any, rows: list[Row]) -> None:
+        by_meaning(ax, rows, lambda label: LOOKS.get(label, PART))
 
-def _panel(ax: Any, rows: Sequence[Row]) -> None:
-    for label in dict.fromkeys(row["curve"] for row in rows):
-        _one(ax, [row for row in rows if row["curve"] == label], label)
-    ax.set_xlabel(rows[0]["x_name"])
-    ax.set_ylabel(rows[0]["y_name"])
-
-
-def _one(ax: Any, rows: Sequence[Row], label: str) -> None:
-    """One curve by what it means; what is not positive has no place on a logarithmic axis."""
-    x, y, error = columns(rows, "x", "y", "error")
-    y = np.where(y > 0, y, np.nan)
-    outside = np.array([row["outside"] for row in rows])
-    if label == "measured":
-        lower = np.minimum(np.nan_to_num(error), 0.9 * np.nan_to_num(y, nan=1.0))
-        ax.errorbar(x, y, [lower, np.nan_to_num(error)], fmt="o", ms=2.5, elinewidth=0.8, color=MEASURED, label=label,
-                    zorder=4)  # fmt: skip
-    elif label == "exact":
-        ax.plot(x, y, color=REFERENCE, lw=0.8, label=label)
-    else:
-        colour, width, dash = LOOKS.get(label, (THEORY, 0.9, DOTTED))
-        ax.plot(x, np.where(outside, np.nan, y), color=colour, lw=width, ls=dash, label=label)
-        if outside.any():
-            ax.plot(x, y, color=colour, lw=1, ls=DASHED, label=f"{label}, outside", zorder=1)
+    return each_panel(shown.rows, panel, Axis("", log=True), Axis("", log=True))
 
 
 # ---- one paper ----

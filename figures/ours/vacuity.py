@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from string import ascii_lowercase
 from typing import Any
 
@@ -81,7 +82,7 @@ def _maps(points: int) -> Sequence[Map]:
         ("FedALS, Theorem 4.1", "clients K", "L / mu", counts, np.geomspace(1, 1e4, points), _fedals),
         ("FedInit, Theorem 1", *over_time, _fedinit),
         ("Decaying-K, Theorem 1", *over_time, _decaying_k),
-        ("FedCOG, Theorem 5.6", *over_time, _fedcog),
+        ("FedCOG, Theorem 5.6", *over_time, partial(_at, "fedcog.theorem")),
     )
 
 
@@ -95,28 +96,19 @@ def _fedals(clients: Grid, condition: Grid) -> tuple[Grid, float]:
 
 
 def _fedinit(rounds: Grid, sizes: Grid) -> tuple[Grid, float]:
-    found = [_at("fedinit.theorem_1", rounds, sizes, {"contraction": x}) for x in LAMBDAS]
-    return np.fmin.reduce(found), _trivial()
+    found = [_at("fedinit.theorem_1", rounds, sizes, contraction=x)[0] for x in LAMBDAS]
+    return np.fmin.reduce(found), _at("fedinit.theorem_1", rounds, sizes, contraction=LAMBDAS[0])[1]
 
 
 def _decaying_k(rounds: Grid, sizes: Grid) -> tuple[Grid, float]:
     problem = _problem()
     largest = (problem.client_gradients(problem.start) ** 2).sum(-1) + problem.client_gradient_variance
     more = {"grad_cap_sq": float(largest.max()), "current_loss": float(problem.loss(problem.start))}
-    return _at("decaying_k.per_rounds", rounds, sizes, more), _trivial()
+    return _at("decaying_k.per_rounds", rounds, sizes, **more)
 
 
-def _fedcog(rounds: Grid, sizes: Grid) -> tuple[Grid, float]:
-    return _at("fedcog.theorem", rounds, sizes, {}), _trivial()
-
-
-def _trivial() -> float:
-    problem = _problem()
-    return float((problem.gradient(problem.start) ** 2).sum())
-
-
-def _at(name: str, rounds: Grid, sizes: Grid, more: dict[str, float]) -> Grid:
-    """The bound at the federation's constants, NaN where it does not apply."""
+def _at(name: str, rounds: Grid, sizes: Grid, **more: float) -> tuple[Grid, float]:
+    """The bound at the federation's constants, NaN where it does not apply, and the squared gradient at the start."""
     problem, bound = _problem(), get(name)
     start = float(problem.loss(problem.start))
     known: dict[str, Any] = {q.name: getattr(problem, q.name) for q in bound.quantities if hasattr(problem, q.name)}
@@ -125,7 +117,8 @@ def _at(name: str, rounds: Grid, sizes: Grid, more: dict[str, float]) -> Grid:
     values = {q.name: {**known, **more}[q.name] for q in bound.quantities}
     clients = {name for name, value in values.items() if bound.quantity(name).card.axis and np.ndim(value)}
     wide = {k: v if k in clients or np.ndim(v) == 0 else np.asarray(v) for k, v in values.items()}
-    return np.asarray(np.broadcast_to(bound(**wide), rounds.shape))
+    found = np.asarray(np.broadcast_to(bound(**wide), rounds.shape))
+    return found, float((problem.gradient(problem.start) ** 2).sum())
 
 
 # ---- drawing ----

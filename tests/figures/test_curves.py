@@ -11,7 +11,8 @@ from bounds.showing.values import read
 from bounds.units import LOSS
 from bounds.vocabulary import client_weight, initial_gap, local_gap, local_steps, smoothness, step_size
 from figures import curves
-from figures.style import figure, STYLE
+from figures.drawing import canvas
+from figures.style import STYLE
 
 target = quantity("test_loss", "t", "what is bounded", LOSS)
 SOURCE = Source("test", "here")
@@ -45,11 +46,6 @@ def test_a_curve_carries_value_terms_and_the_conditions_that_fail():
     np.testing.assert_array_equal(np.isnan(curve.value), ~curve.holds)
     assert set(curve.failed) == {"at most 20 steps", "more than one step"}
     np.testing.assert_array_equal(curve.failed["at most 20 steps"], x > 20)
-
-
-def test_stretches_end_half_way_between_points_and_at_the_last():
-    x, where = np.array([1.0, 3.0, 4.0, 8.0]), np.array([False, True, False, True])
-    assert curves.stretches(x, where) == [(2.0, 3.5), (6.0, 8.0)]
 
 
 def test_points_are_sorted_and_log_ranges_ask_for_a_log_axis():
@@ -109,24 +105,21 @@ def test_notes_tell_where_which_condition_fails():
 
 
 def drawn(shown, **options):
-    """The axes of a drawn picture and the extents of the labels at its right, in pixels."""
-    settings = {**STYLE, "savefig.bbox": None}
-    with matplotlib.rc_context(settings):
-        made, ax = figure(4.4)
+    """The axes of a drawn picture, and all words in and about it."""
+    with matplotlib.rc_context(STYLE):
+        ax = canvas(1, 1)[1][0, 0]
         curves.draw(ax, shown, **options)
-        made.canvas.draw()
-        boxes = {t.get_text(): t.get_window_extent() for t in ax.texts if t.get_text()}
-    return ax, boxes
+        return ax, {*(text.get_text() for text in ax.texts), *ax.get_legend_handles_labels()[1]}
 
 
 def test_outside_the_conditions_nothing_is_drawn_unless_asked_for():
-    ax, boxes = drawn(picture(bowl))
-    assert {"does not apply"} <= set(boxes)
+    ax, words = drawn(picture(bowl))
+    assert {"does not apply"} <= set(words)
     solid = [line for line in ax.lines if line.get_linestyle() == "-" and len(line.get_xdata()) == 30]
     assert solid
     assert all(np.isnan(line.get_ydata()[20:]).all() for line in solid)
-    ax, boxes = drawn(picture(bowl), outside=True)
-    assert "OUTSIDE" in boxes
+    ax, words = drawn(picture(bowl), outside=True)
+    assert "OUTSIDE" in words
     silent = drawn(picture(bowl, words=("local_steps=40:60:5", "initial_gap=2")))[1]
     assert any("test.bowl" in text and "does not apply" in text for text in silent)
     dashed = [line for line in ax.lines if line.is_dashed() and len(line.get_xdata()) == 30]

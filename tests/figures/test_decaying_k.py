@@ -8,7 +8,7 @@ from figure_toys import outcome, places, verdicts, YES
 
 from figures.catalogue import artefact
 from figures.comparing import Reproduction
-from figures.decaying_k import findings, grid, table_3, tables
+from figures.decaying_k import findings, grid, tables
 from figures.decaying_k.grid import CURVES, in_paper, PRINTED, TASKS, TITLES
 from figures.runs import Runs
 from figures.substitutes import CLASSES
@@ -93,7 +93,7 @@ def test_the_share_of_k_rounds_step_by_step():
 
 
 def test_table_3_by_plain_arithmetic():
-    shown = table_3.data(None, "laptop")
+    shown = tables.schedules(None, "laptop")
     assert set(verdicts(shown)) == {YES}
     lines = {row[0]: row[3:] for row in shown.sheet[1:]}
     assert list(lines) == list(TITLES.values())

@@ -11,7 +11,7 @@ from empirics.experiments import Store
 from figures import making
 from figures.catalogue import artefact
 from figures.comparing import Reproduction
-from figures.fedals import grid, listing, reading
+from figures.fedals import findings, grid, tables
 from figures.runs import Runs
 from paper_checks.reported import table
 
@@ -67,7 +67,7 @@ def test_the_plan_for_the_papers_scale_is_the_printed_one():
     for number in (4, 5):
         printed = table("fedals", f"Table {number}", version="v2")
         for (row, _), cell in printed.items():
-            assert float(listing.planned(row, number == 5)) == pytest.approx(float(cell.value)), row
+            assert float(tables.planned(number == 5)[row]) == pytest.approx(float(cell.value)), row
         sheet = artefact(f"fedals.table_{number}").data(Runs(), "paper").sheet
         assert {row for row, _ in printed} < {line[0] for line in sheet[1:]}
 
@@ -86,7 +86,7 @@ def test_step_sizes_are_doubled_until_the_best_lies_inside(tmp_path, monkeypatch
     assert grid.best("overnight", ("cifar10", "fedavg()", "iid")) is None
     assert grid.arguments("overnight", "CIFAR-10", "alpha=25", "non-iid")["step_size"] == grid.START
     ran = 0
-    while todo := [c for c in listing.cells("overnight") if not store.has(c)]:
+    while todo := [c for c in tables.searches("overnight") if not store.has(c)]:
         assert ran < 60
         for cell in todo:
             assert (cell.arguments["seed"], cell.arguments["rounds"] in (1000, 2000)) == (1000, True)
@@ -101,7 +101,7 @@ def test_step_sizes_are_doubled_until_the_best_lies_inside(tmp_path, monkeypatch
         assert [one["step_size"] for one in given] == [0.04, 0.00125, 0.00125]
         assert {one["rounds"] for one in given} == {rounds}
     assert grid.arguments("overnight", "CIFAR-10", "SCAFFOLD", "non-iid")["step_size"] == 0.32
-    a_run_that_diverged = listing.cells("overnight")[3]
+    a_run_that_diverged = tables.searches("overnight")[3]
     keep(store, a_run_that_diverged, {"test_accuracy": [0.9] * 5}, "diverged")
     list(making.make([artefact("fedals.table_4")], "overnight", store, tmp_path / "overnight"))
     given = a_run_that_diverged.arguments
@@ -137,8 +137,8 @@ def test_the_language_model_is_judged_by_its_loss(store):
     seen = artefact("fedals.table_1").data(filled(store, TABLE_1, scale="smoke"), "smoke")
     assert place(seen, "FedALS non-iid", "MultiNLI")["ours"] == pytest.approx(2 - 0.515)
     assert verdicts(seen) == [REGIME] * len(seen.conclusions)
-    assert reading.reported("MultiNLI", "FedAvg non-iid") == -1.2842
-    assert reading.reported("CIFAR-10", "FedAvg iid") == pytest.approx(87.61)
+    assert findings.reported("MultiNLI", "FedAvg non-iid") == -1.2842
+    assert findings.reported("CIFAR-10", "FedAvg iid") == pytest.approx(87.61)
 
 
 def guard(shown, words):

@@ -6,7 +6,7 @@ from figure_toys import outcome, YES
 from empirics.experiments import Outcome
 from figures import substitutes
 from figures.catalogue import artefact
-from figures.fedcog import grid, pictures, tables
+from figures.fedcog import figures, grid, tables
 from figures.fedcog.grid import FEDCOG, Setup
 from figures.runs import Runs
 
@@ -15,11 +15,11 @@ def test_figure_5_draws_the_stored_pixels(store):
     (cell,) = artefact("fedcog.figure_5").cells("smoke")
     pixels = [[0.0, 2.0, 4.0, 1.0], [5.0, 5.0, 5.0, 5.0], [3.0, -1.0, 1.0, 0.0]]
     store.keep(cell, Outcome({"steps": [-1, 0, 100], "label": [0, 0, 0], "pixels": pixels}, {"shape": [4]}), 0.1)
-    shown = pictures.images(Runs(store), "smoke")
-    assert pictures.image(shown.rows[0]).tolist() == [[0, 128], [255, 64]]
-    assert pictures.image(shown.rows[1]).max() == 0  # all alike
+    shown = figures.images(Runs(store), "smoke")
+    assert figures.image(shown.rows[0]).tolist() == [[0, 128], [255, 64]]
+    assert figures.image(shown.rows[1]).max() == 0  # all alike
     coloured = {"pixels": "00ff10", "channels": 3, "side": 1}
-    assert pictures.image(coloured).tolist() == [[[0, 255, 16]]]
+    assert figures.image(coloured).tolist() == [[[0, 255, 16]]]
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from figure_toys import keep
 
 from empirics.experiments.jobs import BLOCKS
 from empirics.experiments.jobs.wall import seconds
-from figures.fedinit import grid, listing, reading, times
+from figures.fedinit import findings, grid, listing, times
 from figures.fedinit.grid import HOME, Setup
 from figures.run_description import Setting
 from figures.runs import Runs
@@ -39,12 +39,12 @@ def guarded(monkeypatch, store):
     monkeypatch.undo()
 
     def missed(even, uneven, share):
-        for setup, level in zip(reading.APART, (even, uneven), strict=True):
+        for setup, level in zip(findings.APART, (even, uneven), strict=True):
             for made in grid.runs("smoke", setup, "FedAvg"):
                 put(store, made, level)
         paper = grid.runs("smoke", HOME, "FedAvg")[0].arguments["rounds"] * 3 / share
         monkeypatch.setattr(Setup, "in_paper", property(lambda self: Setting("CIFAR-10", "ResNet-18-GN", work=paper)))
-        return [r for r in reading.guards(Runs(store), "smoke", [HOME], ("FedAvg", "FedDyn")) if r.missed]
+        return [r for r in findings.guards(Runs(store), "smoke", [HOME], ("FedAvg", "FedDyn")) if r.missed]
 
     return missed
 

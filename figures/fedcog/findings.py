@@ -1,11 +1,11 @@
-"""What FedCOG's tables and figures read off their runs, the guards of their findings, and the words of captions."""
+"""What FedCOG's figures and tables read off their runs, the guards of their findings, and the words of captions."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,12 +16,10 @@ from .. import regimes
 from ..captions import caption as put_together
 from ..comparing import Entry
 from ..regimes import Regime
-from ..run_description import problem_words
 from ..runs import Runs
 from ..sheets import entry, number
-from ..substitutes import remark, title
 from . import grid
-from .grid import BASE, DATA, data_set, DIRICHLETS, DISTILLATION, distillation, FEDCOG, FIRST, PLANS, Setup, what_ran
+from .grid import BASE, DIRICHLETS, DISTILLATION, distillation, FEDCOG, FIRST, PLANS, Setup, what_ran
 
 Places = Mapping[tuple[str, str], Sequence[Cell]]
 """The runs behind each place (row, column) of a table, one per seed."""
@@ -124,19 +122,13 @@ def usual(
         lengths.append(regimes.horizon(ran, runs.percent(plain) if ended and later is None else ()))
         each = [*regimes.learnt(ran, ours), *regimes.level(ran, ours, reported), regimes.treatment(methods)]
         each += weight(scale, methods.get(FEDCOG, ()))
-        each += [harm(runs, scale, setup), *regimes.ceiling(ours, reported)] if remedy else []
+        if remedy:  # what heterogeneity costs: from the most homogeneous split to the paper's, which prints no number
+            both = Setup(setup.data, dirichlet=max(DIRICHLETS)), Setup(setup.data, setup.kind)
+            iid, skewed = (final(runs, scale, grid.runs(scale, PLAIN, one)) for one in both)
+            drift = regimes.drift(f"{grid.named(scale, setup.data)} {setup.kind}", iid, skewed)
+            each += [drift, *regimes.ceiling(ours, reported)]
         rest.update(dict.fromkeys(each))
     return [next((one for one in lengths if one.missed), lengths[0]), *rest] if lengths else []
-
-
-def harm(runs: Runs, scale: str, setup: Setup = BASE) -> Regime:
-    """That FedAvg loses accuracy to heterogeneous clients; how much the paper does not print.
-
-    It is the loss from the most homogeneous split to that of the paper.
-    """
-    both = Setup(setup.data, dirichlet=max(DIRICHLETS)), Setup(setup.data, setup.kind)
-    iid, skewed = (final(runs, scale, grid.runs(scale, PLAIN, one)) for one in both)
-    return regimes.drift(f"{grid.named(scale, setup.data)} {setup.kind}", iid, skewed)
 
 
 def weight(scale: str, cells: Sequence[Cell]) -> list[Regime]:
@@ -146,11 +138,6 @@ def weight(scale: str, cells: Sequence[Cell]) -> list[Regime]:
     return [Regime(words, float(ours != DISTILLATION), 0, at_most=True)] if cells else []
 
 
-def seconds(cells: Sequence[Cell]) -> list[Regime]:
-    """That times are taken where the paper takes them: a GPU does for many images at once what a core does in turn."""
-    return [regimes.statistic("seconds of one core", "seconds of a GPU")] if cells else []
-
-
 def as_in_paper(cells: Sequence[Cell], setup: Setup = BASE) -> Regime:
     """That FedCOG is trained as in the paper: what is best for a coefficient depends on it."""
     return regimes.treatment({"here": cells, "the paper": grid.runs("paper", FEDCOG, setup)})
@@ -158,50 +145,22 @@ def as_in_paper(cells: Sequence[Cell], setup: Setup = BASE) -> Regime:
 
 # ---- captions ----
 
-BARS = "bars: one standard error over seeds"
-ERROR = "± one standard error over seeds; a dash: not printed or not run at this scale; a run that diverged counts as 0"
+BARS = "Bars: one standard error over seeds."
+ERROR = (
+    "± one standard error over seeds; a dash: not printed or not run at this scale; a run that diverged counts as 0."
+)
 
 
-def over(scale: str) -> str:
-    """What a caption says of final accuracies."""
-    window = PLANS[scale].window
-    return f"an accuracy is the mean of the last {window} rounds" if window > 1 else ""
-
-
-def caption(scale: str, *more: str, setup: Setup = BASE) -> str:
-    """Which data and runs, then what else is to be said; a scale below the paper's says what it reduces."""
-    plan, used = PLANS[scale], data_set(scale, setup.data)
-    cells = grid.runs(scale, PLAIN, replace(setup, kind=BASE.kind))
-    if not used or not cells:
+def caption(scale: str, shown: str, used: Iterable[tuple[str, Sequence[Cell]]], *more: str) -> str:
+    """What is shown, how the runs of each name are trained, and FedCOG's own numbers, beside the paper's."""
+    runs, plan = list(used), PLANS[scale]
+    counts, window = plan.counts, plan.window
+    if not any(cells for _, cells in runs):
         return "Reported numbers alone: the data are not here, or not run at this scale."
-    given, counts = cells[0].arguments, plan.counts
     step = f", {counts['batch']} of them a local step" if "batch" in counts else ""
-    words = [
-        f"{problem_words(given['problem'])}{_instead(scale, setup.data, used)}, "
-        f"{given['clients']} clients by default, {given['rounds']} rounds of {given['local_steps']} "
-        f"local steps ({_optimiser(given)})",
-        f"FedCOG: {given['after']} rounds of FedAvg, then its own, {counts['samples']} images in {counts['steps']} "
-        f"steps, distilled with weight {distillation(scale):g}{step}",
-        *more,
-        f"{len(cells)} seeds",
-    ]
-    if scale != "paper":
-        words.append(
-            f"the paper: {grid.ROUNDS} rounds of {grid.LOCAL_STEPS} steps, {FIRST} of them before FedCOG, "
-            f"{grid.SAMPLES} images in {grid.STEPS} steps, weight {DISTILLATION:g}"
-        )
-    return put_together(words)
-
-
-def _optimiser(given: Mapping[str, Any]) -> str:
-    """Batch and optimiser of a run."""
-    texts = {"batch": "batch {}", "step_size": "step size {:g}", "momentum": "momentum {:g}",
-             "weight_decay": "weight decay {:g}", "augment": "random crops and flips"}  # fmt: skip
-    return ", ".join(text.format(given[name]) for name, text in texts.items() if given.get(name))
-
-
-def _instead(scale: str, data: str, used: str) -> str:
-    if scale == "smoke" or data not in PLANS[scale].networks:
-        return f" ({title(used)} for {data})"
-    said = remark(DATA[data], used)
-    return f" ({said})" if said else ""
+    generated = "{} rounds of FedAvg, then its own, {} images in {} steps, distilled with weight {:g}".format
+    ours = counts["first"], counts["samples"], counts["steps"], distillation(scale)
+    paper = FIRST, grid.SAMPLES, grid.STEPS, DISTILLATION
+    words = f"FedCOG: {generated(*ours)}{step}{'' if ours == paper else f' (the paper: {generated(*paper)})'}."
+    end = f"An accuracy is the mean of the last {window} rounds." if window > 1 else ""
+    return put_together(shown, runs, {"": {**grid.OWN, "rounds": grid.ROUNDS}}, words, end, *more)

@@ -14,9 +14,9 @@ from ..drawing import Axis, curves, panels
 from ..regimes import horizon, mean, POINT
 from ..run_description import of
 from ..runs import line, point, Runs
-from . import grid, reading
+from . import findings, grid
+from .findings import accuracies, caption, ends, guards, RELAXED, SPREAD, unavailable
 from .grid import BETAS, column, HOME, length, METHODS, missing, PLANS, RELAXATIONS, ROUNDS, Setup, SETUPS
-from .reading import accuracies, caption, DIVERGED, divergences, ends, guards, losses, RELAXED, smoothed, unavailable
 
 ACCURACY = "test accuracy (%)"
 QUANTITIES = {
@@ -32,7 +32,7 @@ POINTS = 2.0
 """Of accuracy, which the relaxed start is to add."""
 THRESHOLD, FALL = 0.15, 10.0
 """Above which beta training is said to diverge, and by how many points of accuracy we call that a collapse."""
-BARS = reading.SPREAD.replace("±", "Bars")
+BARS = SPREAD.replace("±", "Bars")
 
 
 def with_beta(scale: str, beta: float, method: str = "FedAvg") -> list[Cell]:
@@ -50,36 +50,36 @@ def _line(
 def _methods(data: str, quantity: str, runs: Runs, scale: str) -> Shown:
     """Figures 2 to 5: seven methods, one panel per setup; FedInit's end against FedAvg's in every one that is run."""
     setups, loss = [s for s in SETUPS if s.data == data], quantity == "test_loss"
-    high, low, read = ("FedAvg", "FedInit", losses) if loss else ("FedInit", "FedAvg", accuracies)
+    high, low, read = ("FedAvg", "FedInit", findings.losses) if loss else ("FedInit", "FedAvg", accuracies)
+    used = {(s, m): grid.runs(scale, s, m) for s in setups for m in reversed(METHODS)}
     rows = [
-        row
-        for s in setups
-        for m in reversed(METHODS)
-        for row in _line(runs, scale, s, grid.runs(scale, s, m), quantity, column(scale, s), m)
+        row for (s, m), cells in used.items() for row in _line(runs, scale, s, cells, quantity, column(scale, s), m)
     ]
-    more = f"Means over seeds; bars: one standard error, of every curve at rounds of its own. {smoothed(scale)}"
     seen = [s for s in setups if not missing(scale, s)]
     end = {(s, m): read(runs, scale, grid.runs(scale, s, m)) for s in seen for m in (high, low)}
     pairs = [Pair(f"{high} over {low}, {column(scale, s)}", end[s, high], end[s, low]) for s in seen]
     words = f"FedInit ends at {'a lower test loss' if loss else 'a higher accuracy'} than FedAvg in every panel"
     judged = judge(words, pairs, 0.0 if loss else POINT, guards(runs, scale, seen, ("FedAvg", "FedInit")))
-    return figure(caption(scale, setups, more, RELAXED, DIVERGED), rows, [judged], unavailable(scale, setups))
+    more = (
+        f"Means over seeds; bars: one standard error, of every curve at rounds of its own. {findings.smoothed(scale)}"
+    )
+    said = caption(scale, more, [(m, cells) for (_, m), cells in used.items()], RELAXED, findings.DIVERGED)
+    return figure(said, rows, [judged], unavailable(scale, setups))
 
 
 def _betas(method: str, runs: Runs, scale: str) -> Shown:
     """Figures 6 and 7: one curve per beta, panels of divergence and accuracy."""
+    used = {f"beta = {b:g}": with_beta(scale, b, method) for b in SHOWN_BETAS}
     rows = [
         row
         for quantity in ("active_divergence", "test_accuracy")
-        for b in SHOWN_BETAS
-        for row in _line(
-            runs, scale, HOME, with_beta(scale, b, method), quantity, QUANTITIES[quantity][0], f"beta = {b:g}"
-        )
+        for name, cells in used.items()
+        for row in _line(runs, scale, HOME, cells, quantity, QUANTITIES[quantity][0], name)
     ]
     more = f"{method} from the start relaxed by beta; divergence: of the participants, as the released code reports it."
-    said = caption(scale, [HOME], more, smoothed(scale), "Band: one standard error.", DIVERGED)
+    said = caption(scale, more, used.items(), findings.smoothed(scale), "Band: one standard error.", findings.DIVERGED)
     both = with_beta(scale, BEST, method), with_beta(scale, 0.0, method)
-    (high, low), (near, far) = ([read(runs, scale, c) for c in both] for read in (accuracies, divergences))
+    (high, low), (near, far) = ([read(runs, scale, c) for c in both] for read in (accuracies, findings.divergences))
     words, sized = f"beta = {BEST:g} and 0", guards(runs, scale, [HOME], size=True)
     nearer, points = f"the relaxed start lowers the divergence of {method}", f"{POINTS:g} points or more"
     judged = [
@@ -89,14 +89,13 @@ def _betas(method: str, runs: Runs, scale: str) -> Shown:
     return figure(said, rows, judged, unavailable(scale, [HOME]))
 
 
-def intervals(scale: str, method: str = "FedInit") -> dict[int, list[Cell]]:
-    """Runs by local interval; the paper's own is the run of the other tables."""
-    return {k: grid.runs(scale, HOME, method, steps=k) for k in PLANS[scale].axes["lengths"]}
-
-
 def _over_intervals(runs: Runs, scale: str) -> Shown:
     """Figure 1a: accuracy of FedInit against the local interval K, and what the relaxed start adds at two of them."""
-    found, plain, paper = intervals(scale), intervals(scale, "FedAvg"), ROUNDS[HOME.data]
+    found, plain = (
+        {k: grid.runs(scale, HOME, method, steps=k) for k in PLANS[scale].axes["lengths"]}
+        for method in ("FedInit", "FedAvg")
+    )
+    paper = ROUNDS[HOME.data]
     ours = {k: accuracies(runs, scale, cells) for k, cells in found.items()}
     ran = {k: of(cells, HOME.lasting(paper, k)) for k, cells in found.items()}
     curve = f"FedInit over {length(scale).removeprefix('local_')}"
@@ -105,7 +104,8 @@ def _over_intervals(runs: Runs, scale: str) -> Shown:
     parts = []
     for k in dict.fromkeys((least, best)):
         gain, further = (
-            mean(read(runs, scale, found[k])) - mean(read(runs, scale, plain[k])) for read in (accuracies, divergences)
+            mean(read(runs, scale, found[k])) - mean(read(runs, scale, plain[k]))
+            for read in (accuracies, findings.divergences)
         )
         parts.append(f"{gain:+.1f} points and {further:+.2g} in divergence at K = {k}")
     more = "The number of rounds is the same for every K. The paper's K counts epochs, by its released code."
@@ -117,7 +117,8 @@ def _over_intervals(runs: Runs, scale: str) -> Shown:
         return judge(f"{words} (K = {best} over {other})", [pair], POINT, regimes)
 
     judged = [above(least, "accuracy rises with K at first"), above(most, "accuracy falls again when K is large")]
-    return figure(caption(scale, [HOME], more, ends(scale), BARS), rows, judged, unavailable(scale, [HOME]))
+    said = caption(scale, more, ((f"K = {k}", cells) for k, cells in found.items()), ends(scale), BARS)
+    return figure(said, rows, judged, unavailable(scale, [HOME]))
 
 
 def _draw_intervals(shown: Shown) -> Any:
@@ -141,7 +142,8 @@ def _over_betas(runs: Runs, scale: str) -> Shown:
         judge(collapse, [above(THRESHOLD, FALL)], POINT, sized),
         judge("the largest beta below it is the best positive one", positive, POINT, helps),
     ]
-    said = caption(scale, [HOME], "The runs are those of Table 3.", ends(scale), BARS)
+    used = ((f"beta = {b:g}", cells) for b, cells in found.items())
+    said = caption(scale, "The runs are those of Table 3.", used, ends(scale), BARS)
     return figure(said, rows, judged, unavailable(scale, [HOME]))
 
 

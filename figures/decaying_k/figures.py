@@ -6,12 +6,13 @@ from functools import partial
 from typing import Any
 
 from ..artefact import Artefact, Shown
+from ..captions import caption as put_together
 from ..drawing import Axis, panels
 from ..runs import interval, mean_rows, Runs, standard_error
 from ..style import GREY
 from . import grid
 from .findings import ACCURACY, best, FINDINGS, LOSS, plateaus
-from .grid import CURVES, JOINT, PLANS, remarks, tasks
+from .grid import CURVES, JOINT, PLANS, tasks
 
 PLATEAU = "plateau"
 """A vertical line instead of a curve: where the validation error stops improving."""
@@ -36,36 +37,23 @@ def rows(runs: Runs, scale: str, quantity: str) -> list[dict[str, Any]]:
     return found
 
 
-def caption(scale: str) -> str:
-    """What was run, for every figure or table of these runs."""
-    plan = PLANS[scale]
-    here = tasks(scale)
-    held = "" if scale == "paper" else "; what is scaled down stands beside each task"
+def caption(scale: str, shown: str, *more: str) -> str:
+    """What is shown, how the runs of every schedule are trained, and what they are given."""
+    plan, here = PLANS[scale], tasks(scale)
     looks = plan.counts.get("validations", 0)
     rule = f"validation accuracy (measured {looks} times a run)" if looks else "the rolling training loss"
     left = {task: [title for key, title in CURVES.items() if key not in grid.planned(scale, task)] for task in here}
     missing = [f"{', '.join(titles)} on {task}" for task, titles in left.items() if titles]
-    return (
-        f"At the {scale} scale ({remarks(scale)}{held}), {plan.seeds} seeds. "
-        f"{'; '.join(_setting(scale, task) for task in here)}. Every schedule gets the simulated "
-        "time of as many rounds of Kη-fixed by eq. (5), with the printed seconds per step and model sizes. "
-        f"The loss is that of {plan.counts['probe']} training samples. The step schedules decay when {rule} has "
-        f"stopped improving; the paper's rule is the validation error, without a number. {CURVES[JOINT]} decays both, "
-        "which the paper tried and shows no curve of."
-        + (f" Not run, for their time: {'; '.join(missing)}." if missing else "")
+    said = (
+        "Every schedule gets the simulated time of as many rounds of Kη-fixed by eq. (5), with the printed seconds per "
+        f"step and model sizes. The loss is that of {plan.counts['probe']} training samples. The step schedules decay "
+        f"when {rule} has stopped improving; the paper's rule is the validation error, without a number. "
+        f"{CURVES[JOINT]} decays both, which the paper tried and shows no curve of."
     )
-
-
-def _setting(scale: str, task: str) -> str:
-    """A task and its setting in few words."""
-    plan = PLANS[scale]
-    ran, have = grid.what_ran(scale, task), plan.own[task]
-    data, network = (ran.data, ran.network) if ran else (task, "")
-    return (
-        f"{data}: {network}, {have['cohort']} of {have.get('clients', 'all')} clients, batch {have['batch']}, K0 "
-        f"{have['local_steps']}, η0 {have['step_size']:g}, window {grid.window(scale, task)}, "
-        f"{plan.rounds[task]} rounds"
-    )
+    used = [(title, grid.runs(scale, task, key)) for task in here for key, title in CURVES.items()]
+    classes = "" if scale in ("smoke", "paper") else "CIFAR100's hundred classes would need more rounds than ten."
+    left_out = f"Not run, for their time: {'; '.join(missing)}." if missing else ""
+    return put_together(shown, used, PLANS["paper"].own, said, classes, left_out, *more)
 
 
 # ---- the figures ----
@@ -85,9 +73,9 @@ SHOWN = {
 def data(quantity: str, runs: Runs, scale: str) -> Shown:
     """A figure's curves and conclusions."""
     drawn, diverged = SHOWN[quantity]
+    shown = f"{drawn}. Vertical line: where K_r-step decays, mean over the seeds in which it does."
     return Shown(
-        f"{drawn}. Vertical line: where K_r-step decays, mean over the seeds in which it does. {caption(scale)} A run "
-        f"that diverged is drawn as far as it goes and counts as {diverged}.",
+        caption(scale, shown, f"A run that diverged is drawn as far as it goes and counts as {diverged}."),
         rows(runs, scale, quantity),
         conclusions=[judged for finding in FINDINGS[quantity] for judged in finding.judged(runs, scale, quantity)],
         unavailable="" if tasks(scale) else "data not available",

@@ -12,15 +12,14 @@ import numpy as np
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, figure, Shown
-from ..captions import caption as put_together, trained
+from ..captions import caption as put_together
 from ..comparing import guarded, judge, Judged, Pair, Reproduction
 from ..drawing import Axis, curves, panels
 from ..regimes import horizon
-from ..run_description import of, problem_words
+from ..run_description import of
 from ..runs import line, mean_rows, Runs
-from .grid import CLIENTS, example, in_paper, LAYERS, PLANS, seeds, TEXT, word
-from .reading import caption, label, remarks
-from .tables import of_methods
+from .findings import caption, label, of_methods
+from .grid import example, in_paper, LAYERS, PLANS, seeds, TEXT, word
 
 # ---- Figure 1 ----
 
@@ -41,16 +40,8 @@ STEADY = 0.1
 
 
 def layers(runs: Runs, scale: str) -> Shown:
-    used, plan = example(scale), PLANS[scale]
-    told, sizes = "", dict[str, int]()
-    if used:
-        given = used[0].arguments
-        sizes = _sizes(str(given["problem"]))
-        told = (
-            f"{problem_words(given['problem'])}; {CLIENTS} clients of two classes each, FedAvg; "
-            f"{trained({'FedAvg': given})}; {plan.seeds} seeds; distances before averaging, per parameter as "
-            "the released code has them; bands: standard error over seeds."
-        )
+    used = example(scale)
+    sizes = _sizes(str(used[0].arguments["problem"])) if used else {}
     rows = [
         row
         for place, (name, size) in enumerate(sizes.items(), 1)
@@ -60,8 +51,11 @@ def layers(runs: Runs, scale: str) -> Shown:
             parameters=size,
         )
     ]  # fmt: skip
-    differs = [*remarks(scale, ["CIFAR-10"]), "" if scale == "smoke" else "group norm for batch norm"]
-    said = put_together("Mean squared distance of the clients' models to their average.", told, differs)
+    said = put_together(
+        "Mean squared distance of the clients' models to their average.", [("FedAvg", used)], {},
+        "Distances before averaging, per parameter as the released code has them; bands: standard error over seeds.",
+        "" if scale == "smoke" else "Group norm for batch norm.",
+    )  # fmt: skip
     judged = [_early(runs, used, sizes, by_size) for by_size in (False, True)]
     return Shown(said, rows, conclusions=judged, unavailable="" if used else "CIFAR-10: data not available")
 
@@ -77,8 +71,7 @@ def _sizes(problem: str) -> dict[str, int]:
 
 def _early(runs: Runs, used: Sequence[Cell], sizes: dict[str, int], by_size: bool) -> Judged:
     """The first third of the layers against the last; undecided where a single layer makes the difference."""
-    how = ", per parameter" if by_size else ""
-    words = f"clients differ less in the early layers than in the late ones{how}"
+    words = f"clients differ less in the early layers than in the late ones{', per parameter' if by_size else ''}"
     distances = [
         {name: runs.curve(cell, DISTANCE, name)[1] / (sizes[name] if by_size else 1) for name in sizes} for cell in used
     ]
@@ -87,7 +80,6 @@ def _early(runs: Runs, used: Sequence[Cell], sizes: dict[str, int], by_size: boo
         for late, early in map(_thirds, distances)
         if len(late) and (late > 0).all() and (early > 0).all()
     ]
-    regimes = [horizon(of(used, LIKE), [(np.arange(float(len(ratio))), ratio) for ratio in ratios], STEADY)]
 
     def judged(left_out: str = "") -> Judged:
         kept = [_thirds({name: curve for name, curve in each.items() if name != left_out}) for each in distances]
@@ -102,7 +94,7 @@ def _early(runs: Runs, used: Sequence[Cell], sizes: dict[str, int], by_size: boo
             why = f"{whole.why}; without layer {place} of {len(sizes)}: {other.why.rpartition('third ')[2]}"
             whole = replace(whole, verdict=Reproduction.UNDECIDED, why=why)
             break
-    return guarded(whole, regimes)
+    return guarded(whole, [horizon(of(used, LIKE), [(np.arange(float(len(r))), r) for r in ratios], STEADY)])
 
 
 def _thirds(curves: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -137,8 +129,8 @@ def over_rounds(wanted: str, runs: Runs, scale: str) -> Shown:
         if (ran := of(cells, in_paper(wanted, split)))
         for row in line(runs, cells, quantity, f"{ran.data}, {split}", method, ran, times)
     ]
-    shown = caption(scale, [column], {(column, " ".join(name)): cells for name, cells in used.items()}, tables=False)
-    said = put_together([missing, f"the same curves on {column}"] if missing else "", shown)
+    shown = f"{missing}; the same curves on {column}." if missing else ""
+    said = caption(scale, shown, {(column, " ".join(name)): cells for name, cells in used.items()}, tables=False)
     judged = of_methods(runs, scale, column, wanted, together=False)
     return figure(said, rows, judged, "" if word(scale, column) else missing or label(scale, column))
 

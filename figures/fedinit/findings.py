@@ -1,4 +1,4 @@
-"""What FedInit's figures and tables read of the grid's runs, the guards of its findings, and the words of captions."""
+"""What FedInit's figures and tables read off its runs, the guards of its findings, and the words of captions."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from dataclasses import replace
 from empirics.experiments import Cell
 from paper_checks.reported import table
 
-from ..captions import caption as put_together, plural
+from ..captions import caption as put_together
 from ..regimes import ceiling, effect, horizon, learnt, level, Regime, treatment
 from ..run_description import of
 from ..runs import Runs
-from ..substitutes import remark
 from . import grid
-from .grid import clients_of, DATA, HOME, length, missing, network, PARTS, PLANS, Setup, SPLITS, used
+from .grid import HOME, missing, PARTS, PLANS, Setup, SPLITS
 
 
 def accuracies(runs: Runs, scale: str, cells: Iterable[Cell]) -> list[float]:
@@ -84,33 +83,11 @@ SPREAD = "±: standard error over seeds; a run that diverged counts as accuracy 
 DIVERGED = "A run that diverged counts as far as it went."
 
 
-def caption(scale: str, setups: Sequence[Setup], *more: str) -> str:
-    """Data, networks, clients, rounds and seeds of the setups that are run, and what differs from the paper."""
-    plan, unit = PLANS[scale], length(scale)
-    seen = [s for s in setups if not missing(scale, s)]
-    if not seen:
-        return put_together([unavailable(scale, setups)])
-    data = dict.fromkeys(s.data for s in seen)
-    parts = [
-        "; ".join(_data(scale, d) for d in data),
-        ", ".join(network(scale, n) for n in dict.fromkeys(s.network for s in seen)),
-        " and ".join(clients_of(scale, Setup(share=share)) for share in dict.fromkeys(s.share for s in seen)),
-        "Dirichlet " + " and ".join(dict.fromkeys(s.split for s in seen)),
-        " / ".join(str(n) for n in dict.fromkeys(plan.rounds[d] for d in data))
-        + f" rounds of {plural(plan.setting[unit], unit.removeprefix('local_').removesuffix('s'))}",
-        f"batch {plan.setting['batch']}, step size {plan.setting['step_size']:g}",
-        "unaugmented" if plan.setting["augment"] == "none" else "",
-        plural(plan.seeds, "seed"),
-    ]
-    return put_together(parts, *more, joint=", ")
-
-
-def _data(scale: str, data: str) -> str:
-    name = used(scale, data)
-    if name == DATA[data]:
-        few = PLANS[scale].tests
-        return data + (f" (tested on {few} samples)" if few else "")
-    return f"digits for {data}" if scale == "smoke" else remark(DATA[data], name)
+def caption(scale: str, shown: str, used: Iterable[tuple[str, Sequence[Cell]]], *more: str) -> str:
+    """What is shown, how the runs of each name are trained, here and in the paper, and what else is to be said."""
+    paper = {data: {**PLANS["paper"].setting, "rounds": rounds} for data, rounds in grid.ROUNDS.items()}
+    plain = "" if PLANS[scale].setting["augment"] != "none" else "Pictures are not augmented."
+    return put_together(shown, used, paper, plain, *more)
 
 
 def ends(scale: str) -> str:
