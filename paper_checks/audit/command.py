@@ -15,7 +15,7 @@ from bounds.showing.command_line import Report
 from bounds.showing.files import write_whole
 from bounds.showing.numbers import check_workers
 from bounds.showing.usage import refuse_unused, writable_folder
-from empirics.progress import Progress, progress
+from empirics.progress import progress
 
 from ..claims.claim import Claim, ClaimError, registry
 from .contract import bounds_named, contract
@@ -79,10 +79,16 @@ def check(
     heard: list[Verdict] = []
     interrupted = ""
     with progress("checking the claims") as bar:
+
+        def step(verdict: Verdict) -> None:
+            heard.append(verdict)
+            bar.doing(verdict.claim.name)
+            bar.step()
+
         claims = chosen(names, key or "", deep, workers)
         bar.start(len(claims))
         try:
-            verdicts = audit(claims, workers, lambda verdict: _heard(bar, heard, verdict))
+            verdicts = audit(claims, workers, step)
         except KeyboardInterrupt:
             unwritten = "; no report was written" if report or renew else ""
             interrupted = f"interrupted: {len(heard)} of {len(claims)} claims were checked{unwritten}"
@@ -123,12 +129,6 @@ def _remove_pages(folder: Path) -> None:
 def _write(path: Path, text: str) -> Path:
     path.parent.mkdir(exist_ok=True)
     return write_whole(path, text)
-
-
-def _heard(bar: Progress, heard: list[Verdict], verdict: Verdict) -> None:
-    heard.append(verdict)
-    bar.doing(verdict.claim.name)
-    bar.step()
 
 
 def chosen(names: Sequence[str], paper: str = "", deep: bool = False, workers: int = 2) -> list[Claim]:
