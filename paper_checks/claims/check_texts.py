@@ -129,8 +129,8 @@ class _ExactNumbers(ast.NodeTransformer):
 class Names(dict[str, Any]):
     """What the names in texts stand for; ``defined`` texts are read when their names are first used."""
 
-    def __init__(self, known: Mapping[str, Any], defined: Mapping[str, str]) -> None:
-        super().__init__({name: known[name] for name in known if name not in defined})
+    def __init__(self, defined: Mapping[str, str]) -> None:
+        super().__init__()
         self.defined = defined
 
     def __missing__(self, name: str) -> Any:
@@ -150,7 +150,7 @@ class Texts:
     def __init__(self, paper: str, define: Mapping[str, str], made: Mapping[str, Any]) -> None:
         self.paper = paper
         letters = {} if paper == "classics" else vars(import_module(f"bounds.{paper}.letters"))
-        self.names = Names({}, define)
+        self.names = Names(define)
         known = {**vars(assumptions), **vars(units), **vars(vocabulary), **letters}
         bounds = {name.removeprefix(f"{paper}."): name for name in BOUNDS if name.startswith(f"{paper}.")}
         if clash := bounds.keys() & {name for name, item in made.items() if isfunction(item)}:
