@@ -152,12 +152,13 @@ def _claim(paper: str, name: str) -> Claim:
 def _made(paper: str, name: str, row: Row) -> Claim:
     more = dict(row.fields)
     if "claim" in more:
-        return more["claim"]
+        claim: Claim = more["claim"]
+        return claim
     if "bound" in more:
         source, note = BOUNDS[more["bound"]].source, _line(f"{WORST_CASE} {more['note']}")
         words = f"{source.place} is above the worst case over its class at every place of its table."
-        check = AboveWorstCase(more["bound"], more["ratio"])
-        return Claim(name, words, Kind.THEOREM.at(source.place, source.version), check, note=note, ours=True)
+        passage, judge = Kind.THEOREM.at(source.place, source.version), AboveWorstCase(more["bound"], more["ratio"])
+        return Claim(name, words, passage, judge, note=note, ours=True)
     (kind,) = KINDS.keys() & more.keys()
     version = more.pop("version", _file(paper).get("versions", {}).get(row.section, ""))
     passage = KINDS[kind].at(more.pop(kind), version)

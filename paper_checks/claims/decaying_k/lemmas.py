@@ -19,8 +19,8 @@ PRINTED, REPAIRED = "decaying_k.lemma_1_printed", "decaying_k.lemma_1"
 
 def _sixteen(book: Book, name: str, problem: Scalars, **given: Any) -> Fraction:
     """(16) on parabolas x^2/2, all taking part with one local step, G = 1, unless given otherwise."""
-    usual = {"cohort": problem.clients, "local_steps": 1, "grad_cap_sq": 1}
-    return number(book, name, **{**problem.values(), **usual, **given})
+    usual: dict[str, Any] = {**problem.values(), "cohort": problem.clients, "local_steps": 1, "grad_cap_sq": 1}
+    return number(book, name, **(usual | given))
 
 
 def jump(book: Book) -> Finding:
@@ -29,7 +29,13 @@ def jump(book: Book) -> Finding:
     before = problem.average(Fraction(0), steps - 1, step_size) ** 2
     after = sum(chance * x**2 for chance, x in problem.round_ends(Fraction(0), 2, steps, step_size))
     cap = number(book, "decaying_k.gradient_cap", smoothness=1, initial_distance_sq=0)
-    run = {"cohort": 2, "local_steps": steps, "step_size": step_size, "distance_sq": before, "grad_cap_sq": cap}
+    run: dict[str, Any] = {
+        "cohort": 2,
+        "local_steps": steps,
+        "step_size": step_size,
+        "distance_sq": before,
+        "grad_cap_sq": cap,
+    }
     bound = _sixteen(book, PRINTED, problem, **run)
     said = f"E||x_(t+1) - x^*||^2 = {short(after)} against {short(bound)}"
     witness = {"clients": "(x - b)^2/2, b = 1, -1, 1, -1", "N": "2", "K": "10", "eta": "1/20", "x_1": "x^* = 0"}

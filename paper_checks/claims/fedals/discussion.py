@@ -33,8 +33,8 @@ def unequal(book: Book) -> Finding:
     """Two iid clients of unequal weight, or with 1 and 100 samples, squared distances."""
     ratios = []
     for weights, gaps in (([0.99, 0.01], [1, 1]), ([0.5, 0.5], [1, 0.01])):
-        given = {"client_weight": weights, "local_gap": gaps, "client_distance_sq": [0, 0], "smoothness": 1}
-        parts = book["fedals.gaussian_mean_bound"].parts(**given)
+        bound = book["fedals.gaussian_mean_bound"]
+        parts = bound.parts(client_weight=weights, local_gap=gaps, client_distance_sq=[0, 0], smoothness=1)
         ratios.append(float(parts["non-iidness"] / parts["local generalization"]))
     said = "the second term is {:.3g} of the first at weights 0.99 and 0.01, {:.3g} for 1 and 100 samples"
     return judged(max(ratios) < 2, said.format(*ratios))

@@ -6,6 +6,7 @@ The variance of a sample's gradient is to be bounded at every model. Theorem 4.3
 from __future__ import annotations
 
 from fractions import Fraction as F
+from typing import Any
 
 import sympy as sp
 
@@ -19,7 +20,7 @@ later = sp.Symbol("s", integer=True, nonnegative=True)
 
 def boundary(book: Book) -> Finding:
     """The instance of fedals.theorem_4_1.boundary: gap 1, where (6) says 3/4."""
-    given = {"local_gap": [4.0, 0.0], "client_gradient_variance": [64.0, 0.0], "samples": 1}
+    given: dict[str, Any] = {"local_gap": [4.0, 0.0], "client_gradient_variance": [64.0, 0.0], "samples": 1}
     given |= {"client_weight": [0.5, 0.5], "smoothness": 1.0, "strong_convexity": 1.0}
     bounds = (book[f"fedals.one_round_{name}_sharp"] for name in ("noise", "constants"))
     found = [float(bound(**{q.name: given[q.name] for q in bound.quantities})) for bound in bounds]
