@@ -10,12 +10,26 @@ from typing import Any
 
 import sympy as sp
 
+from bounds.fedals.letters import eta, L, mu, sigma_k_sq, tau, w, Z
+from bounds.operators import ClientMean
+
 from ..claim import Book, Finding, judged
 from .enumerated import Walk
 from .participation import out_of_sample_gap, WEIGHTS
 
-later = sp.Symbol("s", integer=True, nonnegative=True)
-"""Steps between one and the model in which its gradient shows."""
+
+def _kept(power: int) -> sp.Expr:
+    """What all steps of a round show of their gradients in the model at its end, to a power, at most."""
+    later = sp.Symbol("s", integer=True, nonnegative=True)
+    return sp.summation((eta * (1 - eta * mu) ** later) ** power, (later, 0, tau - 1)).simplify()
+
+
+def curvature(book: Book) -> sp.Expr:
+    return ClientMean((L - mu) / 2 * w**2 * sigma_k_sq * tau / Z * _kept(2))
+
+
+def sampling(book: Book) -> sp.Expr:
+    return ClientMean(w * sigma_k_sq / Z * _kept(1))
 
 
 def boundary(book: Book) -> Finding:
