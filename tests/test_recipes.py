@@ -37,11 +37,9 @@ POINTS["fedcog.recipe"] = {"cohort": 7, "gradient_variance": 1.9, "smoothness": 
 """
 
 CLAIM = """
-[[settings]]
-name = "settings.recipe"
+[settings."settings.recipe"]
 words = "A square is a product."
-kind = "setting"
-place = "Section 6.1"
+setting = "Section 6.1"
 check = "local_steps**2 == local_steps*local_steps"
 note = "Ours, for the recipe."
 """

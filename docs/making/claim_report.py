@@ -9,14 +9,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 
 import paper_checks
-from bounds.core import declared
 from bounds.papers import PAPERS
 from paper_checks.audit.report import ALL, FOLDER, OVERVIEW
-from paper_checks.claims.claim import Claim
+from paper_checks.claims.rows import module, sections
 
 from .text import slug
 
@@ -80,10 +78,8 @@ def tally() -> list[dict[str, str]]:
 def groups(paper: str) -> Mapping[str, tuple[str, list[Entry]]]:
     """By the name of the page: its title, from the docstring of the section's module, and its claims."""
     found: dict[str, tuple[str, list[Entry]]] = {}
-    for section in import_module(f"paper_checks.claims.{paper}").SECTIONS:
-        module = import_module(f"paper_checks.claims.{paper}.{section}")
-        title = (module.__doc__ or section).partition("\n")[0].partition(":")[0].rstrip(".")
-        names = {claim.name for claim in declared(Claim, module)}
+    for section, names in sections(paper).items():
+        title = (module(paper, section).__doc__ or section).partition("\n")[0].partition(":")[0].rstrip(".")
         parts: list[list[Entry]] = [[]]
         for entry in (entry for name, entry in claim_entries(paper).items() if name in names):
             if parts[-1] and sum(len(e.told) for e in (*parts[-1], entry)) > LONGEST:

@@ -15,14 +15,14 @@ from bounds.showing.command_line import Report
 from bounds.showing.files import write_whole
 from bounds.showing.numbers import check_workers
 from bounds.showing.usage import refuse_unused, writable_folder
-from empirics.progress import Progress, progress
+from empirics.progress import progress
 
 from ..claims.claim import Claim, ClaimError, registry
 from .contract import bounds_named, contract
 from .own import commands, is_own, of_file, reviews
 from .records import as_json, ordered, record
 from .report import files, FOLDER
-from .running import audit, CLAIMS, REVIEWS, Verdict
+from .running import audit, CLAIMS, claims_of, REVIEWS, Verdict
 from .terminal import lines
 from .verdict import COMMITTED, page
 
@@ -79,10 +79,16 @@ def check(
     heard: list[Verdict] = []
     interrupted = ""
     with progress("checking the claims") as bar:
+
+        def step(verdict: Verdict) -> None:
+            heard.append(verdict)
+            bar.doing(verdict.claim.name)
+            bar.step()
+
         claims = chosen(names, key or "", deep, workers)
         bar.start(len(claims))
         try:
-            verdicts = audit(claims, workers, lambda verdict: _heard(bar, heard, verdict))
+            verdicts = audit(claims, workers, step)
         except KeyboardInterrupt:
             unwritten = "; no report was written" if report or renew else ""
             interrupted = f"interrupted: {len(heard)} of {len(claims)} claims were checked{unwritten}"
@@ -125,16 +131,10 @@ def _write(path: Path, text: str) -> Path:
     return write_whole(path, text)
 
 
-def _heard(bar: Progress, heard: list[Verdict], verdict: Verdict) -> None:
-    heard.append(verdict)
-    bar.doing(verdict.claim.name)
-    bar.step()
-
-
 def chosen(names: Sequence[str], paper: str = "", deep: bool = False, workers: int = 2) -> list[Claim]:
     """The claims of these names (a claim, a prefix, a bound they ask for, one of a file), or of a paper, or all."""
     if not names:
-        return [c for c in CLAIMS.values() if paper in ("", c.paper) and (deep or not c.deep)]
+        return claims_of(paper, deep)
     found = registry(tuple({id(c): c for name in names for c in _named(name, workers)}.values()))
     claims = [c for c in found.values() if paper in ("", c.paper)]
     if not claims:
@@ -148,11 +148,9 @@ def _named(name: str, workers: int) -> list[Claim]:
         return of_file(name)
     if name in CLAIMS:
         return [CLAIMS[name]]
-    under = [c for c in CLAIMS.values() if c.name.startswith(f"{name}.")]
-    if under:
-        return under
+    if under := [known for known in CLAIMS if known.startswith(f"{name}.")]:
+        return [CLAIMS[known] for known in under]
     if name not in BOUNDS:
         raise unknown("claim or bound", name, {*CLAIMS, *BOUNDS})
-    paper = BOUNDS[name].source.paper  # all checks of its paper are run to see which ask for it
-    verdicts = audit([c for c in CLAIMS.values() if c.paper == paper and not c.deep], workers)
+    verdicts = audit(claims_of(BOUNDS[name].source.paper), workers)  # all of its paper, to see which ask for it
     return [v.claim for v in verdicts if name in v.bounds]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from inspect import isfunction
 from itertools import islice
@@ -38,6 +37,8 @@ units are checked, until one shows nothing wrong."""
 CLOSE = 1e-6
 """Largest relative difference from a user's reference implementation: plain loops lose digits where terms cancel."""
 
+WAYS = ("rises", "falls")
+
 quiet = partial(warnings.catch_warnings, action="ignore", category=UserWarning)
 """Suppress the warnings about single points, which the checks visit on purpose."""
 
@@ -63,43 +64,23 @@ def contract(named: dict[str, Bound]) -> Report:
         function = vars(run_file(Path(name.rpartition(":")[0]))).get(bound.name.rpartition(".")[2])
         with quiet():
             found.append(checked(bound, function if isfunction(function) else None))
-    lines = [line for each in found for line in each.lines()]
-    return Report(lines, [each.as_json() for each in found], int(any(each.broken for each in found)))
+    return Report([line for each in found for line in _told(each)], found, int(any(each["broken"] for each in found)))
 
 
-@dataclass(frozen=True)
-class Checked:
-    """The result for one bound: the faults by check, None where there was nothing to check."""
-
-    bound: Bound
-    points: int
-    checks: dict[str, list[str] | None]
-    tendencies: dict[str, str]
-
-    @property
-    def broken(self) -> int:
-        return sum(len(found or ()) for found in self.checks.values())
-
-    @property
-    def moves(self) -> dict[str, list[str]]:
-        """The quantities in which the bound rises, and those in which it falls, at every point."""
-        return {way: [n for n, found in self.tendencies.items() if found == way] for way in ("rises", "falls")}
-
-    def as_json(self) -> dict[str, Any]:
-        found = {"bound": self.bound.name, "points": self.points, "checks": self.checks}
-        return {**found, **self.moves, "broken": self.broken}
-
-    def lines(self) -> list[str]:
-        lines = [f"{self.bound.name}: {self.points} generic points within its conditions"]
-        for name, found in self.checks.items():
-            state = "not checked" if found is None else "WRONG" if found else "fine"
-            lines += [f"  {state:<15}{name}", *(f"  {'':15}{fault}" for fault in found or ())]
-        lines += [f"  {way} in {', '.join(names)} at every point" for way, names in self.moves.items() if names]
-        return [*lines, "  This checks its form. To test whether it is true: fedbounds falsify, validate, tightness"]
+def _told(found: dict[str, Any]) -> list[str]:
+    lines = [f"{found['bound']}: {found['points']} generic points within its conditions"]
+    for name, faults in found["checks"].items():
+        state = "not checked" if faults is None else "WRONG" if faults else "fine"
+        lines += [f"  {state:<15}{name}", *(f"  {'':15}{fault}" for fault in faults or ())]
+    lines += [f"  {way} in {', '.join(found[way])} at every point" for way in WAYS if found[way]]
+    return [*lines, "  This checks its form. To test whether it is true: fedbounds falsify, validate, tightness"]
 
 
-def checked(bound: Bound, reference: Callable[[Any], float] | None = None) -> Checked:
-    """Check a bound at generic points of its domain."""
+def checked(bound: Bound, reference: Callable[[Any], float] | None = None) -> dict[str, Any]:
+    """The record of one bound at generic points of its domain: the faults by check, None where there was none to make.
+
+    ``rises`` and ``falls`` are the quantities in which it does so at every point.
+    """
     drawn, missing = _generic_points(bound)
     at = drawn[:POINTS]
     checks = {
@@ -113,7 +94,10 @@ def checked(bound: Bound, reference: Callable[[Any], float] | None = None) -> Ch
         if at and reference is not None
         else None,
     }
-    return Checked(bound, len(at), checks, tendencies(bound, at))
+    moves = tendencies(bound, at)
+    moved = {way: [name for name, found in moves.items() if found == way] for way in WAYS}
+    broken = sum(len(found or ()) for found in checks.values())
+    return {"bound": bound.name, "points": len(at), "checks": checks, **moved, "broken": broken}
 
 
 def _generic_points(bound: Bound) -> tuple[list[Point], list[str]]:

@@ -12,13 +12,13 @@ from enum import StrEnum
 from bounds.errors import unknown
 from bounds.showing.extras import to_install
 
-from ..claims import classics, decaying_k, fedals, fedcog, fedinit
-from ..claims.claim import Book, Check, Claim, ClaimError, Finding, Grade, registry, Status
+from ..claims.claim import Book, Check, Claim, ClaimError, Finding, Grade, Status
 from ..claims.review import Review, review
+from ..claims.rows import Claims
 from ..forking import spread
 
-CLAIMS: dict[str, Claim] = registry(fedals.CLAIMS, fedinit.CLAIMS, decaying_k.CLAIMS, fedcog.CLAIMS, classics.CLAIMS)
-REVIEWS: dict[str, Review] = {paper: review(paper) for paper in dict.fromkeys(c.paper for c in CLAIMS.values())}
+CLAIMS = Claims("fedals", "fedinit", "decaying_k", "fedcog", "classics")
+REVIEWS: dict[str, Review] = {paper: review(paper) for paper in CLAIMS.papers}
 
 NEEDS_EXTRA = 'pip install "fedbounds['
 """What says that a check needs an extra of this project: no claim can then be judged."""
@@ -65,6 +65,12 @@ class Verdict:
         """Whether this is the audited verdict: the same status, reached in the audited way, the repair holding."""
         repaired = self.repair is None or self.repair.status is Status.HOLDS
         return not self.crashed and self.finding.status is self.claim.known and self.finding.as_audited and repaired
+
+
+def claims_of(paper: str = "", deep: bool = False) -> list[Claim]:
+    """The claims of a paper, or of all; those that take minutes only if they are asked for."""
+    found = (CLAIMS[name] for name in CLAIMS if paper in ("", name.partition(".")[0]))
+    return [claim for claim in found if deep or not claim.deep]
 
 
 def claim(name: str) -> Claim:

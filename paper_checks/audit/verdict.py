@@ -18,7 +18,7 @@ from .erratum import belongs, erratum
 from .own import bounds_of, commands, of_file, reviews
 from .records import ordered, papers
 from .report import files, first_page, FOLDER
-from .running import audit, CLAIMS, Verdict
+from .running import audit, claims_of, Verdict
 
 COMMITTED = Path(__file__).resolve().parents[1] / "REPORT.md"
 """The report of the whole audit that is kept with the code."""
@@ -34,7 +34,7 @@ def page(name: str, errors: bool, output: Path | None, workers: int) -> Report:
         writable_file("-o", output, *((".tex",) if errors else (".md", ".txt")))
     own = name.endswith(".py")
     paper = "" if own else known(name).key
-    claims = of_file(name) if own else [c for c in CLAIMS.values() if c.paper == paper and not c.deep]
+    claims = of_file(name) if own else claims_of(paper) if errors else []
     again, found = commands([name]), list[Verdict]()
     if errors:
         book = bounds_of(name) if own else BOUNDS

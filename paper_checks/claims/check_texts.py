@@ -2,49 +2,53 @@
 
 A formula has the paper's letters, the quantities of the vocabulary, the names of the paper's bounds and what the file's
 ``define`` gives a name. ``theorem_1["noise", "start"]`` are terms of a bound, ``theorem_1(eta=1/L)`` has expressions
-put in for quantities, as has ``at(FORMULA, eta=1/L)``; ``slope(FORMULA, eta)`` is its derivative, ``of(f)`` what a
-function of the book in Python gives, ``point(K=5)`` numbers for ``given``. Of formulas A, B, a bound T, quantities K, n
-and conditions c, d:
+put in for quantities, as has ``at(FORMULA, eta=1/L)``; ``slope(FORMULA, eta)`` is its derivative (``slope(FORMULA,
+eta, 2)`` the second), ``alike(FORMULA)`` is it for equal clients of equal weights, ``of(f)`` what a function of the
+book in Python gives, ``point(K=5)`` numbers for ``given``. Of formulas A, B, a bound T, quantities K, n and conditions
+c, d:
 
     A == B                          Same            clauses: ratio R, difference D, where c, d
     A <= B                          ImpliedBy                where, under T, squares A, B, within K 1..40, n 0..0.1
     A rises in K, A falls in K      MonotoneIn               where
     A -> B as K -> oo               TendsTo                  where
     A is of order B as K -> oo      OrderIs                  where (``at most of order``: O for Theta)
-    A is smallest at B over K       ArgminIs                 where
+    A is smallest at B over K       ArgminIs                 ratio R, where
     A has slope R +- E in K from 10^4 to 10^18 by 10^2
                                     SlopeIs                  given
     A has unit U                    MeasuredIn               off by V (``has mixed units for U``)
     A can be below B                Informative              where, under, within, given K=5, n=2
     T ends at K <= B                EdgeIs                   where (``<``: without the edge; ``>=``: from there on)
     T requires c, d                 requires                 several, joined by ``;``
-    T requires c, d assumes x, y    States                   words 2 (conditions that are words)
-    T survives a search             Dominates                family quadratics
+    T requires c, d assumes x, y    States                   words 2 (conditions that are words), relation =
+    T survives a search             Dominates                family quadratics, seed 1
+    T is broken by FILE             Broken                   ratio R
     not STATEMENT                   Refuted
 
 Anything else is a check in Python from the module of the rows, ``noisy``, or one with arguments after the book,
-``noisy(0)``.
+``noisy(0)``; ``runs.noisy(0)`` is one of another module of the paper.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import isfunction
 from typing import Any, cast
 
 import sympy as sp
-from sympy.parsing.sympy_parser import auto_number, parse_expr
 
-from bounds import units, vocabulary
+from bounds import assumptions, units, vocabulary
 from bounds.catalog import BOUNDS
-from bounds.operators import ClassMax, ClassSum, ClientMax, ClientMean, ClientSum
+from bounds.operators import ClassMax, ClassSum, ClientMax, ClientMean, ClientSum, equal_clients
 
 from .checkers import (
     All,
     ArgminIs,
     At,
+    Broken,
     Dominates,
     EdgeIs,
     ImpliedBy,
@@ -52,6 +56,7 @@ from .checkers import (
     MeasuredIn,
     MonotoneIn,
     OrderIs,
+    Readings,
     Refuted,
     requires,
     resolve,
@@ -65,10 +70,10 @@ from .checkers.formulas import Formula, slope_of
 from .checkers.numbers import value
 from .claim import Book, Check, Checks, ClaimError
 
-CLAUSES = r" (where|under|within|squares|ratio|difference|as|over|off by|given|assumes|words|family) "
+CLAUSES = r" (where|under|within|squares|ratio|difference|as|over|off by|given|assumes|words|relation|family|seed) "
 FUNCTIONS = {
     name: getattr(sp, name)
-    for name in ("sqrt", "exp", "log", "Max", "Min", "Or", "summation", "Integer", "Float", "oo")
+    for name in ("sqrt", "exp", "log", "Max", "Min", "Or", "Eq", "summation", "Integer", "Float", "oo")
 }
 FUNCTIONS |= {f.__name__: f for f in (ClientSum, ClientMean, ClientMax, ClassSum, ClassMax)}
 
@@ -111,36 +116,73 @@ def _formula(made: Any) -> Any:
     return Composed(made, {part: part.formula for part in inside}) if inside else made
 
 
+class _ExactNumbers(ast.NodeTransformer):
+    """Numbers as SymPy's, so that 1/3 is no float."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        if type(node.value) not in (int, float):
+            return node
+        kind = ast.Name("Integer" if isinstance(node.value, int) else "Float", ast.Load())
+        return ast.Call(kind, [ast.Constant(str(node.value))], [])
+
+
+class Names(dict[str, Any]):
+    """What the names in texts stand for; ``defined`` texts are read when their names are first used."""
+
+    def __init__(self, defined: Mapping[str, str]) -> None:
+        super().__init__()
+        self.defined = defined
+
+    def __missing__(self, name: str) -> Any:
+        self[name] = self.read(self.defined[name])
+        return self[name]
+
+    def read(self, text: str, exact: bool = True) -> Any:
+        """What an expression in Python stands for."""
+        tree = ast.parse(" ".join(text.split()), mode="eval")
+        made = ast.fix_missing_locations(_ExactNumbers().visit(tree)) if exact else tree
+        return eval(compile(made, text, "eval"), {}, self)
+
+
 class Texts:
-    """What the names in the texts of one table stand for: letters, quantities, bounds, definitions, Python checks."""
+    """What the names in the texts of one section stand for: letters, quantities, bounds, definitions, Python checks."""
 
     def __init__(self, paper: str, define: Mapping[str, str], made: Mapping[str, Any]) -> None:
+        self.paper = paper
         letters = {} if paper == "classics" else vars(import_module(f"bounds.{paper}.letters"))
-        self.names: dict[str, Any] = {**vars(units), **vars(vocabulary), **letters}
-        for name in BOUNDS:
-            if name.startswith(f"{paper}."):
-                self.names[name.removeprefix(f"{paper}.")] = Named.of(name, self.names)
-        self.names |= {**made, **FUNCTIONS, "at": self.put}
-        self.names["of"] = lambda formula: Named.of(formula, self.names)
-        self.names["slope"] = lambda formula, by: Named.of(
-            lambda book: slope_of(resolve(_formula(formula), book), by), self.names
-        )
-        self.names["point"] = lambda **values: {self.names[q]: number for q, number in values.items()}
-        for name, text in define.items():
-            self.names[name] = self.value(text)
+        self.names = Names(define)
+        known = {**vars(assumptions), **vars(units), **vars(vocabulary), **letters}
+        bounds = {name.removeprefix(f"{paper}."): name for name in BOUNDS if name.startswith(f"{paper}.")}
+        if clash := bounds.keys() & {name for name, item in made.items() if isfunction(item)}:
+            raise ClaimError(f"{', '.join(sorted(clash))} is a bound of {paper} and a function of its claims")
+        known |= {name: self.of(bound) for name, bound in bounds.items()}
+        known |= {**made, **FUNCTIONS, "at": self.put, "of": self.of, "alike": self.alike, "slope": self.slope}
+        known["point"] = lambda **values: {self.names[q]: number for q, number in values.items()}
+        self.names.update({name: found for name, found in known.items() if name not in define})
 
     def value(self, text: str) -> Any:
         """What a text stands for: an expression, or a tuple of them where it has commas."""
         try:
-            return parse_expr(" ".join(text.split()), self.names, (auto_number,), FUNCTIONS)
+            return self.names.read(text)
         except Exception as error:
             raise ClaimError(f"{text!r} is not a formula: {error}") from error
+
+    def of(self, formula: Formula) -> Named:
+        return Named.of(formula, self.names)
+
+    def slope(self, formula: Any, by: Any, order: int = 1) -> Named:
+        made = _formula(formula)
+        return self.of(lambda book: slope_of(resolve(made, book), by, int(order)))
+
+    def alike(self, formula: Any) -> Any:
+        made = _formula(formula)
+        return equal_clients(made) if isinstance(made, sp.Basic) else self.of(lambda b: equal_clients(resolve(made, b)))
 
     def put(self, formula: Any, *pair: sp.Basic, **put: Any) -> Named:
         """A formula with expressions in the place of quantities, or the second of two in that of the first."""
         swapped = {_formula(old): _formula(new) for old, new in zip(pair[::2], pair[1::2], strict=True)}
         swapped |= {self.names[q]: _formula(new) for q, new in put.items()}
-        return Named.of(At(_formula(formula), swapped), self.names)
+        return self.of(At(_formula(formula), swapped))
 
     def formula(self, text: str) -> Formula:
         return _formula(self.value(text))
@@ -149,19 +191,27 @@ class Texts:
         return tuple(map(_formula, _flat(self.value(f"({text},)") if text else ())))
 
     def checked(self, check: str | Mapping[str, Any], wrong: Iterable[str] = ()) -> Checks:
-        """The check of a text, or those of several by label; ``wrong`` are labels audited as failing."""
+        """The check of a text, or those of several by label; ``wrong`` are labels audited as failing.
+
+        ``readings`` in the place of a label are those of one text, ``holding`` the labels of those audited as holding.
+        """
         if isinstance(check, str):
             return self.check(check)
-        found: dict[str, Check] = {}
-        for label, part in check.items():
-            made = self.checked(part)
-            found[label] = All(made) if isinstance(made, Mapping) else made
+        if "readings" in check:
+            return Readings(self._labelled(check["readings"]), tuple(check.get("holding", ())))
+        found = self._labelled(check)
         return All(found, tuple(wrong)) if wrong else found
+
+    def _labelled(self, checks: Mapping[str, Any]) -> dict[str, Check]:
+        made = {label: self.checked(part) for label, part in checks.items()}
+        return {label: All(part) if isinstance(part, Mapping) else part for label, part in made.items()}
 
     def check(self, text: str) -> Check:
         text = " ".join(text.split())
         if text.startswith("not "):
             return Refuted(self.check(text.removeprefix("not ")))
+        if re.match(r"\w+\.\w+(\(|$)", text):
+            return self.in_python(text)
         head, *rest = re.split(CLAUSES, text)
         clauses = dict(zip(rest[::2], rest[1::2], strict=True))
         try:
@@ -176,15 +226,18 @@ class Texts:
         return made
 
     def in_python(self, text: str) -> Check:
-        """A check that the module of the rows defines, with the arguments after the book that the text gives."""
-        found = re.fullmatch(r"(\w+)(?:\((.*)\))?", text)
-        check = self.names.get(found[1]) if found else None
-        if found is None or not callable(check) or isinstance(check, sp.Basic):
+        """A check that a module of the paper defines, with the arguments after the book that the text gives."""
+        found = re.fullmatch(r"(?:(\w+)\.)?(\w+)(?:\((.*)\))?", text)
+        if found is None:
+            raise ClaimError(f"{text!r} is not a statement, nor a check in Python")
+        module, name, arguments = found.groups()
+        names = vars(import_module(f"{__package__}.{self.paper}.{module}")) if module else self.names
+        check = names.get(name)
+        if not callable(check) or isinstance(check, sp.Basic):
             raise ClaimError(f"{text!r} is not a statement, nor a check of its module")
-        if found[2] is None:
+        if arguments is None:
             return cast(Check, check)
-        names = {**self.names, "given": lambda *plain, **named: (plain, named)}
-        given, named = parse_expr(f"given({found[2]})", names, (), {})
+        given, named = self.names.read(f"(lambda *plain, **named: (plain, named))({arguments})", exact=False)
         return lambda book: check(book, *given, **named)
 
     def options(self, clauses: dict[str, str], *names: str) -> dict[str, Any]:
@@ -239,7 +292,7 @@ def _order(t: Texts, clauses: Clauses, of: str, most: str, order: str) -> Check:
 
 def _smallest(t: Texts, clauses: Clauses, of: str, printed: str) -> Check:
     by = t.names[clauses.pop("over")]
-    return ArgminIs(t.formula(of), by, t.formula(printed), **t.options(clauses, "where"))
+    return ArgminIs(t.formula(of), by, t.formula(printed), **t.options(clauses, "ratio", "where"))
 
 
 def _slope(
@@ -270,11 +323,10 @@ def _edge(t: Texts, clauses: Clauses, bound: str, by: str, side: str, edge: str)
 
 
 def _requires(t: Texts, clauses: Clauses, bound: str, conditions: str) -> Check:
-    if "assumes" in clauses:
-        named = (t.names.get(name, name) for name in clauses.pop("assumes").split(", "))
-        assumed = tuple(name for one in named for name in (one if isinstance(one, tuple) else (str(one),)))
-        words = int(clauses.pop("words", 0))
-        return States(str(t.formula(bound)), t.several(conditions), assumed, words)
+    if clauses:
+        assumed = [t.names[name] if name in t.names.defined else name for name in _listed(clauses.pop("assumes", ""))]
+        words, relation = int(clauses.pop("words", 0)), clauses.pop("relation", "<=")
+        return States(str(t.formula(bound)), t.several(conditions), tuple(_flat(assumed)), words, relation)
     asked: dict[str, tuple[sp.Basic, ...]] = {}
     for part in f"{bound} requires {conditions}".split("; "):
         names, _, wanted = part.partition(" requires ")
@@ -282,14 +334,24 @@ def _requires(t: Texts, clauses: Clauses, bound: str, conditions: str) -> Check:
     return requires(asked)
 
 
+def _listed(text: str) -> list[str]:
+    return text.split(", ") if text else []
+
+
 def _dominates(t: Texts, clauses: Clauses, bound: str) -> Check:
-    return Dominates(str(t.formula(bound)), family=clauses.pop("family", None))
+    return Dominates(str(t.formula(bound)), seed=int(clauses.pop("seed", 0)), family=clauses.pop("family", None))
+
+
+def _broken(t: Texts, clauses: Clauses, bound: str, witness: str) -> Check:
+    ratio = clauses.pop("ratio", None)
+    return Broken(str(t.formula(bound)), witness, None if ratio is None else float(t.value(ratio)))
 
 
 HEADS: dict[str, Callable[..., Check]] = {
     r"(.+?) requires ?(.*)": _requires,
     r"(.+) ends at (\w+) (<=|<|>=|>) (.+)": _edge,
     r"(.+) survives a search": _dominates,
+    r"(.+) is broken by (\S+)": _broken,
     r"(.+) can be below (.+)": _informative,
     r"(.+) has slope (\S+)(?: \+- (\S+))? in (\w+) from 10\^(\d+) to 10\^(\d+)(?: by 10\^(\d+))?": _slope,
     r"(.+) has (mixed )?units? (?:for )?(.+)": _unit,

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
 
 import sympy as sp
 
@@ -300,17 +299,6 @@ class Claim:
     @property
     def check(self) -> Check:
         return joined(self.checks, self.wrong)
-
-
-def claimed(name: str, words: str, passage: Passage, **more: Any) -> Callable[[Check], Claim]:
-    """The claim that the function below it decides; ``more`` are its further fields.
-
-    >>> @claimed("mine.square", "A square is a product.", Kind.EQUATION.at("line 1"))
-    ... def square(book): ...
-    >>> square.name
-    'mine.square'
-    """
-    return lambda check: Claim(name, words, passage, check, **more)
 
 
 def registry(*groups: tuple[Claim, ...]) -> dict[str, Claim]:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from dataclasses import replace
 from fractions import Fraction
-from importlib import import_module
-from pathlib import Path
-from types import ModuleType
 
 import pytest
 import sympy as sp
@@ -16,17 +12,15 @@ from checker_toys import speed
 from loops import cases
 
 from bounds.catalog import BOUNDS
-from bounds.core import declared
 from bounds.errors import UnknownNameError
-from paper_checks import claims
 from paper_checks.audit.command import COMMITTED
 from paper_checks.audit.records import ordered
 from paper_checks.audit.report import files
 from paper_checks.audit.running import audit, claim, CLAIMS, judge, REVIEWS, Word
-from paper_checks.claims import classics, decaying_k, fedals, fedcog, fedinit
 from paper_checks.claims.checkers import All, Open, Readings, Same
 from paper_checks.claims.claim import Book, Claim, ClaimError, Defect, Finding, Grade, Kind, registry, Repair, Status
 from paper_checks.claims.review import MOST_FINDINGS, Review
+from paper_checks.claims.rows import module, sections
 
 SEARCHED = re.compile(
     r"(bound / exact value >= )(\S+) on \d+ instances of .*?(?=; power:|; no machine|; read without|\n)"
@@ -182,28 +176,11 @@ def test_a_claim_is_found_by_name_and_an_unknown_one_refused_with_the_nearest():
 # ---- declaring claims ----
 
 
-def test_the_claims_of_a_file_are_all_that_it_declares_in_order():
-    section, more = ModuleType("section"), ModuleType("more")
-    section.FIRST, section.NUMBERS, section.FAMILY = made("z", TRUE), (3, 5), (made("b", TRUE), made("a", TRUE))
-    section._HIDDEN, section.LAST = made("x", TRUE), made("c", TRUE)
-    more.ONE, more.AGAIN = made("d", TRUE), section.FIRST
-    assert [c.name for c in declared(Claim, section, more)] == [f"toys.{name}" for name in "zbacd"]
-
-
-@cases("paper", [classics, decaying_k, fedals, fedcog, fedinit])
-def test_the_claims_of_every_file_are_among_those_of_its_paper(paper):
-    files = {path.stem for path in Path(paper.__file__).parent.glob("*.py")} - {"__init__"}
-    found = declared(Claim, *(import_module(f"{paper.__name__}.{name}") for name in files))
-    assert {c.name for c in found} == {c.name for c in paper.CLAIMS}
-
-
-def test_no_claim_is_lost_to_a_name_that_is_given_again():
-    for path in Path(claims.__file__).parent.glob("*/*.py"):
-        declared = ast.parse(path.read_text(encoding="utf-8")).body
-        inside = [n for s in declared if isinstance(s, ast.Assign | ast.AnnAssign) for n in ast.walk(s)]
-        stored = [n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-        given = [name for name in stored if name.isupper()]
-        assert len(given) == len(set(given)), path
+@cases("paper", CLAIMS.papers)
+def test_every_section_of_a_paper_says_what_it_is_about_and_its_claims_are_found_by_name(paper):
+    for section, names in sections(paper).items():
+        assert module(paper, section).__doc__, section
+        assert {claim(name).paper for name in names} == {paper}
 
 
 # ---- running checks ----

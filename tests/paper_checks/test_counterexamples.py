@@ -16,14 +16,12 @@ from bounds.vocabulary import client_weight, cohort, local_gap
 from paper_checks.claims.checkers import (
     ArgminIs,
     At,
-    derivative_is,
     ImpliedBy,
     MonotoneIn,
     OrderIs,
     Same,
     TendsTo,
     term,
-    Total,
 )
 from paper_checks.claims.checkers.clouds import Cloud
 from paper_checks.claims.checkers.formulas import relations
@@ -121,7 +119,6 @@ STATED = {
         Same("toys.fast", speed**2),
         Same(term("toys.fast", "whole"), speed**2),
         Same(lambda book: 2 * book["toys.fast"].expr, speed**2),
-        derivative_is("toys.fast", speed, Total(((3, "toys.fast"),))),
         ImpliedBy("toys.fast", 5 * speed**2),
         MonotoneIn("toys.fast", width, up=True),
         ArgminIs("toys.curve", depth, width / speed),

@@ -12,13 +12,10 @@ from loops import cases
 
 from bounds.catalog import BOUNDS
 from bounds.vocabulary import jensen_shannon as js, step_size as eta
-from paper_checks.audit.running import judge
+from paper_checks.audit.running import claim, judge
 from paper_checks.claims.checkers import EdgeIs
 from paper_checks.claims.claim import Book, Status
-from paper_checks.claims.fedcog import CLAIMS
 from paper_checks.worst_case.tightness_table import committed
-
-BY_NAME = {claim.name: claim for claim in CLAIMS}
 
 
 def test_the_worst_drift_of_two_steps_is_set_by_the_squared_gradient_alone():
@@ -53,9 +50,9 @@ def test_one_of_two_clients_a_round_breaks_the_theorem():
           "client_weight": [0.5, 0.5], "dissimilarity_factor": 1.0, "dissimilarity_offset": 1.0}  # fmt: skip
     bounds = [float(BOUNDS["fedcog.theorem"](**at, rounds=t)) for t in (16, 17, 20)]
     assert bounds == pytest.approx([square, Fraction(16, 51), Fraction(4, 15)])
-    witness = judge(BY_NAME["fedcog.theorem.participation"]).finding.witness["instance"]
+    witness = judge(claim("fedcog.theorem.participation")).finding.witness["instance"]
     assert int(witness.rpartition("T = ")[2]) >= 17
-    assert BY_NAME["fedcog.theorem.participation"].known is Status.FAILS
+    assert claim("fedcog.theorem.participation").known is Status.FAILS
 
 
 @cases("momentum ratio", [(0.9, 1.263), (0.0, 0.00877)])
@@ -81,7 +78,7 @@ def test_local_momentum_comes_to_rest_above_the_theorem(momentum, ratio):
           "gradient_variance": 0.0, "dissimilarity_offset": kappa_sq, "client_weight": list(shares)}  # fmt: skip
     bound = BOUNDS["fedcog.theorem"](**at, dissimilarity_factor=5.0)
     assert mean_[0] ** 2 / bound == pytest.approx(ratio, rel=0.01)
-    assert BY_NAME["fedcog.theorem.momentum"].known is Status.FAILS
+    assert claim("fedcog.theorem.momentum").known is Status.FAILS
 
 
 def test_an_edge_is_found_on_its_side_alone():

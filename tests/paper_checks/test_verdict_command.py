@@ -74,7 +74,7 @@ def test_a_file_of_ones_own_is_judged_and_gets_its_page_or_is_shown_claim_by_cla
 def test_an_erratum_has_the_printed_formula_its_fault_and_the_corrected_one(tmp_path, monkeypatch, capsys):
     names = ("eq_24", "corollary_2_1_cap", "theorem_2", "corollary_2_1")
     chosen = {f"decaying_k.{n}": CLAIMS[f"decaying_k.{n}"] for n in names} | {"fedcog.eq_6": CLAIMS["fedcog.eq_6"]}
-    monkeypatch.setattr(verdict, "CLAIMS", chosen)
+    monkeypatch.setattr("paper_checks.audit.running.CLAIMS", chosen)
     file = tmp_path / "erratum.tex"
     status, out, _ = run(capsys, "decaying_k", "--erratum", "-o", file, "--workers", "1")
     assert (status, out) == (0, f"wrote {file}\n")

@@ -1,14 +1,14 @@
 """The checkers: few and general. A check is a function of the book of bounds, or a checker with its arguments."""
 
-from .algebra import ArgminIs, derivative_is, Same
+from .algebra import ArgminIs, Same
 from .conditions import ImpliedBy, Informative, Satisfies
-from .formulas import At, Formula, number, rational, resolve, term, Total
+from .formulas import At, Formula, number, rational, resolve, term
 from .instances import Broken, Dominates
 from .limits import MonotoneIn, OrderIs, TendsTo
 from .numbers import short
 from .plain import agreed, All, Open, Readings, Refuted
 from .stated import EdgeIs, requires, States
-from .tables import averages_to, each, exact, Mean, mean, noise, Ordered, Prints
+from .tables import exact, Mean, mean, noise, Ordered, Prints
 from .trends import SlopeIs
 from .units import MeasuredIn
 from .worst import AboveWorstCase
@@ -16,7 +16,6 @@ from .worst import AboveWorstCase
 __all__ = [
     "AboveWorstCase", "All", "ArgminIs", "At", "Broken", "Dominates", "EdgeIs", "Formula", "ImpliedBy",
     "Informative", "Mean", "MeasuredIn", "MonotoneIn", "Open", "OrderIs", "Ordered", "Prints", "Readings", "Refuted",
-    "Same", "Satisfies", "SlopeIs", "States", "TendsTo", "Total", "agreed", "averages_to",
-    "derivative_is", "each", "exact", "mean", "noise", "number", "rational", "requires", "resolve", "short",
-    "term",
+    "Same", "Satisfies", "SlopeIs", "States", "TendsTo", "agreed", "exact", "mean", "noise", "number", "rational",
+    "requires", "resolve", "short", "term",
 ]  # fmt: skip

@@ -147,11 +147,6 @@ def _distance(both: list[Any]) -> Any:
     return np.abs(left - right) / np.where(size > 0, size, 1)
 
 
-def derivative_is(of: Formula, by: Quantity, printed: Formula, order: int = 1, **way: Any) -> Same:
-    """``printed`` is the derivative of ``of`` in ``by``."""
-    return Same(printed, lambda book: slope_of(resolve(of, book), by, order), **way)
-
-
 @dataclass(frozen=True)
 class ArgminIs:
     """``printed`` minimises ``of`` over ``by`` (all positive values of its domain), the other quantities held.

@@ -68,16 +68,6 @@ class At:
         return resolve(self.formula, book).xreplace(put)
 
 
-@dataclass(frozen=True)
-class Total:
-    """The sum of formulas, each times its factor."""
-
-    parts: tuple[tuple[Any, Formula], ...]
-
-    def __call__(self, book: Book) -> sp.Expr:
-        return sp.Add(*(factor * resolve(formula, book) for factor, formula in self.parts))
-
-
 def relations(bound: Bound) -> tuple[sp.Basic, ...]:
     """The numeric conditions of a bound, abbreviations written out."""
     return tuple(_written(relation) for relation in bound.relations)
@@ -144,8 +134,6 @@ def _stated(formula: Formula, book: Book) -> Iterator[sp.Basic]:
             yield from relations(book[formula])
         case Bound():
             yield from relations(formula)
-        case Total():
-            yield from (r for _, part in formula.parts for r in _stated(part, book))
         case At():
             put = {q: resolve(f, book) for q, f in formula.put.items()}
             yield from (r.xreplace(put) for r in (*_stated(formula.formula, book), *ALWAYS))

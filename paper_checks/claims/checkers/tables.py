@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise, product
 from math import sqrt
 from statistics import NormalDist
 from typing import NamedTuple, TypeVar
@@ -84,15 +83,6 @@ class Prints:
         return not self.wrong or off == set(self.wrong)
 
 
-def averages_to(parts: Mapping[str, Sequence[str]], printed: Mapping[str, str], wrong: Wrong = ()) -> Prints:
-    """Printed parts have the printed means, up to their rounding; each printed number has parts."""
-    if odd := set(parts) ^ set(printed) | {key for key, numbers in parts.items() if not numbers}:
-        raise ClaimError(f"parts and printed numbers must have the same keys, and some parts; got {sorted(odd)}")
-    means = {key: sum(map(exact, n), Fraction(0)) / len(n) for key, n in parts.items()}
-    slack = {key: sum((half_unit(x) for x in n), Fraction(0)) / len(n) for key, n in parts.items()}
-    return Prints(printed, means, slack, wrong)
-
-
 # ---- noise: one rule for the tables of all papers ----
 
 LEVEL = 0.05
@@ -150,18 +140,6 @@ def ahead(small: Cell, large: Cell, runs: int | None = None) -> tuple[Fraction, 
     one, two = mean(small), mean(large)
     known = one.deviations or two.deviations
     return two.value - one.value, noise(*(one.deviations or known), *(two.deviations or known), runs=runs)
-
-
-def each(row: str, /, **values: Iterable[object]) -> tuple[str, ...]:
-    """The row for every combination of the values, as in ``each("{data} FedAvg < {data} FedALS", data=DATA)``.
-
-    A chain, ``small < middle < large``, stands for one row per ``<``.
-    """
-    rows = []
-    for combination in product(*values.values()):
-        keys = row.format(**dict(zip(values, combination, strict=True))).split(" < ")
-        rows += [f"{small} < {large}" for small, large in pairwise(keys)]
-    return tuple(rows)
 
 
 @dataclass(frozen=True)

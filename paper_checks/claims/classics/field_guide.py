@@ -14,8 +14,6 @@ from bounds.classics.field_guide import CAPS
 from ..checkers import At, resolve, term
 from ..claim import Book
 from ..parabolas import Scalars
-from ..rows import section
-from . import runs
 from .runs import bent, bent_loss, Case, coin_means, consensus, mean, MIXED, paths, pushed_means
 
 SHIFTED, ONE = Scalars.of((6, -3, 0), (2, 2, 2)), Scalars.of((1, 1, 1), (2, 2, 2))
@@ -100,6 +98,3 @@ def tuned_terms(book: Book) -> sp.Expr:
         resolve(At(term(THEOREM, name), {q.step_size: cap}), book) for name, cap in zip(names, CAPS[1:], strict=True)
     )
     return sp.powsimp(sp.expand(start + sum(own, sp.S.Zero)), force=True)
-
-
-CLAIMS = section(__name__, runs)

@@ -12,8 +12,6 @@ from typing import Any
 from ..checkers import short
 from ..claim import Book, Finding, judged
 from ..parabolas import Scalars
-from ..rows import section
-from . import runs
 from .runs import Case, MIXED
 
 
@@ -80,6 +78,3 @@ def distance(book: Book) -> Finding:
     largest = max(MIXED.gradient(c, Fraction(4)) ** 2 for c in range(3))
     share = (4 - MIXED.minimiser) ** 2 / (4 * largest / MIXED.strong_convexity**2)
     return judged(share <= Fraction(1, 4), f"the squared distance is {short(share)} of the bound")
-
-
-CLAIMS = section(__name__, runs)

@@ -11,8 +11,6 @@ from ..checkers import (
     short,
 )
 from ..claim import Book, Finding, judged
-from ..rows import section
-from . import runs
 from .runs import bent, Case, consensus, gradients_at_optimum, mean, MIXED, ONE_MINIMUM, paths
 
 THEOREM = "classics.local_gd_theorem_1"
@@ -76,6 +74,3 @@ def gradient_descent(book: Book) -> Finding:
         optimum_dissimilarity=gradients_at_optimum(MIXED),
     )  # fmt: skip
     return judged(gap == 0 < floor, f"from the minimiser the gap stays {short(gap)}, the bound says {short(floor)}")
-
-
-CLAIMS = section(__name__, runs)

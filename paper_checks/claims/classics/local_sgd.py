@@ -7,8 +7,6 @@ from fractions import Fraction
 
 from ..checkers import number, short
 from ..claim import Book, Finding, judged
-from ..rows import section
-from . import runs
 from .runs import bent, bent_loss, Case, coin_means, consensus, distance_after, mean
 
 BEND, NOISE = 3, Fraction(7, 5)
@@ -106,6 +104,3 @@ def one_iteration(book: Book) -> Finding:
     bound = number(book, "classics.local_sgd_corollary_2_printed", **at, local_steps=1, iterations=1)
     witness = {"f": "x^2", "L": "2", "x_0": "20", "M = T = H": "1", "sigma": "0"}
     return judged(bound >= 225, f"the gap is 225 against {short(bound)}", witness, bound == 160)
-
-
-CLAIMS = section(__name__, runs)

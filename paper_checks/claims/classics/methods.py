@@ -16,8 +16,6 @@ from bounds import vocabulary as q
 from ..checkers import number, short
 from ..claim import Book, Finding, judged
 from ..parabolas import Scalars
-from ..rows import section
-from . import runs
 from .runs import Case, consensus, gradients_at_optimum, mean, MIXED, ONE_MINIMUM
 
 # ---- FedProx ----
@@ -216,6 +214,3 @@ def coins() -> Iterator[Case]:
     for step, chance in ((Fraction(1, 2), Fraction(2, 5)), (Fraction(1, 5), Fraction(3, 4))):
         for noisy in (False, True):
             yield walked(step, chance, noisy)
-
-
-CLAIMS = section(__name__, runs)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from ..rows import section
-from . import runs
 from .runs import Case, distance_after
 
 
@@ -23,6 +21,3 @@ def parabolas() -> Iterator[Case]:
             "gradient_norm_factor": stretch, "gradient_variance": noise, "initial_gap": start, "step_size": step,
             "iterations": steps,
         }  # fmt: skip
-
-
-CLAIMS = section(__name__, runs)

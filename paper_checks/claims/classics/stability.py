@@ -8,8 +8,6 @@ from typing import Any
 
 from ..checkers import number, short
 from ..claim import Book, Finding, judged
-from ..rows import section
-from . import runs
 from .runs import Case, mean
 
 
@@ -32,6 +30,3 @@ def kink() -> Iterator[Case]:
     values = {"lipschitz": steep, "step_size": step}
     yield steep * mean([Fraction(0), step * steep]), {**values, "initial_distance_sq": 0, "iterations": 2}
     yield steep * (step * steep), {**values, "initial_distance_sq": (step * steep) ** 2, "iterations": 1}
-
-
-CLAIMS = section(__name__, runs)

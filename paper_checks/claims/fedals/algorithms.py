@@ -14,8 +14,7 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
-from ..checkers import Refuted
-from ..claim import Book, Check, Claim, claimed, Defect, fails, Finding, Grade, holds, judged, Kind, Repair
+from ..claim import Book, fails, Finding, Grade, holds, judged
 from .common import CNN, STEPS
 
 if TYPE_CHECKING:
@@ -112,13 +111,13 @@ class Listing:
             self.sent[part].append((r - self.first) * self.tau + t + 1)
 
 
-def intended_controls(rounds: int, tau: int, alpha: int) -> Array:
+def intended_controls(rounds: int = ROUNDS, alpha: int = 1) -> Array:
     """What Algorithm 4 is to do: a part's control variables are renewed from its walk since its last average."""
     models = begun = np.array([START, START])
     controls = np.full((2, 2), F(0))
-    for step in range(1, rounds * tau + 1):
+    for step in range(1, rounds * TAU + 1):
         models = models - STEP * (gradients(models) + mean(controls) - controls)
-        for part, period in ((HEAD, tau), (PHI, alpha * tau)):
+        for part, period in ((HEAD, TAU), (PHI, alpha * TAU)):
             if step % period == 0:
                 renewed = controls - mean(controls) + (begun - models) / (STEP * period)
                 controls = with_part(controls, part, renewed[:, part])
@@ -129,7 +128,6 @@ def intended_controls(rounds: int, tau: int, alpha: int) -> Array:
 
 # ---- Algorithm 1 ----
 
-ALGORITHM_1_V1, ALGORITHM_1_V2 = ("Algorithm 1", "v1"), ("Algorithm 1", "v2")
 EXCHANGED_FIRST = {"to_the_letter": True, "before": True}
 """Version 2 with the exchange in front of the step: its left-hand sides are then right to the letter."""
 
@@ -138,22 +136,23 @@ def shown(model: Array) -> str:
     return f"({float(model[0]):.5g}, {float(model[1]):.5g})"
 
 
-def same(left: Callable[[], Array], right: Callable[[], Array]) -> Check:
+def listed(**reading: Any) -> Callable[[], Array]:
+    """The listing as it is read so."""
+    return lambda: Listing(**reading).run(ROUNDS)
+
+
+def by(method: str) -> Callable[[], Array]:
+    """What the library trains."""
+    return lambda: trained(method, ROUNDS, TAU).model
+
+
+def same(book: Book, left: Callable[[], Array], right: Callable[[], Array]) -> Finding:
     """Two runs end with the same model, in fractions."""
-
-    def run(book: Book) -> Finding:
-        a, b = left(), right()
-        return holds(f"both end at {shown(a)}") if (a == b).all() else fails(f"{shown(a)} against {shown(b)}")
-
-    return run
+    a, b = left(), right()
+    return holds(f"both end at {shown(a)}") if (a == b).all() else fails(f"{shown(a)} against {shown(b)}")
 
 
-def fedavg() -> Array:
-    """Algorithm 2."""
-    return trained("fedavg()", ROUNDS, TAU).model
-
-
-def _period(book: Book) -> Finding:
+def period(book: Book) -> Finding:
     for tau in range(1, 6):
         for alpha in (*range(1, 6), 10):
             run = Listing(tau, alpha)
@@ -165,15 +164,6 @@ def _period(book: Book) -> Finding:
     return holds("head after steps 1, tau + 1, 2 tau + 1, ..., extractor after 1, alpha tau + 1, ...")
 
 
-@claimed(
-    "fedals.algorithm_1.else_if",
-    "Algorithm 1 of v1 averages the extractor every alpha tau steps.",
-    Kind.ALGORITHM.at(*ALGORITHM_1_V1),
-    note="A slip, mended in v2: the extractor's test stands in the else branch of the head's, which is true whenever "
-    "it would be.",
-    repair=Repair("two separate tests, as in v2; the first average then comes after the first step", _period),
-    defect=Defect.SLIP,
-)
 def else_if(book: Book) -> Finding:
     """v1's else-if for many periods: the extractor's test is only reached where the head's has failed."""
     for tau in range(1, 6):
@@ -187,20 +177,6 @@ def else_if(book: Book) -> Finding:
     return fails("never sent for any tau, alpha from 1 to 5: a multiple of alpha tau is one of tau")
 
 
-@claimed(
-    "fedals.algorithm_1.assignment",
-    "In Algorithm 1 clients go on from the averages that they receive.",
-    Kind.ALGORITHM.at(*ALGORITHM_1_V2),
-    note="A slip in the order of lines (or of an index): lines 8 and 12 overwrite the iterate that line 5 has just "
-    "used, so that to the letter no average is ever used. The released code writes to the new iterate.",
-    repair=Repair(
-        "lines 6 to 13 before line 5: the algorithm that the text describes",
-        same(
-            lambda: Listing(**EXCHANGED_FIRST).run(ROUNDS), lambda: trained(f"fedals(alpha={ALPHA})", ROUNDS, TAU).model
-        ),
-    ),
-    defect=Defect.SLIP,
-)
 def letter(book: Book) -> Finding:
     """The listing to the letter, written to the new iterate, and clients that train on their own."""
     letter, current = (Listing(to_the_letter=yes).run(ROUNDS) for yes in (True, False))
@@ -209,25 +185,7 @@ def letter(book: Book) -> Finding:
     return holds(said) if (letter == current).all() else fails(said, as_audited=bool((letter == alone).all()))
 
 
-ALPHA_ONE = Claim(
-    "fedals.algorithm_1.fedavg",
-    "For alpha = 1 Algorithm 1 is FedAvg, as the first row of Table 2 says.",
-    Kind.ALGORITHM.at("Algorithm 1 and Table 2", "v2"),
-    same(lambda: Listing(alpha=1).run(ROUNDS), fedavg),
-    note="The same slip as fedals.algorithm_1.assignment. Written to the new iterate, as in the released code, "
-    "averages come one step into each period, and the models that are returned have gone apart again.",
-    repair=Repair(
-        "the exchange before the step, or the counter tested after it",
-        {
-            "before": same(lambda: Listing(alpha=1, **EXCHANGED_FIRST).run(ROUNDS), fedavg),
-            "after": same(lambda: trained("fedals(alpha=1)", ROUNDS, TAU).model, fedavg),
-        },
-    ),
-    defect=Defect.SLIP,
-)
-
-
-def _common_start(book: Book) -> Finding:
+def common_start(book: Book) -> Finding:
     """Models of both clients where a round's exchange is done, for alpha = 2 and for alpha = 1."""
     apart = {}
     for alpha in (1, ALPHA):
@@ -238,31 +196,9 @@ def _common_start(book: Book) -> Finding:
     return fails(said, as_audited=not apart[1]) if apart[ALPHA] else holds(said)
 
 
-APPLIES = Claim(
-    "fedals.section_5.applies",
-    "Theorem 4.3 is about FedAvg and does not cover FedALS: with alpha > 1 clients start all rounds but every alpha-th "
-    "from extractors of their own.",
-    Kind.REMARK.at("Section 5; Theorem 4.3"),
-    Refuted(_common_start),
-    note="FedALS is motivated by (9), with other steps for each part, and has no bound of its own. (9) has one "
-    "complexity, one sample count and one number of steps for the whole model, so that v1's reason, a head of lower "
-    "complexity than the extractor, does not follow from it either.",
-    ours=True,
-)
-
-
 # ---- Algorithms 3 and 4, with control variables ----
 
 
-@claimed(
-    "fedals.algorithm_4.else_if",
-    "Algorithm 4 of v1 averages the extractor, and renews its control variables, every alpha tau steps.",
-    Kind.ALGORITHM.at("Algorithm 4", "v1"),
-    note="The same slip as in Algorithm 1 (fedals.algorithm_1.else_if), mended in v2 too. With the head's walk "
-    "(fedals.algorithm_4.head) nothing is left of SCAFFOLD if control variables start at zero: v1's Algorithm 4 is "
-    "then its Algorithm 1 to the letter.",
-    defect=Defect.SLIP,
-)
 def else_if_4(book: Book) -> Finding:
     for tau in range(1, 6):
         for alpha in range(1, 6):
@@ -278,11 +214,6 @@ def _off(model: Array) -> float:
     return float(max(abs(model - OPTIMUM)))
 
 
-@claimed(
-    "fedals.algorithm_3.drift",
-    "On two heterogeneous quadratics SCAFFOLD as listed converges to the global optimum, FedAvg to another point.",
-    Kind.ALGORITHM.at("Sections 2 and 6.3; Algorithm 3"),
-)
 def drift_free(book: Book) -> Finding:
     plain, corrected = (_off(trained(method, 25, TAU).model) for method in ("fedavg()", "scaffold()"))
     said = f"after 25 rounds FedAvg is {plain:.2g} from the optimum, SCAFFOLD {corrected:.2g}"
@@ -315,18 +246,6 @@ def _with_momentum(
     return model
 
 
-@claimed(
-    "fedals.algorithm_3.momentum",
-    "With the momentum of the experiments in its corrected steps Algorithm 3 converges, as it does without.",
-    Kind.SETTING.at("Algorithm 3; Table 4"),
-    note="Listing against experiment. Line 7 divides a walk by the steps and their size, as if every gradient moved "
-    "the model once; momentum makes the walk longer by a factor. If short steps begin with a velocity of zero, the "
-    "deviation of the control variables from the gradients is multiplied by one minus that factor in every round: by "
-    "-1.63 for a heavy ball, -2.37 for Nesterov's momentum. At steps of 1/8 the curvature of these losses damps all "
-    "four. How the experiments combine momentum and correction is not described.",
-    defect=Defect.SETTINGS,
-    ours=True,
-)
 def momentum(book: Book) -> Finding:
     off = {name: [_off(_with_momentum(r, **momentum)) for r in (30, 60)] for name, momentum in MOMENTA.items()}
     away = [name for name, (near, far) in off.items() if far > near]
@@ -335,19 +254,6 @@ def momentum(book: Book) -> Finding:
     return judged(not away, said, as_audited=away == list(MOMENTA)[1:])
 
 
-@claimed(
-    "fedals.algorithm_4.head",
-    "Line 7 of Algorithm 4 renews the head's control variables from the walk of the local steps.",
-    Kind.ALGORITHM.at("Algorithm 4"),
-    note="A slip of an index: the walk is measured from t = 0 to t, and the line is reached at t = 0 only. Control "
-    "variables that start at zero stay there, and the head is trained without SCAFFOLD; written to the new iterate, it "
-    "is the walk of one step divided by tau.",
-    repair=Repair(
-        "the walk since the last average, measured when tau steps are done: for alpha = 1 it is then Algorithm 3",
-        same(lambda: intended_controls(ROUNDS, TAU, 1), lambda: trained("scaffold()", ROUNDS, TAU).model),
-    ),
-    defect=Defect.SLIP,
-)
 def head_control(book: Book) -> Finding:
     """The head's control variables after some rounds, by reading, against the mean gradient that they stand for."""
     readings: dict[str, dict[str, bool]] = {
@@ -366,14 +272,6 @@ def head_control(book: Book) -> Finding:
     return fails(said, as_audited=[bool(c) for c in kept.values()] == [False, False, True])
 
 
-@claimed(
-    "fedals.algorithm_4.extractor",
-    "The extractor of alpha tau steps ago, which Algorithm 4 refers to, exists whenever it is needed.",
-    Kind.ALGORITHM.at("Algorithm 4", "v2"),
-    note="A slip of an index: rounds are counted from 1, and the first time the line is reached it asks for an iterate "
-    "of round 0.",
-    defect=Defect.SLIP,
-)
 def extractor_control(book: Book) -> Finding:
     missing = []
     for r in range(1, ROUNDS + 1):

@@ -19,6 +19,8 @@ import numpy as np
 
 from bounds.core import Bound
 
+from ..claim import Book, fails, Finding, Grade, holds, judged
+
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 MU, SMOOTH = 0.6, 2.7
@@ -148,6 +150,28 @@ def at(bound: Bound, solver: str) -> float:
         "step_size": STEP,
     }
     return float(bound(**{q.name: measured[q.name] for q in bound.quantities}))
+
+
+def on_data(book: Book, step: str, only: str = "") -> Finding:
+    """A step of a proof, ``LEFT <= RIGHT`` or ``LEFT == RIGHT``, for every client and every solver, or one of them."""
+    left, relation, right = step.partition(" == ") if " == " in step else step.partition(" <= ")
+    closest = 0.0
+    for solver in (only,) if only else SOLVERS:
+        for k, client in enumerate(clients(solver)):
+            a, b = (eval(side, {"MU": MU, "SMOOTH": SMOOTH}, vars(client)) for side in (left, right))
+            close = abs(a - b) <= TOLERANCE * max(abs(a), abs(b))
+            if not (close or (relation == " <= " and a <= b)):
+                return fails(f"client {k + 1}, {solver}: {a:.8g} against {b:.8g}")
+            closest = max(closest, a / b if b else 1.0)
+    return holds("equal" if relation == " == " else f"left at most {closest:.4f} of right", Grade.SEARCHED)
+
+
+def above_gap(book: Book, *names: str, only: str = "") -> Finding:
+    """The gap of this problem is at most each of these bounds, for every solver, or one of them."""
+    solvers = (only,) if only else SOLVERS
+    pairs = {f"{name}, {s}": (gap(s), at(book[name], s)) for name in names for s in solvers}
+    said = "; ".join(f"{what}: gap {a:.5g}, bound {b:.5g}" for what, (a, b) in pairs.items())
+    return judged(all(a <= b for a, b in pairs.values()), said, grade=Grade.SEARCHED)
 
 
 # ---- identical clients that step towards fresh samples, in fractions ----

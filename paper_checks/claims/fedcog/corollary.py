@@ -8,7 +8,6 @@ from bounds.fedcog.letters import gap, kappa_sq, L, p, sigma_sq, T, tau
 
 from ..checkers.points import value
 from ..claim import Book, Finding, judged
-from ..rows import section
 
 PRINTED = "fedcog.corollary_printed"
 # Both of the theorem's conditions read load <= 1; the first is squared so that both fall like 1/T.
@@ -43,6 +42,3 @@ def falls_for_ever(book: Book) -> Finding:
 def equal_clients(book: Book) -> sp.Expr:
     """(6) for clients of equal weights."""
     return book[PRINTED].equal_clients().expr
-
-
-CLAIMS = section(__name__)

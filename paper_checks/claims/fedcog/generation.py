@@ -20,7 +20,6 @@ from bounds.quantities import quantity
 from ..checkers import agreed
 from ..checkers.points import value
 from ..claim import Book, fails, Finding, Grade, judged
-from ..rows import section
 
 Vector = Sequence[float]
 Model = Sequence[Vector]
@@ -216,6 +215,3 @@ def two_orders(book: Book) -> Finding:
     """The distillation loss with the student's outputs first, and with the teacher's."""
     both = reversed_distillation(OLD, NEW, FIRST_DATA), distillation(OLD, NEW, FIRST_DATA)
     return agreed({"distillation loss": both})
-
-
-CLAIMS = section(__name__)

@@ -14,8 +14,6 @@ from ..checkers import agreed, At, Prints
 from ..checkers.formulas import relations
 from ..checkers.points import true_at, value
 from ..claim import Book, Finding, judged
-from ..rows import section
-from . import listing
 
 EXAMPLE = (500, 0, 400, 200, 400)
 BUDGET = 256
@@ -104,6 +102,3 @@ def dealt(book: Book, classes: int) -> Finding:
     """The budget dealt evenly to so many classes, against the whole number below."""
     label = "samples of every class"
     return Prints({label: str(BUDGET // classes)}, {label: BUDGET / classes})(book)
-
-
-CLAIMS = section(__name__, listing)

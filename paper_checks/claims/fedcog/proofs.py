@@ -12,8 +12,6 @@ from bounds.vocabulary import GRADIENT
 
 from ..checkers import Broken
 from ..claim import Book
-from ..rows import section
-from . import tossed
 
 T_1 = quantity("gradient_alignment", "T_1", "inner product of global and mean stochastic gradient", GRADIENT**2, REAL)
 T_2 = quantity("squared_mean_gradient", "T_2", "squared mean stochastic gradient", GRADIENT**2, NONNEGATIVE)
@@ -39,4 +37,3 @@ def averaged(book: Book) -> sp.Expr:
 
 
 broken_19 = Broken("fedcog.smoothness_step_printed", "fedcog_eq_19.json", ratio=-1.0)
-CLAIMS = section(__name__, tossed)

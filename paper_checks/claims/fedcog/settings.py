@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ..claim import Book, Finding, judged
-from ..rows import section
 
 
 def labels_covered(book: Book) -> Finding:
@@ -18,6 +17,3 @@ def labels_covered(book: Book) -> Finding:
     uneven = {name: str(number) for name, number in holders.items() if number < 1 or number.denominator != 1}
     said = ", ".join(f"{name}: {number} clients a label" for name, number in holders.items())
     return judged(not uneven, said, uneven)
-
-
-CLAIMS = section(__name__)

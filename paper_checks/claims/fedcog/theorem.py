@@ -19,9 +19,7 @@ from ..checkers import (
 from ..checkers.formulas import relations
 from ..checkers.points import true_at, value
 from ..claim import Book, Finding, Grade, judged
-from ..rows import section
 from ..softmax import bias_curvature, hidden_curvature
-from ..worst_cases import above
 from .generation import Data, distillation, FIRST_DATA, FLAT, Model, NEW, OLD
 
 LEAST_SMOOTHNESS = Fraction(1, 4)
@@ -220,10 +218,4 @@ limits = Satisfies(
     "fedcog.theorem",
     ALL_TRAIN,
     breaks=("eta L <= 1/(2 tau)", "eta L <= 1/sqrt(2 tau (tau-1) (2 beta^2 + 1)), no limit for tau = 1"),
-)
-CLAIMS = (
-    *section(__name__),
-    *above(
-        {"fedcog.theorem": 3.7468, "fedcog.mean_gradient_drift": 10.07}, "Two clients, beta^2 = 2, 1 to 8 local steps."
-    ),
 )

@@ -10,7 +10,6 @@ from typing import Any, TYPE_CHECKING
 import sympy as sp
 
 from ..claim import Book, fails, Finding, Grade, holds, judged
-from ..rows import section
 
 if TYPE_CHECKING:
     from empirics.exact import PlayedRound
@@ -108,6 +107,3 @@ def collapses(book: Book) -> Finding:
     edges = {f"{n} of {c}": c / (shrink * (c - n)) - 1 for c, n in ((100, 10), (200, 10))}
     told = "; ".join(f"{who}: {float(edge):.4g} at eta K L = 1/100" for who, edge in edges.items())
     return holds(f"listed: stable exactly while a(1 + beta)(1 - N/C) < 1; code: for all beta < 1. {told}", Grade.PROVED)
-
-
-CLAIMS = section(__name__)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ..claim import Book, Finding, judged
-from ..rows import section
 
 
 def on_a_ball(book: Book) -> Finding:
@@ -16,6 +15,3 @@ def on_a_ball(book: Book) -> Finding:
         for w in ball
     )
     return judged(met, "smooth, Lipschitz and PL at 15 points of the ball, with L = mu = 3, L_G = 12")
-
-
-CLAIMS = section(__name__)

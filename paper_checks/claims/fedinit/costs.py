@@ -12,7 +12,6 @@ from bounds.fedinit.letters import C, d, K, N
 from ...reported import table
 from ..checkers import All, Prints, Same
 from ..claim import Book, Finding, judged
-from ..rows import section
 from .tables import METHODS
 
 COLUMNS = {
@@ -94,4 +93,3 @@ def traffic(book: Book) -> Finding:
 
 
 traffic_mended = Prints({"SCAFFOLD": "2", "FedCM": "1.5"}, {m: _vectors(m) for m in ("SCAFFOLD", "FedCM")})
-CLAIMS = section(__name__)

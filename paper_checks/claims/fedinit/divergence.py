@@ -12,7 +12,6 @@ from bounds.vocabulary import loss_decrease, optimality_gap
 from ..checkers import At, resolve, SlopeIs
 from ..checkers.trends import Curve
 from ..claim import Book, Finding, judged
-from ..rows import section
 
 
 def assembled(book: Book) -> sp.Expr:
@@ -47,4 +46,3 @@ def cited(book: Book) -> Finding:
 
 quadratic_rate = SlopeIs(from_the_minimiser, -2, found=-1)
 linear_rate = SlopeIs(from_the_minimiser, -1, 0.01)
-CLAIMS = section(__name__)

@@ -11,7 +11,6 @@ from bounds.vocabulary import generalization_gap, optimality_gap
 
 from ..checkers import At, resolve, term
 from ..claim import Book, Finding, Grade, judged
-from ..rows import section
 from .stability import minimiser, over_coins, risk
 
 
@@ -36,6 +35,3 @@ def round_factors(book: Book) -> Finding:
     factor = length / length.subs(beta, 0) * sp.sqrt(sp.cancel(weight / weight.subs(beta, 0)))
     large, small = (float(factor.subs(beta, at)) for at in (sp.Rational(1, 100), sp.Rational(1, 1000)))
     return judged(large <= small, f"{large:.4f} at beta = 0.01, {small:.4f} at beta = 0.001")
-
-
-CLAIMS = section(__name__)

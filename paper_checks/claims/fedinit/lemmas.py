@@ -11,7 +11,6 @@ from bounds.fedinit.letters import B2, beta, Delta, eta, G2, g2, K, sigma2
 
 from ..checkers import resolve
 from ..claim import Book, fails, Finding, holds, judged
-from ..rows import section
 
 
 def drift_without_cap(book: Book) -> Finding:
@@ -62,6 +61,3 @@ def noise_and_path(book: Book, curvature: int) -> Finding:
     if excess.coeff(step, 1) > 0:
         return fails(f"the split is short by {excess} (step size in units of 1/L)", at, excess == 2 * step)
     return holds(f"the split exceeds the exact square by {-excess}")
-
-
-CLAIMS = section(__name__)

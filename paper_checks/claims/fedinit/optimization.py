@@ -10,7 +10,6 @@ from bounds.fedinit.letters import beta, C, Delta, eta, g2, K, L, N, path2
 
 from ..checkers import At, resolve
 from ..claim import Book, Finding, judged
-from ..rows import section
 
 
 def _expanded(book: Book, square: sp.Expr) -> sp.Expr:
@@ -52,6 +51,3 @@ def weighted_decreases(book: Book) -> Finding:
 
 
 OWN_WEIGHT = At("fedinit.theorem_2", {1 / (1 - 72 * beta**2): 1})
-
-
-CLAIMS = section(__name__)

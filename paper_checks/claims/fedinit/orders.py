@@ -1,5 +1,1 @@
 """The orders (10), (12), (16), (28), (30), (31) against the explicit bounds, and what the text draws from them."""
-
-from ..rows import section
-
-CLAIMS = section(__name__)

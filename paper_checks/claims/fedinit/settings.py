@@ -11,7 +11,6 @@ from bounds.fedinit.letters import beta
 from ...reported import table
 from ..checkers import exact, Prints, resolve, Satisfies
 from ..claim import Book, Finding, judged
-from ..rows import section
 
 CLIENTS = {"10%-100": (100, 10), "5%-200": (200, 5)}
 """Clients and percent that take part."""
@@ -89,5 +88,4 @@ step_caps = Satisfies(
         "lambda is below the share of descent that is left",
     ),
 )
-CELLS = {f"{r}, {c}": x for (r, c), x in table("fedinit", "Table 6").items()}
-CLAIMS = section(__name__, cells=CELLS)
+NUMBERS = {"settings": {f"{r}, {c}": x for (r, c), x in table("fedinit", "Table 6").items()}}

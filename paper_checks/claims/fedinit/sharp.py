@@ -1,5 +1,1 @@
 """Smaller bounds where all clients take part, each step of their proof, and that they are smaller."""
-
-from ..rows import section
-
-CLAIMS = section(__name__)

@@ -28,7 +28,6 @@ from bounds.vocabulary import stability
 
 from ..checkers import At, resolve, term
 from ..claim import Book, fails, Finding, Grade, holds, judged
-from ..rows import section
 
 COINS = tuple(product((0, 1), repeat=4))
 """All data of two clients of two coins each; the loss of a coin z is (w - z)^2/2."""
@@ -120,6 +119,3 @@ def summed(book: Book, start: int) -> Finding:
             said = f"after step {step} the recursion is at {distance:.6g}, the closed form at {closed(step):.6g}"
             return fails(said, {**{q.name: v for q, v in at.items()}, "first step": 1 + start}, step > 50)
     return holds("below the closed form for 400 steps")
-
-
-CLAIMS = section(__name__)

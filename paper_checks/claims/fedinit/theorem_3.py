@@ -9,7 +9,6 @@ from bounds.fedinit.letters import c, K, L, L_G, mu_0, S, sigma2, sigma_l, T, U
 from ..checkers import At, ImpliedBy, Readings, term
 from ..checkers.points import value
 from ..claim import Book, Finding, judged
-from ..rows import section
 
 FIRST = term("fedinit.theorem_3_printed", "stochastic gradients")
 
@@ -29,6 +28,3 @@ counters = Readings(
         for counter, first in (("tK+k", (T - 1) * K), ("tK", (T - 1) * K), ("t", T - 1))
     }
 )
-
-
-CLAIMS = section(__name__)

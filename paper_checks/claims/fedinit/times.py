@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 from ...reported import table
 from ..checkers import exact, Prints
-from ..rows import section
+from ..checkers.tables import Cell
 from .tables import METHODS
 
 PLACES, TARGETS = ("10%-100", "5%-200"), ("CIFAR-10 (>70%)", "CIFAR-100 (>30%)")
@@ -57,13 +58,10 @@ seconds_to_the_target = Prints(
     {f"{m} {t}": ELEVEN[m, f"{t}/time speed ratio"] for m in METHODS[1:] for t in TARGETS}, _speeds("time", cut=True)
 )
 
-CLAIMS = section(
-    __name__,
-    cells={f"{m}, {t}": seconds for t in TARGETS for m, seconds in _reached(t, "time").items()},
-    parts={
-        **{place: _seconds(place) for place in PLACES},
-        **{f"{t}, {column}": _reached(t, column) for t in TARGETS for column in ("rounds", "time")},
-        **{t: _reached(t, "rounds") for t in TARGETS},
-        **{column: _reached(TARGETS[0], column) for column in ("rounds", "time")},
-    },
-)
+NUMBERS: dict[str, Mapping[str, Cell]] = {
+    "times": {f"{m}, {t}": seconds for t in TARGETS for m, seconds in _reached(t, "time").items()},
+    **{place: _seconds(place) for place in PLACES},
+    **{f"{t}, {column}": _reached(t, column) for t in TARGETS for column in ("rounds", "time")},
+    **{t: _reached(t, "rounds") for t in TARGETS},
+    **{column: _reached(TARGETS[0], column) for column in ("rounds", "time")},
+}
