@@ -17,7 +17,6 @@ from empirics.progress import lasting
 from .grid_point import fitted, GridPoint, question, values
 from .program import WorstCaseError
 from .solve import answer, estimated, taking
-from .solver import solver
 from .symbolic_run import starting_models
 from .worst_case_proof import certify
 
@@ -104,10 +103,9 @@ def expected(bound: Bound, at: Sequence[GridPoint], patience: float) -> float:
     """
     if not patience > 0:
         raise WorstCaseError(f"patience must be > 0 seconds; got {patience:g}")
-    solver()
     largest = max(at, key=least_time)
     least = least_time(largest)  # without stating it
-    seconds = least if least > patience else estimated(question(bound, largest))
+    seconds = least if least > patience else estimated(question(bound, largest), inf)
     if seconds > patience:
         raise WorstCaseError(
             f"too large: rounds={largest.rounds} local_steps={largest.local_steps} would take about "

@@ -15,7 +15,7 @@ import numpy as np
 
 from bounds.errors import BoundsError
 
-from .coordinates import Array, pack, triangle, unpack
+from .coordinates import Array, pack, triangle, unpacked
 
 
 class WorstCaseError(BoundsError):
@@ -68,19 +68,22 @@ class Program:
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """A solution: ``x``, one multiplier per constraint, weights of the objectives (summing to 1), both values."""
+    """A solution: ``x``, one multiplier per constraint, weights of the objectives (summing to 1), both values.
+
+    Two more unknowns keep every inequality: ``inside`` keeps them best, ``near`` is the nearest to x.
+    """
 
     value: float
     dual_value: float
     x: Array
+    inside: Array
+    near: Array
     multipliers: Array
     weights: Array
-    status: str
-    seconds: float
     iterations: int
     blocks: tuple[int, ...]
-    doubt: float = inf
-    """How far the optimum may be from the value, by what x and the multipliers break (``refining``)."""
+    doubt: float = 0.0
+    """How far the optimum may be from the value, by what x and the multipliers break."""
 
     @property
     def gap(self) -> float:
@@ -88,12 +91,7 @@ class Solved:
 
     @property
     def grams(self) -> list[Array]:
-        found, begin = [], 0
-        for size in self.blocks:
-            length = size * (size + 1) // 2
-            found.append(unpack(self.x[begin : begin + length], size))
-            begin += length
-        return found
+        return unpacked(self.x, self.blocks)
 
 
 def trimmed(program: Program) -> Program:
@@ -161,9 +159,13 @@ def framed(program: Program, frame: Frame) -> Program:
 
 def restored(found: Solved, frame: Frame) -> Solved:
     """A solution of the recast program as one of the program it was made from."""
-    pieces = [pack(turn @ gram @ turn.T) for turn, gram in zip(frame.axes, found.grams, strict=True)]
-    begin = sum(len(piece) for piece in pieces)
-    return replace(found, x=np.concatenate([*pieces, found.x[begin:] * frame.units]))
+
+    def back(x: Array) -> Array:
+        grams = zip(frame.axes, unpacked(x, found.blocks), strict=True)
+        values = x[len(x) - len(frame.units) :] * frame.units
+        return np.concatenate([*(pack(turn @ gram @ turn.T) for turn, gram in grams), values])
+
+    return replace(found, x=back(found.x), inside=back(found.inside), near=back(found.near))
 
 
 def turned(rows: Array, turn: Array) -> Array:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from . import verify
-from .coordinates import Array, pack, unpack
+from .coordinates import Array, pack, unpacked
 from .program import Program, WorstCaseError
 
 ROUNDING = 4e-15
@@ -85,23 +85,15 @@ class Inside:
 
 def _semidefinite(program: Program, x: Array) -> Array:
     """x with the inner products made those of vectors."""
-    found, begin = x.copy(), 0
-    for size in program.blocks:
-        length = size * (size + 1) // 2
-        spectrum, axes = np.linalg.eigh(unpack(x[begin : begin + length], size))
-        found[begin : begin + length] = pack((axes * np.maximum(spectrum, 0.0)) @ axes.T)
-        begin += length
-    return found
+    spectra = [np.linalg.eigh(gram) for gram in unpacked(x, program.blocks)]
+    grams = [pack((axes * np.maximum(spectrum, 0.0)) @ axes.T) for spectrum, axes in spectra]
+    return np.concatenate([*grams, x[program.packed :]])
 
 
 def _written(program: Program, names: tuple[list[str], ...], values: Mapping[str, int], x: Array) -> dict[str, Any]:
     """Vectors in coordinates that are whole numbers of ``2^-bits``, by the mean and by the deviation."""
-    begin, roots = 0, []
-    for size in program.blocks:
-        length = size * (size + 1) // 2
-        spectrum, axes = np.linalg.eigh(unpack(x[begin : begin + length], size))
-        roots.append(np.linalg.qr((axes * np.sqrt(np.maximum(spectrum, 0.0))).T)[1].T)
-        begin += length
+    spectra = [np.linalg.eigh(gram) for gram in unpacked(x, program.blocks)]
+    roots = [np.linalg.qr((axes * np.sqrt(np.maximum(spectrum, 0.0))).T)[1].T for spectrum, axes in spectra]
     lengths = [float(np.linalg.norm(row)) for root in roots for row in root]
     largest = max([*lengths, 0.0])
     shortest = min((x for x in lengths if x > 1e-9 * largest), default=1.0)
@@ -116,7 +108,7 @@ def _written(program: Program, names: tuple[list[str], ...], values: Mapping[str
         "bits": bits,
         "dimensions": [len(own) for own in names],
         "vectors": vectors,
-        "values": {name: str(Fraction(float(x[begin + place]))) for name, place in values.items()},
+        "values": {name: str(Fraction(float(x[program.packed + place]))) for name, place in values.items()},
     }
 
 

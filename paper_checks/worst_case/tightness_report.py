@@ -9,7 +9,7 @@ from bounds.showing.command_line import Report
 from bounds.showing.tables import aligned
 
 from .grid_point import NAMES
-from .refining import DOUBT
+from .interior_point import DOUBT
 from .tightness_table import Best, best_steps, Constant, Row, smallest_factors
 
 SHOWN = ("step_size", "bound", "worst_case", "ratio", "dominating_term", "dominating_assumption")

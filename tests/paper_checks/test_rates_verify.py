@@ -159,7 +159,7 @@ def test_every_refusal_says_why(random_ones, proofs):
     made = [(put(noisy, path, value), why) for path, value, why in OF_NOISE]
     made += [(put(drawn, path, value), why) for path, value, why in OF_COHORTS]
     made += [({**later, "after": {**later["after"], word: value}}, why) for word, value, why in OF_ROUNDS]
-    made.append((put(proofs[3], ("claim", "start_dissimilarity"), "0"), "heterogeneity at the start"))
+    made.append((put(proofs[3], ("claim", "start_dissimilarity"), "0"), "start_dissimilarity"))
     for proof, why in made:
         with pytest.raises(verify.Refused, match=why):
             verify.check(proof)
