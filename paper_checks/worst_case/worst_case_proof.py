@@ -6,7 +6,7 @@ a sum of squares by integers. Rounding does not lose definiteness: multipliers c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -19,13 +19,12 @@ from empirics.exact.numbers import fraction
 from ..runs.words import ITERATION
 from . import verify
 from .coordinates import Array
-from .formulation import Formulation
 from .interior_point import followed, optimum
 from .methods import check_same, named
 from .objectives import looked_at
 from .program import Solved, spoken, trimmed, WorstCaseError
 from .question import Question
-from .rational_federation import Inside
+from .rational_federation import attained
 from .sum_of_squares import BITS, factored
 
 GAPS = (3e-8, 1e-6, 1e-5)
@@ -34,10 +33,6 @@ DIGITS = 60
 """Binary digits after the point of a multiplier, relative to the largest."""
 FEW = 38
 """Binary digits of a factor, where they suffice."""
-NEAR = 1e-6
-"""Width of the interval above which its lower end is looked for with more care."""
-TURNS = 4
-"""How often it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +88,11 @@ def certify(question: Question, value: float) -> Certificate:
         except (WorstCaseError, verify.Refused, ArithmeticError, LookupError, ValueError) as error:
             said = error
             continue
-        return exact.with_federation(found, solved)
+        try:
+            entry = attained(exact.floats, solved, found.content, exact.names, exact.values)
+        except (WorstCaseError, ArithmeticError, LookupError, ValueError) as error:
+            return replace(found, open_below=str(error))
+        return replace(found, content={**found.content, "attained": entry})
     raise WorstCaseError(f"no certificate within {GAPS[-1]:g} of the worst case: {said}")
 
 
@@ -105,7 +104,9 @@ class ExactProgram:
         self.formulation, whole = question.stated()
         columns, values = spoken(whole)
         self.floats = trimmed(whole)
-        self.vectors = _names(self.formulation)
+        own = [f"g{j + 1}" for j in range(self.formulation.recorded.gradients)] + self.formulation.labels
+        self.vectors = ["start", *own], own
+        """The unknown vectors of both blocks, in the order of their columns."""
         self.names = tuple(
             [n for n, k in zip(own, alive, strict=True) if k] for own, alive in zip(self.vectors, columns, strict=True)
         )
@@ -158,42 +159,15 @@ class ExactProgram:
         content = self.content | {
             "bound": str(bound),
             "unit": str(unit),
-            "multipliers": [
-                [kind, *of, _in_units(m, unit)] for (kind, of), m in zip(self.said, multipliers, strict=True) if m
+            "multipliers": [  # whole numbers of units, but for those that were repaired
+                [kind, *of, str(m) if m % unit else int(m / unit)]
+                for (kind, of), m in zip(self.said, multipliers, strict=True)
+                if m
             ],
             "blocks": blocks,
             "weights": {str(i): str(w) for i, w in zip(counted, spread, strict=True)},
         }
         return Certificate(self.question, value, bound, content)
-
-    def with_federation(self, found: Certificate, solved: Solved) -> Certificate:
-        """The certificate with a federation that comes near its bound, of several the best."""
-        best, said = found, ""
-        try:
-            inside = Inside(self.floats, solved.inside)
-            for x in self._nearer(inside, solved):
-                try:
-                    entry = inside.attained(found.content, self.names, self.values, x)
-                except WorstCaseError as error:
-                    said = str(error)
-                    continue
-                if best.attained is None or Fraction(entry["value"]) > best.attained:
-                    best = replace(found, content={**found.content, "attained": entry})
-                if best.width < NEAR:
-                    break
-        except (WorstCaseError, ArithmeticError, LookupError, ValueError) as error:
-            said = str(error)
-        return best if best.attained is not None else replace(found, open_below=said)
-
-    def _nearer(self, inside: Inside, solved: Solved) -> Iterator[Array]:
-        """Solutions of which a federation may be made, those that cost nothing first."""
-        program, x = self.floats, solved.x
-        yield x
-        yield solved.near
-        for _ in range(TURNS):
-            program = inside.tightened(x, program)
-            x = followed(program, GAPS[0]).x
-            yield x
 
     def _repair(self, multipliers: list[Fraction], goal: Mapping[str, Fraction]) -> None:
         """Makes the function values cancel exactly: what is left of one stands beside the value that is 0."""
@@ -235,18 +209,6 @@ def claimed(question: Question) -> dict[str, Any]:
         "statistic": "whole" if metric in verify.OF_A_RUN else kind,
         "over": "iterations" if per == ITERATION or metric == "consensus_distance" else "rounds",
     }
-
-
-def _in_units(m: Fraction, unit: Fraction) -> int | str:
-    """A multiplier as a whole number of units, or as it is."""
-    count = m / unit
-    return count.numerator if count.denominator == 1 else str(m)
-
-
-def _names(f: Formulation) -> tuple[list[str], list[str]]:
-    """The unknown vectors of both blocks, in the order of their columns."""
-    own = [f"g{j + 1}" for j in range(f.recorded.gradients)] + f.labels
-    return ["start", *own], own
 
 
 def _average(weights: Array, count: int) -> list[Fraction]:
