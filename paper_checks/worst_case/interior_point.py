@@ -21,7 +21,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, lapack, qr, solve_triangular
 
 from .coordinates import Array, pack, unpacked
-from .program import normalised, Program, restored, Solved, turned, WorstCaseError
+from .program import normalised, Program, Solved, turned, WorstCaseError
 
 DOUBT, AIM = 1e-4, 1e-7
 """Relative to the value: the doubt that is accepted, and the gap to which the path is followed.
@@ -83,13 +83,14 @@ def followed(program: Program, gap: float) -> Solved:
     Where multipliers must grow a thousandfold from the first ones on, as with many local steps of non-convex clients,
     the first steps are too short to get anywhere: then the path is followed carefully, which takes more steps.
     """
-    stated, frame = normalised(program)
+    stated, units = normalised(program)
     path = Path(stated)
     try:
         found = path.follow(gap)
     except WorstCaseError:
         found = path.follow(gap, carefully=True)
-    return restored(replace(found, doubt=doubt(stated, found)), frame)
+    unknowns = {name: getattr(found, name) * units for name in ("x", "inside", "near")}
+    return replace(found, **unknowns, doubt=doubt(stated, found))
 
 
 @dataclass(frozen=True, eq=False)

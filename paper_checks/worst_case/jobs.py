@@ -66,10 +66,6 @@ def certificate(bound: str, about: float, **point: Any) -> Outcome:
     return Outcome({"bound": [float(found.bound)], "width": [found.width]}, facts)
 
 
-def worst_case_cell(bound: str, point: GridPoint) -> Cell:
-    return Cell("tightness", {"bound": bound, **point.as_row()})
-
-
 def proof_cell(bound: str, point: GridPoint, about: float) -> Cell:
     """Two digits of the worst case are enough."""
     return Cell("certificate", {"bound": bound, **point.as_row(), "about": float(f"{about:.2g}")})

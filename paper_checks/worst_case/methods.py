@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
-
-import numpy as np
 
 from empirics.algorithms.algorithm import Algorithm, Average, Gradient, ServerStart
 from empirics.algorithms.local import ClientMomentum, Controlled, Proximal
@@ -15,10 +13,6 @@ from empirics.algorithms.server import ServerMomentum
 from empirics.exact.numbers import fraction
 
 from .program import WorstCaseError
-from .symbolic_run import Array
-
-AGREE = 1e-11
-"""How far a round in fractions may be from the same in floats, relative to its largest number."""
 
 
 class NoListing(WorstCaseError):
@@ -57,12 +51,3 @@ def named_round(algorithm: Algorithm, local_steps: int) -> tuple[str, Fraction]:
     if local_steps == 1 and isinstance(algorithm.direction, Controlled) and algorithm.start == ServerStart():
         return "fedavg", Fraction(0)  # the mean of the controls is the server's
     return named(algorithm)
-
-
-def check_same(algorithm: Algorithm, pairs: Sequence[tuple[Array, Array]], what: str) -> None:
-    """Refuse a method whose hooks do something else than what was taken for its round."""
-    for exact, seen in pairs:
-        listed = exact.astype(float)
-        near = AGREE * (1 + np.abs(listed).max(initial=0))
-        if listed.shape != seen.shape or np.abs(listed - seen).max(initial=0) > near:
-            raise WorstCaseError(f"{algorithm.name} makes other steps than its listing: no {what}")

@@ -15,7 +15,7 @@ import numpy as np
 
 from bounds.errors import BoundsError
 
-from .coordinates import Array, pack, triangle, unpacked
+from .coordinates import Array, triangle, unpacked
 
 
 class WorstCaseError(BoundsError):
@@ -124,48 +124,15 @@ def spoken(program: Program) -> tuple[list[Array], Array]:
     return columns, used[begin:]
 
 
-# ---- in other coordinates ----
-
-
-@dataclass(frozen=True, eq=False)
-class Frame:
-    """How a solution in new coordinates leads back: a matrix per block, a unit per function value."""
-
-    axes: tuple[Array, ...]
-    units: Array
-
-
-def normalised(program: Program) -> tuple[Program, Frame]:
-    """The program in units in which its vectors and values are about 1."""
+def normalised(program: Program) -> tuple[Program, Array]:
+    """The program in units in which its vectors and values are about 1, and the units of its unknowns."""
     extents = np.ones(sum(program.blocks)) if program.extents is None else program.extents
-    cuts = np.cumsum(program.blocks)[:-1]
-    frame = Frame(tuple(np.diag(e) for e in np.split(extents, cuts)), np.full(program.values, program.value_unit))
-    return framed(program, frame), frame
-
-
-def framed(program: Program, frame: Frame) -> Program:
-    """The program in the coordinates of a frame."""
-    rows = np.array([*program.objectives, *(c.row for c in program.constraints)])
-    begin = 0
-    for turn in frame.axes:
-        length = len(turn) * (len(turn) + 1) // 2
-        rows[:, begin : begin + length] = turned(rows[:, begin : begin + length], turn)
-        begin += length
-    rows[:, begin:] *= frame.units
-    goals = len(program.objectives)
-    constraints = tuple(replace(c, row=row) for c, row in zip(program.constraints, rows[goals:], strict=True))
-    return replace(program, objectives=tuple(rows[:goals]), constraints=constraints, extents=None, value_unit=1.0)
-
-
-def restored(found: Solved, frame: Frame) -> Solved:
-    """A solution of the recast program as one of the program it was made from."""
-
-    def back(x: Array) -> Array:
-        grams = zip(frame.axes, unpacked(x, found.blocks), strict=True)
-        values = x[len(x) - len(frame.units) :] * frame.units
-        return np.concatenate([*(pack(turn @ gram @ turn.T) for turn, gram in grams), values])
-
-    return replace(found, x=back(found.x), inside=back(found.inside), near=back(found.near))
+    each = np.split(extents, np.cumsum(program.blocks)[:-1])
+    squares = [np.outer(own, own)[triangle(len(own))] for own in each]
+    units = np.concatenate([*squares, np.full(program.values, program.value_unit)])
+    goals = tuple(goal * units for goal in program.objectives)
+    constraints = tuple(replace(c, row=c.row * units) for c in program.constraints)
+    return replace(program, objectives=goals, constraints=constraints, extents=None, value_unit=1.0), units
 
 
 def turned(rows: Array, turn: Array) -> Array:

@@ -31,7 +31,7 @@ from ..runs.can import can
 from ..runs.words import WORST
 from . import proof_archive
 from .grid_point import fitted, GridPoint, moot, NAMES, question
-from .jobs import expected, least_time, proof_cell, proof_time, refuse_many, worst_case_cell
+from .jobs import expected, least_time, proof_cell, proof_time, refuse_many
 from .program import WorstCaseError
 from .solve import PATIENCE
 from .tightness_report import tell
@@ -159,7 +159,7 @@ def table_of(args: Asked, points: Sequence[GridPoint] = ()) -> Report:
             why = f"neither {bound.name} nor its worst case asks for it here; what they ask for: {used}"
             raise WorstCaseError(f"{', '.join(idle)} would change nothing: {why}")
         _refuse_files(args, bound.name, len(at))
-    store, wanted = Store(folder(args.store)), [worst_case_cell(name, point) for point in at]
+    store, wanted = Store(folder(args.store)), [Cell("tightness", {"bound": name, **p.as_row()}) for p in at]
     errors = _swept(args, store, wanted, ("compute", "worst cases"), lambda missing: missing * seconds / len(at))
     kept = [store.get(cell) for cell in wanted]
     rows = [{n: values[0] for n, values in k.columns().items()} for k in kept if k is not None and k.status == "done"]
