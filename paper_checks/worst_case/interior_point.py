@@ -89,7 +89,7 @@ def followed(program: Program, gap: float) -> Solved:
         found = path.follow(gap)
     except WorstCaseError:
         found = path.follow(gap, carefully=True)
-    unknowns = {name: getattr(found, name) * units for name in ("x", "inside", "near")}
+    unknowns: dict[str, Any] = {name: getattr(found, name) * units for name in ("x", "inside", "near")}
     return replace(found, **unknowns, doubt=doubt(stated, found))
 
 

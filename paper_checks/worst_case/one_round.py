@@ -8,7 +8,7 @@ the state is reduced to that space.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -209,7 +209,11 @@ class _Hooks:
         there before it.
         """
         told = [iter(own) for own in gradients]
-        player = Player(self.algorithm, [lambda _, own=own: next(own) for own in told], self.setting)
+
+        def answers(client: int) -> Callable[[Array], Array]:
+            return lambda model: next(told[client])
+
+        player = Player(self.algorithm, [answers(client) for client in range(len(told))], self.setting)
         named = dict(zip(self.server, map(vectors, server), strict=False))
         kept = dict(zip(self.memory, map(vectors, memory), strict=True))
         state = State(round_, named.pop("model"), kept, named, exchanges=player.begin(server[0]).exchanges)

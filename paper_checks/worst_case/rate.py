@@ -107,8 +107,8 @@ def _rates(chosen: Algorithm, at: Sequence[dict[str, float]]) -> Rates:
     cases = []
     for asked in at:
         clients, cohort = (None if asked.get(w) is None else int(asked[w]) for w in ("clients", "cohort"))
-        plan = int(asked["local_steps"]), *(asked[word] for word in NEEDED[1:])
-        cases.append(Case(chosen, *plan, clients, cohort, noisy=bool(asked.get("gradient_variance"))))
+        steps, (size, L, mu) = int(asked["local_steps"]), (asked[word] for word in NEEDED[1:])
+        cases.append(Case(chosen, steps, size, L, mu, clients, cohort, bool(asked.get("gradient_variance"))))
     with progress(f"rates of {chosen.name}", brief=len(at) == 1) as bar:
         bar.start(len(at))
         found = []

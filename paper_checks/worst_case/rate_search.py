@@ -228,7 +228,9 @@ def _stated(case: Case, smallest: float, weights: Weights) -> Statement:
         if floats is None:
             more = found.start_dissimilarity if case.program.steady is not None else 0.0
             left = found.floor if case.program.floored else 0.0
-            floats = Statement(rho, *map(above, (found.start_distance, more, left, found.noise_floor)))
+            numbers = found.start_distance, more, left, found.noise_floor
+            told: dict[str, Any] = dict(zip(RATE_NUMBERS[1:], map(above, numbers), strict=True))
+            floats = Statement(rho, **told)
         try:
             proof = proved(case, found)
         except WorstCaseError as error:
@@ -236,7 +238,8 @@ def _stated(case: Case, smallest: float, weights: Weights) -> Statement:
             if isinstance(error, NoListing):
                 break
             continue
-        return Statement(rho, *(above(Fraction(proof["claim"][word] or 0)) for word in RATE_NUMBERS[1:]), proof)
+        told = {word: above(Fraction(proof["claim"][word] or 0)) for word in RATE_NUMBERS[1:]}
+        return Statement(rho, **told, proof=proof)
     if floats is None:
         raise NotCertified(f"nothing is certified for {case.algorithm} near contraction {smallest:.6g}: {why}")
     return replace(floats, why=why)

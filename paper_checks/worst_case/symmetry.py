@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import permutations
 from math import factorial
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,7 @@ class Orbits:
             return np.concatenate([pack(np.asarray(gram)), x[self.program.packed :][self.of_value]])
 
         multipliers = (found.multipliers / np.bincount(self.of_row))[self.of_row]
-        unknowns = {name: whole(getattr(found, name)) for name in ("x", "inside", "near")}
+        unknowns: dict[str, Any] = {name: whole(getattr(found, name)) for name in ("x", "inside", "near")}
         return replace(found, **unknowns, multipliers=multipliers, blocks=self.whole.blocks)
 
 
