@@ -89,7 +89,7 @@ def test_gradient_norms_of_gradient_descent_on_smooth_losses():
 def test_drift_and_contraction_of_local_steps():
     # At the optimum with mean |g_i|^2 <= z, one local step moves the clients apart by exactly eta^2 z.
     found = worst_case("fedavg()", plan(1, 1), {**STRONG, "initial_distance_sq": 0.0}, "divergence")
-    assert found.value == near(0.13**2 * 0.7, 1e-6)
+    assert found.value == near(0.13**2 * 0.7, 2e-6)
     # Without gradients at the optimum every local step contracts towards it: K R steps of gradient descent at worst.
     found = worst_case("fedavg()", plan(2, 3), {**STRONG, "optimum_dissimilarity": 0.0}, "distance_sq")
     assert found.value == near((1 - 0.13 * MU) ** 12 * 2.3, 1e-6)
