@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -177,11 +178,11 @@ class Path:
     def _first(self) -> _Point:
         z = np.append(np.ones(len(self.cost) - 1), 0.0)
         z[: self.count] = self.sizes / np.median(self.sizes)  # flows there and back are alike, and cancel
-        for _ in range(60):
-            near = z + np.linalg.lstsq(self.flows, self.due - self.flows @ z, rcond=None)[0]
-            if (near[:-1] > LEAST * z[:-1]).all():
+        for relative, size in product((False, True), 2.0 ** np.arange(60)):  # sizes far apart change relative to theirs
+            at, weights = size * z, z if relative else np.ones(len(z))
+            near = at + weights * np.linalg.lstsq(self.flows * weights, self.due - self.flows @ at, rcond=None)[0]
+            if (near[:-1] > LEAST * at[:-1]).all():
                 break
-            z = 2 * z
         else:
             raise WorstCaseError("function values do not cancel with positive multipliers")
         near[-1] = 0.0

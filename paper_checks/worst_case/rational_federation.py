@@ -48,9 +48,10 @@ def attained(
 
     inner, mixture = _semidefinite(program, solved.inside), _semidefinite(program, solved.near)
     spare, short, said = room(inner), -room(mixture), ""
-    if (spare[short > 0] <= 0).any():
+    at = short > 0
+    if (spare[at] <= 0).any():
         raise WorstCaseError("no federation was found strictly inside of the class")
-    share = float((short / (short + spare))[short > 0].max(initial=0.0))
+    share = float((short[at] / (short[at] + spare[at])).max(initial=0.0))
     for more in (share, *MORE):
         mixture = (1 - more) * mixture + more * inner
         entry = _written(program, names, values, mixture)
