@@ -158,6 +158,10 @@ class Path:
             near = at if spare > 0 else near
             if last is not None and order * mu < gap * max(abs(float(self.cost @ bare)), NOTHING):
                 break
+            closed = order * mu < gap / 100 * max(abs(float(self.cost @ at.multipliers)), NOTHING)
+            if last is None and closed:  # the dual has no inside, as where nothing bounds how far away the start is
+                last = at, at.multipliers, count
+                break
             try:
                 at, length = self._next(at, left, off, mu, POOR if carefully else 0.0)
             except (np.linalg.LinAlgError, ValueError):  # no number any more
