@@ -76,6 +76,12 @@ def test_gradient_descent_on_strongly_convex_losses():
     assert worst_case("fedavg()", plan(1, 1, size=5 / L), STRONG, "distance_sq").value == near(16 * 2.3, 1e-6)
 
 
+def test_convex_losses_whose_start_only_a_gap_bounds():
+    """However far away the start is: the dual has no inside. The value is that of another solver."""
+    given = {"smoothness": 2.3, "strong_convexity": 0.0, "initial_gap": 0.6, "optimum_dissimilarity": 0.0}
+    assert worst_case("fedavg()", plan(1, 2, size=0.3), given, "grad_norm_sq").value == near(0.7340425530, 1e-7)
+
+
 def test_gradient_norms_of_gradient_descent_on_smooth_losses():
     # Taylor, Hendrickx and Glineur 2018 / Abbaszadehpeivasti, de Klerk and Zamani 2022, Theorem 2: steps h/L with
     # h <= 1 leave min over R + 1 models of |grad F|^2 at most 4 L D / (h (4 - h) R + 2) where D = F(x_0) - F(x_R);
