@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from paper_checks.claims.checkers.worst import NOTHING
-from paper_checks.worst_case.refining import DOUBT
+from paper_checks.worst_case.interior_point import DOUBT
 from paper_checks.worst_case.tightness_table import best_steps, committed, FOLDER, smallest_factors
 
 from ..artefact import Artefact, no_runs, Shown

@@ -4,8 +4,8 @@ A module imports from those before it in this list only:
 
 - data: ``symbolic_run``, ``coordinates``, ``program``, ``formulation``, ``constraints``, ``objectives``,
   ``question``, ``methods``, ``one_round``
-- solve: ``solver``, ``interior_point``, ``refining``, ``symmetry``, ``solve``, ``low_rank``,
-  ``interpolants``, ``replay``, ``two_quadratics``, ``lyapunov``, ``rate_case``
+- solve: ``interior_point``, ``symmetry``, ``solve``, ``interpolants``, ``replay``, ``lyapunov``,
+  ``rate_case``
 - certify: ``verify`` (stand-alone), ``sum_of_squares``, ``rational_federation``, ``worst_case_proof``, ``rate_proof``,
   ``rate_search``
 - table: ``grid_point``, ``jobs``, ``tightness_table``, ``tightness_report``, ``proof_archive``, ``theorem_rates``,

@@ -10,7 +10,7 @@ Below it are the exact worst case without noise, which is one of all noises, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -29,7 +29,7 @@ from empirics.training.setting import Setting
 from . import verify
 from .lyapunov import NotCertified
 from .rate_case import Case
-from .rate_search import above, Rate, sharpest, Statement
+from .rate_search import above, Begun, Rate, sharpest, Statement
 from .solve import taking, worst_case
 
 PATIENCE = 3.0
@@ -40,16 +40,6 @@ FOLLOWED = 2000
 """Rounds up to which moments are followed."""
 MANY_CLIENTS = 200
 """Clients up to which they are."""
-
-
-@dataclass(frozen=True)
-class Begun:
-    """So many rounds from a start: ``|w_0 - w*|^2``, ``zeta^2`` and ``sigma^2`` at most these."""
-
-    rounds: int
-    distance: float
-    dissimilarity: float = 0.0
-    variance: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,26 +65,20 @@ def after(rate: Rate, begun: Begun, step: Callable[[str], None] = lambda words: 
     said = list(rate.statements)
     step(f"the least after {begun.rounds} rounds")
     with suppress(NotCertified):  # the others say something
-        said.append(sharpest(rate, begun.rounds, begun.distance, begun.dissimilarity, begun.variance))
-    proofs = [s for s in said if s.proof is not None] or said
-    least = min(proofs, key=lambda s: _left(s, begun))
+        said.append(sharpest(rate, begun))
+    least = min([s for s in said if s.proof is not None] or said, key=lambda s: _left(s, begun))
     bound = above(_left(least, begun))
-    step("a worst case beside it")
-    exact = worst(rate.case, begun)
-    step("quadratics beside it")
-    reached = quadratics(rate.case, begun)
     if least.proof is not None:  # it states the bound as well
         told = {**_words(begun), "bound": str(Fraction(repr(bound)))}
         least = replace(least, proof={**least.proof, "after": told})
-    return After(bound, least, exact, reached)
+    step("a worst case and quadratics beside it")
+    return After(bound, least, worst(rate.case, begun), quadratics(rate.case, begun))
 
 
 def _left(said: Statement, begun: Begun) -> Fraction:
     """What a statement leaves after a number of rounds, of its fractions where it is proved."""
-    if said.proof is not None:
-        return verify.remaining(said.proof["claim"], _words(begun))
-    words = ("contraction", "start_distance", "start_dissimilarity", "floor", "noise_floor")
-    return verify.remaining({word: Fraction(getattr(said, word)) for word in words}, _words(begun))
+    floats = {word: Fraction(getattr(said, word)) for word in verify.RATE_NUMBERS}
+    return verify.remaining(floats if said.proof is None else said.proof["claim"], _words(begun))
 
 
 def _words(begun: Begun) -> dict[str, int | str]:
@@ -116,17 +100,15 @@ def worst(case: Case, begun: Begun) -> float | None:
         "smoothness": case.smoothness, "strong_convexity": case.strong_convexity,
         "initial_distance_sq": begun.distance, "optimum_dissimilarity": begun.dissimilarity,
     }  # fmt: skip
-    if not begun.rounds:
-        return None
     if cohort is None or clients is None or cohort == clients:
-        clients, cohort = None, 1 if clients == 1 else 2
-        if begun.rounds * steps > COLUMNS or taking(begun.rounds * steps + 1, begun.rounds * steps) > PATIENCE:
-            return None
+        clients, cohort, gradients = None, 1 if clients == 1 else 2, begun.rounds * steps
+        few = gradients <= COLUMNS and taking(gradients + 1, gradients) <= PATIENCE
     else:
         branches = comb(clients, cohort)
-        models = begun.rounds if branches == 1 else (branches ** min(begun.rounds, 9) - 1) // (branches - 1)
-        if clients > 5 or clients * models * steps > COLUMNS:
-            return None
+        models = (branches ** min(begun.rounds, 9) - 1) // (branches - 1)
+        few = clients <= 5 and clients * models * steps <= COLUMNS
+    if not (begun.rounds and few):
+        return None
     plan = Setting(begun.rounds, cohort, local_steps=steps, step_size=case.step_size)
     try:
         return worst_case(case.algorithm, plan, given, "distance_sq", clients=clients, patience=10 * PATIENCE).value
@@ -142,18 +124,8 @@ def quadratics(case: Case, begun: Begun) -> float | None:
     if begun.rounds > FOLLOWED or clients > MANY_CLIENTS:
         return None
     plan = Setting(begun.rounds, case.cohort or clients, local_steps=case.local_steps, step_size=case.step_size)
-    found = []
-    for problem in _federations(case, clients, begun):
-        try:
-            found.append(float(exact_run(problem, case.algorithm, plan).server["distance_sq"][-1]))
-        except EmpiricsError:  # a method that it does not follow
-            return None
-    return max(found)
-
-
-def _federations(case: Case, clients: int, begun: Begun) -> Iterator[Quadratics]:
-    """Half of the clients, or the larger half, pulled one way and the others the other way; the minimiser is 0."""
-    many = clients // 2
+    # half of the clients, or the larger half, are pulled one way and the others the other way; the minimiser is 0
+    many, found = clients // 2, []
     pull = np.repeat([-1.0, many / (clients - many)], [many, clients - many])
     pull = pull * (begun.dissimilarity / max((pull**2).mean(), 1e-300)) ** 0.5 if many else 0 * pull
     noise = np.full((clients, 1, 1), begun.variance)
@@ -162,4 +134,9 @@ def _federations(case: Case, clients: int, begun: Begun) -> Iterator[Quadratics]
         curvature = np.repeat([one, other], [many, clients - many])
         minima = way * pull / curvature
         start = np.array([begun.distance**0.5])
-        yield Quadratics(curvature[:, None, None], minima[:, None], noise, start=start)
+        problem = Quadratics(curvature[:, None, None], minima[:, None], noise, start=start)
+        try:
+            found.append(float(exact_run(problem, case.algorithm, plan).server["distance_sq"][-1]))
+        except EmpiricsError:  # a method that it does not follow
+            return None
+    return max(found)

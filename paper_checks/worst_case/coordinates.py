@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -42,8 +42,12 @@ class Space:
 
     def __post_init__(self) -> None:
         self.symmetric = self.symmetric and self.clients > 1  # a single client is its own mean: nothing deviates
-        if self.symmetric:
-            _check_alike(self.recorded)
+        clients, m = self.clients, self.recorded.gradients
+        for shift in range(1, clients) if self.symmetric else ():
+            order = np.roll(np.arange(clients), shift)
+            columns = np.concatenate([[0], *(1 + order[k] * m + np.arange(m) for k in range(clients))])
+            if np.abs(self.recorded.asked[order][..., columns] - self.recorded.asked).max() > SAME:
+                raise EmpiricsError("the clients of this method are not identical: symmetric coordinates do not apply")
 
     @property
     def clients(self) -> int:
@@ -191,17 +195,14 @@ def unpack(packed: Array, size: int) -> Array:
     return matrix
 
 
+def unpacked(x: Array, blocks: Sequence[int]) -> list[Array]:
+    """The symmetric matrices whose scaled upper triangles begin ``x``."""
+    ends = np.cumsum([n * (n + 1) // 2 for n in blocks])
+    return [unpack(piece, n) for piece, n in zip(np.split(x[: ends[-1]], ends[:-1]), blocks, strict=True)]
+
+
+@cache
 def triangle(size: int) -> tuple[Array, Array]:
-    """Row and column of every entry of the upper triangle, column by column."""
+    """Row and column of every entry of the upper triangle, column by column; not to be written to."""
     j, i = np.tril_indices(size)
     return i, j
-
-
-def _check_alike(recorded: Recorded) -> None:
-    """Refuse symmetric coordinates where renaming the clients changes the run."""
-    clients, m = recorded.clients, recorded.gradients
-    for shift in range(1, clients):
-        order = np.roll(np.arange(clients), shift)
-        columns = np.concatenate([[0], *(1 + order[k] * m + np.arange(m) for k in range(clients))])
-        if np.abs(recorded.asked[order][..., columns] - recorded.asked).max() > SAME:
-            raise EmpiricsError("the clients of this method are not identical: symmetric coordinates do not apply")

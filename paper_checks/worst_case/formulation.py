@@ -65,19 +65,15 @@ class Formulation:
         if self.convex:
             nowhere = self.points(0 * self.recorded.server[0])
             self._place("*", nowhere, self.space.fresh(balanced=True), zero=True)
-        for j in range(self.recorded.gradients):
-            self._asked(j)
+        for j in range(self.recorded.gradients):  # every client's j-th gradient along its run
+            points = self.points(self.recorded.asked[:, j])
+            gradients = [self.space.unit(k, j) for k in range(self.space.members)]
+            self.walked.append(self._place("", points, gradients, not self.convex and j == 0, f"g{j + 1}"))
 
     @property
     def _change(self) -> float:
         """How much a gradient changes in a step, about: a power of two, so that fractions stay short."""
         return 2.0 ** min(0, round(log2(self.smoothness * max(self.recorded.step_sizes))))
-
-    @classmethod
-    def roomy(cls, recorded: Recorded, smoothness: float, lower: float, convex: bool, symmetric: bool) -> Formulation:
-        """One with more room than any statement takes, to find out how much this one takes."""
-        extra = 2 * recorded.gradients + len(recorded.server) + 10
-        return cls(recorded, smoothness, lower, convex, symmetric, (extra, 0))
 
     @property
     def taken(self) -> tuple[int, int]:
@@ -97,16 +93,13 @@ class Formulation:
     def _key(self, points: Rows) -> bytes:
         return (np.round(np.array(points, dtype=float), 10) + 0.0).tobytes()  # no negative zeros
 
-    def _one_model(self, points: Rows) -> bool:
-        mean = self.space.mean(points)
-        return all(np.abs(row - mean).max() < SAME for row in points)
-
     def _place(self, key: str, points: Rows, gradients: Rows, zero: bool = False, name: str = "") -> PointEvaluation:
         values: list[int | None] = []
         for _ in range(self.space.members):
             values.append(None if zero else self.taken_values)
             self.taken_values += not zero
-        shared = self._one_model(points) and key != "own"
+        mean = self.space.mean(points)
+        shared = key != "own" and all(np.abs(row - mean).max() < SAME for row in points)
         found = PointEvaluation(points, gradients, tuple(values), shared, name or key)
         if not found.name.startswith("g"):  # it has a vector of its own
             self.labels.append(found.name)
@@ -116,31 +109,21 @@ class Formulation:
             self._known[self._key(points)] = found
         return found
 
-    def _asked(self, j: int) -> None:
-        """The j-th gradient that every client computes along its run."""
-        points = self.points(self.recorded.asked[:, j])
-        gradients = [self.space.unit(k, j) for k in range(self.space.members)]
-        self.walked.append(self._place("", points, gradients, not self.convex and j == 0, f"g{j + 1}"))
-
     def at(self, recorded: Array) -> PointEvaluation:
         """All functions at a vector (or one for each client) that the recorder wrote."""
         points = self.points(recorded)
         known = self._known.get(self._key(points))
         if known is not None:
             return known
-        leading = self.recorded.leading(recorded)
-        near = self._nearest(points) if leading is None else self.at(leading)
-        found = self._place("", points, self.space.fresh(near=near.gradients), name=self._name(recorded))
-        self.near[found.name] = near.name
-        return found
-
-    def _nearest(self, points: Rows) -> PointEvaluation:
-        """Where along the run a gradient is known that is about that at these points."""
 
         def away(e: PointEvaluation) -> float:
             return round(float(np.abs(np.array(points) - np.array(e.points)).sum()), 9)  # not by rounding
 
-        return min(self.walked, key=away)
+        leading = self.recorded.leading(recorded)
+        near = min(self.walked, key=away) if leading is None else self.at(leading)
+        found = self._place("", points, self.space.fresh(near=near.gradients), name=self._name(recorded))
+        self.near[found.name] = near.name
+        return found
 
     def _name(self, recorded: Array) -> str:
         """Which server model, or which virtual average, a vector is."""

@@ -13,17 +13,31 @@ the path: where refining does not converge an orthogonal factor with its largest
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from time import perf_counter
+from itertools import product
 from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, lapack, qr, solve_triangular
 
-from .coordinates import Array, pack, unpack
-from .program import Frame, normalised, Program, restored, Solved, turned, WorstCaseError
+from .coordinates import Array, pack, unpacked
+from .program import normalised, Program, Solved, turned, WorstCaseError
 
+DOUBT, SURE, AIM = 1e-4, 1e-6, 1e-7
+"""Relative to the value: the doubt that is accepted, that after which nothing else is tried, and the first gap.
+
+A worst case is known to ``DOUBT`` of itself: nothing closer than that is distinguished from it."""
+ABOUT_ZERO = 1e-9
+"""A doubt below this share of the numbers that the value is the sum of is one about zero, and accepted."""
+VANISHING = 1e-26
+"""Coefficients of an objective that are nothing but rounding, relative to the largest of the constraints (squares, as
+they are): the metric is 0 on every federation."""
+NO_NUMBER = (
+    "no number is given: the worst case is infinite, no federation meets these assumptions, or their numbers are too "
+    "far apart; bound the start (such as initial_distance_sq or initial_gap) and the clients' heterogeneity, take "
+    "fewer steps, a step size nearer to 1/smoothness, or units in which smoothness and start are about 1"
+)
 STEPS = 150
 PENALTY = 1e4
 """Cost of the artificial variable that makes a first point definite: more than all squares together, in good units."""
@@ -47,35 +61,46 @@ NOTHING = 1e-12
 """A worst case below this, in good units, is known when the gap is about that small."""
 
 
-@dataclass(frozen=True, eq=False)
-class Followed:
-    """``solved`` is the last point of the path.
+def optimum(program: Program) -> Solved:
+    """The optimum, right to ``DOUBT``; ``WorstCaseError`` where there is none, or none that is sure."""
+    largest = max((float(np.abs(c.row).max(initial=0.0)) for c in program.constraints), default=1.0)
+    if max(np.abs(goal).max(initial=0.0) for goal in program.objectives) <= VANISHING * max(largest, 1.0):
+        weights = np.full(len(program.objectives), 1 / len(program.objectives))
+        zero, none = np.zeros(program.size), np.zeros(len(program.constraints))
+        return Solved(0.0, 0.0, zero, zero, zero, none, weights, 0, program.blocks)
+    best, why = None, ""
+    for gap, carefully in ((AIM, False), (AIM / 100, False), (AIM, True)):
+        try:
+            found = followed(program, gap, carefully)
+        except WorstCaseError as error:
+            why = why or str(error)
+            continue
+        best = found if best is None or found.doubt < best.doubt else best
+        about_zero = ABOUT_ZERO * float((np.abs(np.array(program.objectives)) @ np.abs(best.x)).max())
+        if best.doubt <= max(SURE * abs(best.value), about_zero):
+            return best
+        why = f"the value {best.value:.6g} may be off by {best.doubt:.2g}"
+    if best is None or best.doubt > DOUBT * abs(best.value):
+        raise WorstCaseError(f"{NO_NUMBER} ({why})")
+    return best
 
-    Two more have unknowns that keep every inequality: ``inside`` the one that keeps them best, ``near`` the last one.
-    """
 
-    solved: Solved
-    inside: Array
-    near: Array
-
-
-def followed(program: Program, gap: float) -> Followed:
+def followed(program: Program, gap: float, carefully: bool = False) -> Solved:
     """The path up to a duality gap, relative to the value; ``WorstCaseError`` where it never gets inside the dual.
 
     Where multipliers must grow a thousandfold from the first ones on, as with many local steps of non-convex clients,
     the first steps are too short to get anywhere: then the path is followed carefully, which takes more steps.
     """
-    stated, frame = normalised(program)
-    path = _Path(stated, frame)
+    stated, units = normalised(program)
+    path = Path(stated)
     try:
-        return path.follow(gap)
+        found = path.follow(gap, carefully)
     except WorstCaseError:
-        return path.follow(gap, carefully=True)
-
-
-def alone(solved: Solved) -> Followed:
-    """A solution that is all there is to a path."""
-    return Followed(solved, solved.x, solved.x)
+        if carefully:
+            raise
+        found = path.follow(gap, carefully=True)
+    unknowns: dict[str, Any] = {name: getattr(found, name) * units for name in ("x", "inside", "near")}
+    return replace(found, **unknowns, doubt=doubt(stated, found))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,16 +113,17 @@ class _Point:
     multipliers: Array
 
 
-class _Path:
+class Path:
     """The program in good units: multipliers of constraints, of several objectives, of the artificial variable."""
 
-    def __init__(self, program: Program, frame: Frame) -> None:
-        self.program, self.frame, self.packed, self.begun = program, frame, program.packed, perf_counter()
+    def __init__(self, program: Program) -> None:
+        self.program, self.packed = program, program.packed
         goals = np.array(program.objectives)
         self.scale, self.count = float(np.abs(goals).max()) or 1.0, len(program.constraints)
         goals = goals / self.scale
         rows = np.array([c.row for c in program.constraints])
-        self.sizes = np.maximum(np.abs(rows).max(1), 1e-300)
+        sizes = np.abs(rows).max(1)
+        self.sizes = np.where(sizes > 0, sizes, 1.0)
         several = goals if len(goals) > 1 else goals[:0]
         unit = np.concatenate([*(pack(np.eye(n)) for n in program.blocks), np.zeros(program.values)])
         self.rows = np.concatenate([rows / self.sizes[:, None], -several, unit[None]])
@@ -110,7 +136,7 @@ class _Path:
             weights[self.count : -1] = 1.0
             self.flows, self.due = np.vstack([self.flows, weights]), np.append(self.due, 1.0)
 
-    def follow(self, gap: float, carefully: bool = False) -> Followed:
+    def follow(self, gap: float, carefully: bool = False) -> Solved:
         """From a first point, or ``carefully`` from one where all products of both sides are equal."""
         at, last, room = self._first(), None, 0.0
         at = self._centred(at) if carefully else at
@@ -132,26 +158,35 @@ class _Path:
             near = at if spare > 0 else near
             if last is not None and order * mu < gap * max(abs(float(self.cost @ bare)), NOTHING):
                 break
+            closed = order * mu < gap / 100 * max(abs(float(self.cost @ at.multipliers)), NOTHING)
+            if last is None and closed:  # the dual has no inside, as where nothing bounds how far away the start is
+                last = at, at.multipliers, count
+                break
             try:
                 at, length = self._next(at, left, off, mu, POOR if carefully else 0.0)
-            except np.linalg.LinAlgError:
+            except (np.linalg.LinAlgError, ValueError):  # no number any more
                 break
             if length < SHORT:
                 break
         if last is None:
             raise WorstCaseError("no multipliers leave a sum of squares: the solver did not come inside the dual")
-        return Followed(self._solved(*last), self._unknowns(inside or last[0]), self._unknowns(near or last[0]))
+        x, within, nearest = (self._unknowns(found or last[0]) for found in (last[0], inside, near))
+        _, multipliers, count = last
+        weights = multipliers[self.count : -1] if len(self.program.objectives) > 1 else np.ones(1)
+        value, beyond = min(float(o @ x) for o in self.program.objectives), float(self.cost @ multipliers) * self.scale
+        prices = multipliers[: self.count] * self.scale / self.sizes
+        return Solved(value, beyond, x, within, nearest, prices, weights, count, self.program.blocks)
 
     # ---- points ----
 
     def _first(self) -> _Point:
         z = np.append(np.ones(len(self.cost) - 1), 0.0)
         z[: self.count] = self.sizes / np.median(self.sizes)  # flows there and back are alike, and cancel
-        for _ in range(60):
-            near = z + np.linalg.lstsq(self.flows, self.due - self.flows @ z, rcond=None)[0]
-            if (near[:-1] > LEAST * z[:-1]).all():
+        for relative, size in product((False, True), 2.0 ** np.arange(60)):  # sizes far apart change relative to theirs
+            at, weights = size * z, z if relative else np.ones(len(z))
+            near = at + weights * np.linalg.lstsq(self.flows * weights, self.due - self.flows @ at, rcond=None)[0]
+            if (near[:-1] > LEAST * at[:-1]).all():
                 break
-            z = 2 * z
         else:
             raise WorstCaseError("function values do not cancel with positive multipliers")
         near[-1] = 0.0
@@ -168,12 +203,7 @@ class _Path:
 
     def _left(self, multipliers: Array) -> list[Array]:
         """What must be a sum of squares, block by block."""
-        return self._split(multipliers @ self.rows - self.goal)
-
-    def _split(self, x: Array) -> list[Array]:
-        ends = np.cumsum([n * (n + 1) // 2 for n in self.program.blocks])
-        pieces = np.split(x[: ends[-1]], ends[:-1])
-        return [unpack(piece, n) for piece, n in zip(pieces, self.program.blocks, strict=True)]
+        return unpacked(multipliers @ self.rows - self.goal, self.program.blocks)
 
     def _off(self, at: _Point) -> Array:
         """By how much the slacks are not what the inequalities leave."""
@@ -181,19 +211,7 @@ class _Path:
         return off
 
     def _unknowns(self, at: _Point) -> Array:
-        x = np.concatenate([_packed(at.grams), at.values[: self.program.values]])
-        nothing = np.zeros(0)
-        found = Solved(0.0, 0.0, x, nothing, nothing, "Solved", 0.0, 0, self.program.blocks)
-        return restored(found, self.frame).x
-
-    def _solved(self, at: _Point, multipliers: Array, count: int) -> Solved:
-        x = np.concatenate([_packed(at.grams), at.values[: self.program.values]])
-        weights = multipliers[self.count : -1] if len(self.program.objectives) > 1 else np.ones(1)
-        value = min(float(o @ x) for o in self.program.objectives)
-        beyond = float(self.cost @ multipliers) * self.scale
-        prices, seconds = multipliers[: self.count] * self.scale / self.sizes, perf_counter() - self.begun
-        found = Solved(value, beyond, x, prices, weights, "Solved", seconds, count, self.program.blocks)
-        return restored(found, self.frame)
+        return np.concatenate([_packed(at.grams), at.values[: self.program.values]])
 
     # ---- steps ----
 
@@ -253,7 +271,7 @@ class _Direction:
 class _Scaled:
     """A point in Nesterov and Todd's coordinates, in which both sides are the same: ``lengths`` and ``slacks``."""
 
-    def __init__(self, path: _Path, at: _Point, left: list[Array], off: Array) -> None:
+    def __init__(self, path: Path, at: _Point, left: list[Array], off: Array) -> None:
         self.path = path
         self.frames, self.lengths = [], []
         for gram, square in zip(at.grams, left, strict=True):
@@ -311,7 +329,7 @@ class _Scaled:
         moved = self.due.copy()
         moved[self.free] += y
         moved[self.bound] -= self.by @ y
-        left = self.path._split(moved @ self.rows)
+        left = unpacked(moved @ self.rows, self.path.program.blocks)
         return _Direction([a - b for a, b in zip(grams, left, strict=True)], slacks - moved, left, moved)
 
     def _refined(self, right: Array, rest: Array) -> Array | None:
@@ -371,3 +389,27 @@ def _missing(products: Array, aim: float) -> Array:
 
 def _packed(blocks: Sequence[Array]) -> Array:
     return np.concatenate([pack(block) for block in blocks])
+
+
+# ---- how sure a solution is ----
+
+
+def doubt(program: Program, found: Solved) -> float:
+    """By how much the gap, broken constraints, inner products and multipliers may have moved the value, to first order.
+
+    Where values are small beside the numbers of a program a solution may break constraints by more than the value.
+    """
+    rows = np.array([c.row for c in program.constraints])
+    broken = np.maximum(rows @ found.x - np.array([c.limit for c in program.constraints]), 0.0)
+    slack = found.multipliers @ rows - np.array(program.objectives).T @ found.weights
+    total = found.gap + float(np.abs(found.multipliers) @ broken)
+    total += abs(float(np.sum(found.weights)) - 1) * abs(found.value)
+    for gram, dual in zip(found.grams, unpacked(slack, program.blocks), strict=True):
+        for one, other in ((gram, dual), (dual, gram)):  # a negative eigenvalue counts with the other's trace
+            total += max(-float(np.linalg.eigvalsh(one)[0]), 0.0) * max(float(np.trace(other)), 0.0)
+    if program.values:  # how large they are: the found ones, and what inner products make of them in the class
+        with_values = np.abs(rows[:, program.packed :]).max(1) > 0
+        made: Any = np.abs(rows[with_values, : program.packed] * found.x[: program.packed]).max(initial=0.0)
+        largest = max(float(made), float(np.abs(found.x[program.packed :]).max()))
+        total += float(np.abs(slack[program.packed :]).sum()) * largest
+    return total if np.isfinite(total) else float("inf")

@@ -17,7 +17,6 @@ from empirics.progress import lasting
 from .grid_point import fitted, GridPoint, question, values
 from .program import WorstCaseError
 from .solve import answer, estimated, taking
-from .solver import solver
 from .symbolic_run import starting_models
 from .worst_case_proof import certify
 
@@ -67,10 +66,6 @@ def certificate(bound: str, about: float, **point: Any) -> Outcome:
     return Outcome({"bound": [float(found.bound)], "width": [found.width]}, facts)
 
 
-def worst_case_cell(bound: str, point: GridPoint) -> Cell:
-    return Cell("tightness", {"bound": bound, **point.as_row()})
-
-
 def proof_cell(bound: str, point: GridPoint, about: float) -> Cell:
     """Two digits of the worst case are enough."""
     return Cell("certificate", {"bound": bound, **point.as_row(), "about": float(f"{about:.2g}")})
@@ -104,10 +99,9 @@ def expected(bound: Bound, at: Sequence[GridPoint], patience: float) -> float:
     """
     if not patience > 0:
         raise WorstCaseError(f"patience must be > 0 seconds; got {patience:g}")
-    solver()
     largest = max(at, key=least_time)
     least = least_time(largest)  # without stating it
-    seconds = least if least > patience else estimated(question(bound, largest))
+    seconds = least if least > patience else estimated(question(bound, largest), inf)
     if seconds > patience:
         raise WorstCaseError(
             f"too large: rounds={largest.rounds} local_steps={largest.local_steps} would take about "

@@ -25,7 +25,6 @@ from scipy import sparse
 from .coordinates import Array, pack, triangle, unpack
 from .one_round import Cohort, OneRound
 from .program import WorstCaseError
-from .solver import answered, settings_of, solver
 
 STEADY = 1e-9
 ALL_PAIRS = 4
@@ -37,6 +36,7 @@ GAP, FEASIBLE = 1e-7, 1e-10
 """The solver's settings."""
 COST_OF_NONE = 1e-9
 """What deviations of the noise cost where there are none (a single client): something, so that they stay small."""
+INSTALL = "rates need the extra `exact`: python -m pip install 'fedbounds[exact]'"
 Weights = tuple[float, float, float, float]
 
 
@@ -372,7 +372,9 @@ class Lyapunov:
         matrix = sparse.vstack(parts, format="csc")
         matrix.eliminate_zeros()
         nothing, cost = sparse.csc_matrix((width, width)), self._cost(rho, weights)
-        settings = settings_of(clarabel, GAP, FEASIBLE)
+        settings = clarabel.DefaultSettings()
+        settings.verbose, settings.max_iter, settings.max_threads = False, 200, 1
+        settings.tol_gap_abs, settings.tol_gap_rel, settings.tol_feas = GAP, GAP, FEASIBLE
         try:
             found = answered(clarabel.DefaultSolver(nothing, cost, matrix, np.concatenate(right), cones, settings))
         except WorstCaseError as error:
@@ -421,6 +423,25 @@ class Lyapunov:
             return distance, 0 * distance
         first = self.steady / self.units(1)
         return distance, first @ apart @ first
+
+
+def solver() -> Any:
+    """Clarabel, or one line on how to get it."""
+    try:
+        import clarabel
+    except ImportError:
+        raise WorstCaseError(INSTALL) from None
+    return clarabel
+
+
+def answered(problem: Any) -> Any:
+    """What the solver found; where an eigenvalue does not converge it panics, with what is no ``Exception``."""
+    try:
+        return problem.solve()
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise WorstCaseError(f"the solver broke down ({error}): no number is given") from None
 
 
 def noise_cost(noises: Array, clients: int) -> Any:

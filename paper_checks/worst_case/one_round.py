@@ -1,15 +1,14 @@
-"""One round of a method as a linear map, its own hooks, played on unknown vectors.
+"""One round of a method as a linear map: its own hooks, played on unit vectors.
 
 What survives a round is the server model, the server's vectors and every client's memory. With identical clients a
-round is
-two maps that do not meet: one of the means over clients, one of the deviations from them. The means move in
+round is two maps that do not meet: one of the means over clients, one of the deviations from them. The means move in
 the space that a run reaches from its start (SCAFFOLD's server control is always the mean of the clients' controls), so
 the state is reduced to that space.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -19,17 +18,15 @@ import numpy as np
 from empirics.algorithms.algorithm import Algorithm, Average
 from empirics.algorithms.state import State
 from empirics.errors import EmpiricsError
-from empirics.exact import Player
-from empirics.exact.coefficients import Coefficients, Forms, NotAffineError
-from empirics.exact.numbers import FLOATS, vectors
+from empirics.exact import NotAffineError, Player
+from empirics.exact.numbers import vectors
 from empirics.training.setting import Setting
 
-from .methods import check_same, named, next_round, NoListing, play_round, Vector
-from .program import WorstCaseError
+from .methods import named, NoListing
 from .symbolic_run import Array, LINEAR, refuse
 
-CLIENTS = (2, 2, 3, 2)
-"""How many there are in the rounds, from the first, that must all be the same map."""
+ALIKE = ((1, 2), (2, 3), (5, 2))
+"""Rounds, and numbers of clients, that must all be the same map."""
 MOST_STEPS = 60
 """Local steps of a round: a program grows with their square."""
 RENEWED = {"scaffold": ("control",), "fedinit": ("last",)}
@@ -127,26 +124,26 @@ def one_round(algorithm: Algorithm, local_steps: int, step_size: float, cohort: 
     if algorithm.also is not None or algorithm.personal:
         raise EmpiricsError(f"{algorithm} trains models of the clients' own: no rate of the server model's error")
     try:
-        forms = Forms(algorithm, setting, FLOATS, last=False)
-        sizes = forms.plan()[1]
-        first, *later = [next_round(forms, count, count) for count in CLIENTS]
-        of_cohort = next_round(forms, cohort.clients, cohort.cohort) if cohort else later[0]
-        renewed = cohort if cohort is not None and _renewed(algorithm, forms.memory) else None
-        drawn = renewed is not None or (cohort is not None and not forms.memory)
-        checked = [(next_round(forms, 3, len(chosen)), chosen) for chosen in ([0, 1, 2], [0, 2])[: 1 + drawn]]
-    except NotAffineError:
+        hooks = _Hooks(algorithm, setting)
+        first, *later = [hooks.map(round_, clients, clients) for round_, clients in ((0, 2), *ALIKE)]
+        hooks.check((0, 1, 2))
+        renewed = cohort if cohort is not None and _renewed(algorithm, hooks.memory) else None
+        if renewed is not None:
+            hooks.check((0, 2))
+        elif cohort is not None and not hooks.memory:
+            hooks.check((0, 2))
+            later.append(hooks.map(ALIKE[-1][0], 3, 2))
+        of_cohort = hooks.map(ALIKE[-1][0], cohort.clients, cohort.cohort) if renewed and cohort else later[0]
+    except (NotAffineError, StopIteration):
         raise EmpiricsError(
             f"{algorithm} does not add and scale its gradients only: a rate is certified for fixed-step first-order "
             "methods"
         ) from None
-    start = forms.first
-    if not _same(_from(first, start), _from(later[0], start)):
+    if not _same(*([rows @ hooks.begin() for rows in found.rows] for found in (first, later[0]))):
         raise EmpiricsError(f"{algorithm}: its first round is unlike the others: no rate is certified")
-    if not all(_same(later[0], other) for other in later):
+    if not all(_same(later[0].means, other.means) and _same(later[0].aparts, other.aparts) for other in later):
         raise EmpiricsError(f"{algorithm}: its rounds differ, or depend on how many take part: no rate is certified")
-    for c, chosen in checked:
-        _Maps(c, sizes).check(algorithm, setting, forms, chosen)
-    return _reduced(_Maps(of_cohort if renewed else later[0], sizes), forms, start, renewed)
+    return _reduced(of_cohort, hooks, renewed)
 
 
 def _renewed(algorithm: Algorithm, memory: Sequence[str]) -> bool:
@@ -158,108 +155,136 @@ def _renewed(algorithm: Algorithm, memory: Sequence[str]) -> bool:
     return kept == tuple(memory) and algorithm.combine == Average() and not algorithm.everyone
 
 
-def _from(c: Coefficients, start: Array) -> list[Array]:
-    """The round from the first state: rows over the model alone, and over where a client ended."""
-    known = [part for table in (c.weighed, c.keeps) for part in (table[:, :-1] @ start, table[:, -1])]
-    return [c.start @ start, c.steepness, c.pull, c.push @ start, c.stays @ start[: len(c.stays)], *known]
-
-
 def _same(one: Sequence[Array], other: Sequence[Array]) -> bool:
     pairs = list(zip(one, other, strict=True))
     largest = max(np.abs(a).max(initial=1) for a, _ in pairs)
     return all(a.shape == b.shape and np.abs(a - b).max(initial=0) < LINEAR * largest for a, b in pairs)
 
 
-class _Maps:
-    """A round over the means of (server vectors, memory, gradients) and over the deviations of the last two."""
+@dataclass(frozen=True, eq=False)
+class _Map:
+    """What the hooks make of unit vectors, ``rows`` of the server's vectors, a client's memory and its models.
 
-    def __init__(self, c: Coefficients, sizes: Array) -> None:
-        self.shared, self.own, self.gradients = len(c.stays), len(c.keeps), len(sizes)
-        self.size, m = self.shared + self.own, len(sizes)
-        mean, apart = np.eye(self.size + m), np.eye(self.own + m)
-        self.asked: list[Vector] = []
+    Columns: the server's vectors, then the memory and the gradients of this client, then of all others together.
+    """
 
-        def ask(x: Vector) -> Vector:
-            self.asked.append(x)
-            j = len(self.asked) - 1
-            return Vector(mean[self.size + j], apart[self.own + j])
+    rows: tuple[Array, Array, Array]
+    server: int
+    cohort: int
 
-        server = [Vector(row, 0 * apart[0]) for row in mean[: self.shared]]
-        memory = [Vector(row, own) for row, own in zip(mean[self.shared : self.size], apart, strict=False)]
-        _, self.server, kept = play_round(c, sizes, server, memory, ask)
-        self.moved = [new - old for new, old in zip(kept, memory, strict=True)]
-        self.memory = memory
+    @property
+    def means(self) -> list[Array]:
+        """Rows over the means."""
+        S, w = self.server, (self.rows[0].shape[1] - self.server) // 2
+        return [np.concatenate([rows[:, :S], rows[:, S : S + w] + rows[:, S + w :]], axis=1) for rows in self.rows]
 
-    def rows(self, vectors: Sequence[Vector]) -> tuple[Array, Array]:
-        """Rows over the means, and over the deviations."""
-        m = self.gradients
-        mean = np.array([x.mean for x in vectors]).reshape(len(vectors), self.size + m)
-        return mean, np.array([x.apart for x in vectors]).reshape(len(vectors), self.own + m)
-
-    def check(self, algorithm: Algorithm, setting: Setting, forms: Forms, chosen: Sequence[int]) -> None:
-        """Compare with the hooks: one round of some of three clients, from any state, with any gradients."""
-        clients, draws = 3, np.random.default_rng(31)
-        server, own = draws.standard_normal(self.shared), draws.standard_normal((clients, self.own))
-        gradients = draws.standard_normal((clients, self.gradients))
-        given = iter(gradients[chosen].T.ravel())  # step by step, whatever the models are
-        named = {name: vectors(server[i : i + 1]) for i, name in enumerate(forms.server)}
-        kept = {name: vectors(own[:, i : i + 1]) for i, name in enumerate(forms.memory)}
-        player = Player(algorithm, [lambda _: next(given)] * clients, setting)
-        try:
-            after, played = player.next(State(5, named.pop("model"), kept, named), chosen)
-        except StopIteration:
-            raise _not_alike(algorithm) from None
-        mean = np.concatenate([server, own.mean(0), gradients.mean(0)])
-        apart = np.concatenate([own - own.mean(0), gradients - gradients.mean(0)], axis=1)
-
-        def each(vectors: Sequence[Vector]) -> Array:
-            of_mean, of_apart = self.rows(vectors)
-            found: Array = of_mean @ mean + apart @ of_apart.T
-            return found
-
-        memory = own + np.isin(np.arange(clients), chosen)[:, None] * each(self.moved)
-        found = [*each(self.server)[chosen].mean(0), *memory.ravel(), *each(self.asked)[chosen].ravel()]
-        seen = [float(x[0]) for x in (after.model, *(after.server[name] for name in forms.server[1:]))]
-        seen += [*np.array([after.memory[n][:, 0] for n in forms.memory]).T.ravel(), *played.paths[:, :-1].ravel()]
-        try:
-            check_same(algorithm, [(np.array(found), np.array(seen))], "rate")
-        except WorstCaseError:
-            raise _not_alike(algorithm) from None
+    @property
+    def aparts(self) -> list[Array]:
+        """Rows over a client's deviations: of the server's vectors, what a single client adds to that of all drawn."""
+        own, others = (np.split(rows[:, self.server :], 2, axis=1) for rows in self.rows), max(self.cohort - 1, 1)
+        (ends, _), *rest = own
+        return [self.cohort * ends, *(one - other / others for one, other in rest)]
 
 
-def _not_alike(algorithm: Algorithm) -> EmpiricsError:
-    return EmpiricsError(
-        f"{algorithm}: its round depends on how many take part, or does not add and scale its gradients only: "
-        "no rate is certified"
-    )
+class _Hooks:
+    """Rounds of a method from any state with any gradients."""
+
+    def __init__(self, algorithm: Algorithm, setting: Setting) -> None:
+        self.algorithm, self.setting = algorithm, setting
+        player = Player(algorithm, [lambda _: np.zeros(1)] * 2, setting)
+        begun = player.begin(1.0)
+        after, _ = player.next(begun, (0, 1))
+        self.begun = 1 + len(begun.server)
+        self.server = ["model", *begun.server, *(name for name in after.server if name not in begun.server)]
+        remembered = [name for keeper in algorithm.remember for name in keeper.begin(begun.model, 1).rows]
+        self.memory = [name for name in begun.memory if name in remembered]
+        at_first = {name: float(value[0]) for name, value in (*begun.server.items(), ("model", begun.model))}
+        kept = [float(begun.memory[name][0, 0]) for name in self.memory]
+        self.start = np.array([*(at_first.get(name, 0.0) for name in self.server), *kept])
+
+    def play(self, round_: int, server: Array, memory: Array, gradients: Array, chosen: Sequence[int]) -> list[Array]:
+        """The server's vectors ``(S, d)``, all clients' memory ``(Q, N, d)``, and where those chosen took gradients.
+
+        ``gradients (N, m, d)`` are what they are told, in this order. Server vectors that the first round makes are not
+        there before it.
+        """
+        told = [iter(own) for own in gradients]
+
+        def answers(client: int) -> Callable[[Array], Array]:
+            return lambda model: next(told[client])
+
+        player = Player(self.algorithm, [answers(client) for client in range(len(told))], self.setting)
+        named = dict(zip(self.server, map(vectors, server), strict=False))
+        kept = dict(zip(self.memory, map(vectors, memory), strict=True))
+        state = State(round_, named.pop("model"), kept, named, exchanges=player.begin(server[0]).exchanges)
+        after, played = player.next(state, chosen)
+        rows = [after.model, *(after.server[name] for name in self.server[1:])]
+        return [np.array(rows), np.array([after.memory[n] for n in self.memory]).reshape(memory.shape),
+                played.paths[:, :-1]]  # fmt: skip
+
+    def map(self, round_: int, clients: int, cohort: int) -> _Map:
+        """A round of the first so many of the clients, from any state."""
+        S, Q, w = len(self.server), len(self.memory), len(self.memory) + self.setting.steps
+        units = np.eye(S + 2 * w)
+        each = units[[range(S, S + w), *[range(S + w, S + 2 * w)] * (clients - 1)]]
+        known = units[: S if round_ else self.begun]
+        server, kept, asked = self.play(round_, known, each[:, :Q].swapaxes(0, 1), each[:, Q:], range(cohort))
+        return _Map((server, kept[:, 0], asked[0]), S, cohort)
+
+    def begin(self) -> Array:
+        """What the columns of a map are in the first round: rows over the start, which comes first, and gradients."""
+        S, Q, w = len(self.server), len(self.memory), len(self.memory) + self.setting.steps
+        into, known = np.eye(S + 2 * w), [*range(S + Q), *range(S + w, S + w + Q)]
+        into[known] = 0
+        into[known, 0] = [*self.start, *self.start[S:]]
+        return into
+
+    def check(self, chosen: Sequence[int]) -> None:
+        """Compare with some of three clients in numbers: a round that is linear and treats all alike is its map."""
+        clients, draws, found = 3, np.random.default_rng(31), self.map(5, 3, len(chosen))
+        S, Q, m = len(self.server), len(self.memory), self.setting.steps
+        server, each = draws.standard_normal(S), draws.standard_normal((clients, Q + m))
+        seen = self.play(5, server[:, None], each[:, :Q].T[..., None], each[:, Q:, None], chosen)
+        mean, apart = np.concatenate([server, each.mean(0)]), each - each.mean(0)
+        rows = [
+            of_mean @ mean + apart @ of_apart.T for of_mean, of_apart in zip(found.means, found.aparts, strict=True)
+        ]
+        rest = np.setdiff1d(range(clients), chosen)
+        rows[1][rest] = each[rest, :Q]
+        exact = [rows[0][list(chosen)].mean(0), rows[1].T, rows[2][list(chosen)]]
+        if not _same(exact, [x[..., 0] for x in seen]):
+            raise EmpiricsError(
+                f"{self.algorithm}: its round depends on how many take part, or does not add and scale its gradients "
+                "only: no rate is certified"
+            )
 
 
-def _reduced(maps: _Maps, forms: Forms, start: Array, cohort: Cohort | None) -> OneRound:
+def _reduced(found: _Map, hooks: _Hooks, cohort: Cohort | None) -> OneRound:
     """The two maps, on the states that a run reaches."""
-    n, own, m = maps.size, maps.own, maps.gradients
-    share = cohort.cohort / cohort.clients if cohort else 1.0
-    mean, ends = maps.rows([*maps.server, *(share * x for x in maps.moved)])
-    mean[maps.shared :, maps.shared : n] += np.eye(own)
-    (asked, away_asked), (moved, away) = maps.rows(maps.asked), maps.rows(maps.moved)
+    (server, kept_mean, asked), (server_ends, kept_apart, away_asked) = found.means, found.aparts
+    S, own, m = len(hooks.server), len(hooks.memory), hooks.setting.steps
+    n, share = S + own, cohort.cohort / cohort.clients if cohort else 1.0
+    moved, away = kept_mean - np.eye(own, n + m, S), kept_apart - np.eye(own, own + m)
+    mean = np.concatenate([server, share * moved + np.eye(own, n + m, S)])
+    ends = np.concatenate([server_ends, share * away])
     pushed = np.concatenate([mean[:, n:], ends], 1) if cohort else mean[:, n:]
-    kept, into = _reached(start, mean[:, :n], pushed)
-    after = away.copy()
-    after[:, :own] += np.eye(own)
-    held, onto = _reached(0 * start[maps.shared :], after[:, :own], after[:, own:])
+    kept, into = _reached(hooks.start, mean[:, :n], pushed)
+    held, onto = _reached(0 * hooks.start[S:], kept_apart[:, :own], kept_apart[:, own:])
     renewed = None
     if cohort:
         of_means = _onto(moved[held], into, m), _onto(away[held], onto, m)
         renewed = Renewed(share, _onto(ends[kept], onto, m), *of_means)
-    names = [*forms.server, *forms.memory]
-    found = OneRound(
-        tuple(names[i] for i in kept), tuple(forms.memory[i] for i in held), start[kept], _onto(mean[kept], into, m),
-        _onto(asked, into, m), _onto(after[held], onto, m), _onto(away_asked, onto, m), tuple(forms.memory), renewed,
+    names = [*hooks.server, *hooks.memory]
+    round_ = OneRound(
+        tuple(names[i] for i in kept), tuple(hooks.memory[i] for i in held), hooks.start[kept],
+        _onto(mean[kept], into, m), _onto(asked, into, m), _onto(kept_apart[held], onto, m),
+        _onto(away_asked, onto, m), tuple(hooks.memory), renewed,
     )  # fmt: skip
-    stays = np.abs(found.mean_next[:, : len(kept)] @ found.start - found.start).max()
-    asks = np.abs(found.mean_points[:, : len(kept)] @ found.start - 1).max()
+    stays = np.abs(round_.mean_next[:, : len(kept)] @ round_.start - round_.start).max()
+    asks = np.abs(round_.mean_points[:, : len(kept)] @ round_.start - 1).max()
     if max(stays, asks) > LINEAR:
-        raise EmpiricsError(f"{forms.algorithm} pulls to the origin: its error has no rate on all smooth functions")
-    return found if cohort else found.needed()
+        raise EmpiricsError(f"{hooks.algorithm} pulls to the origin: its error has no rate on all smooth functions")
+    return round_ if cohort else round_.needed()
 
 
 def _reached(start: Array, linear: Array, gradients: Array) -> tuple[list[int], Array]:

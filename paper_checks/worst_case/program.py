@@ -15,7 +15,7 @@ import numpy as np
 
 from bounds.errors import BoundsError
 
-from .coordinates import Array, pack, triangle, unpack
+from .coordinates import Array, triangle, unpacked
 
 
 class WorstCaseError(BoundsError):
@@ -68,19 +68,22 @@ class Program:
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """A solution: ``x``, one multiplier per constraint, weights of the objectives (summing to 1), both values."""
+    """A solution: ``x``, one multiplier per constraint, weights of the objectives (summing to 1), both values.
+
+    Two more unknowns keep every inequality: ``inside`` keeps them best, ``near`` is the nearest to x.
+    """
 
     value: float
     dual_value: float
     x: Array
+    inside: Array
+    near: Array
     multipliers: Array
     weights: Array
-    status: str
-    seconds: float
     iterations: int
     blocks: tuple[int, ...]
-    doubt: float = inf
-    """How far the optimum may be from the value, by what x and the multipliers break (``refining``)."""
+    doubt: float = 0.0
+    """How far the optimum may be from the value, by what x and the multipliers break."""
 
     @property
     def gap(self) -> float:
@@ -88,12 +91,7 @@ class Solved:
 
     @property
     def grams(self) -> list[Array]:
-        found, begin = [], 0
-        for size in self.blocks:
-            length = size * (size + 1) // 2
-            found.append(unpack(self.x[begin : begin + length], size))
-            begin += length
-        return found
+        return unpacked(self.x, self.blocks)
 
 
 def trimmed(program: Program) -> Program:
@@ -126,44 +124,15 @@ def spoken(program: Program) -> tuple[list[Array], Array]:
     return columns, used[begin:]
 
 
-# ---- in other coordinates ----
-
-
-@dataclass(frozen=True, eq=False)
-class Frame:
-    """How a solution in new coordinates leads back: a matrix per block, a unit per function value."""
-
-    axes: tuple[Array, ...]
-    units: Array
-
-
-def normalised(program: Program) -> tuple[Program, Frame]:
-    """The program in units in which its vectors and values are about 1."""
+def normalised(program: Program) -> tuple[Program, Array]:
+    """The program in units in which its vectors and values are about 1, and the units of its unknowns."""
     extents = np.ones(sum(program.blocks)) if program.extents is None else program.extents
-    cuts = np.cumsum(program.blocks)[:-1]
-    frame = Frame(tuple(np.diag(e) for e in np.split(extents, cuts)), np.full(program.values, program.value_unit))
-    return framed(program, frame), frame
-
-
-def framed(program: Program, frame: Frame) -> Program:
-    """The program in the coordinates of a frame."""
-    rows = np.array([*program.objectives, *(c.row for c in program.constraints)])
-    begin = 0
-    for turn in frame.axes:
-        length = len(turn) * (len(turn) + 1) // 2
-        rows[:, begin : begin + length] = turned(rows[:, begin : begin + length], turn)
-        begin += length
-    rows[:, begin:] *= frame.units
-    goals = len(program.objectives)
-    constraints = tuple(replace(c, row=row) for c, row in zip(program.constraints, rows[goals:], strict=True))
-    return replace(program, objectives=tuple(rows[:goals]), constraints=constraints, extents=None, value_unit=1.0)
-
-
-def restored(found: Solved, frame: Frame) -> Solved:
-    """A solution of the recast program as one of the program it was made from."""
-    pieces = [pack(turn @ gram @ turn.T) for turn, gram in zip(frame.axes, found.grams, strict=True)]
-    begin = sum(len(piece) for piece in pieces)
-    return replace(found, x=np.concatenate([*pieces, found.x[begin:] * frame.units]))
+    each = np.split(extents, np.cumsum(program.blocks)[:-1])
+    squares = [np.outer(own, own)[triangle(len(own))] for own in each]
+    units = np.concatenate([*squares, np.full(program.values, program.value_unit)])
+    goals = tuple(goal * units for goal in program.objectives)
+    constraints = tuple(replace(c, row=c.row * units) for c in program.constraints)
+    return replace(program, objectives=goals, constraints=constraints, extents=None, value_unit=1.0), units
 
 
 def turned(rows: Array, turn: Array) -> Array:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import lzma
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 from math import nan
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from bounds.errors import BoundsError
@@ -92,22 +91,3 @@ def keep(contents: Iterable[Content], name: str, folder: Path) -> Path | None:
     with whole(archive(name, folder)) as beside:
         beside.write_bytes(lzma.compress("".join(lines).encode(), preset=9))
     return archive(name, folder)
-
-
-# ---- what the tables say ----
-
-
-def summary(rows: Sequence[Row]) -> dict[str, Any]:
-    """How many points of a table are proved from both sides or from above alone, refused, not yet tried; how well."""
-    proved = [row for row in rows if row["proved"] == row["proved"]]
-    widths = sorted(row["width"] for row in proved if row["attained"] == row["attained"])
-    return {
-        "places": len(rows),
-        "both sides": len(widths),
-        "above alone": len(proved) - len(widths),
-        "refused": sum(row["proof"].startswith("refused") for row in rows),
-        "not yet": sum(row["proof"] == NOT_YET for row in rows),
-        "median width": median(widths) if widths else nan,
-        "largest width": max(widths, default=nan),
-        "largest excess": max((row["excess"] for row in proved), default=nan),
-    }

@@ -108,7 +108,8 @@ class Question:
         """The formulation and the program over all its columns."""
         symmetric = self.symmetric and not self.drawn  # of a tree the whole program is made smaller afterwards
         facts = (self.recorded, self.assumptions["smoothness"], self.lower, self.convex, symmetric)
-        probe = Formulation.roomy(*facts)
+        more = 2 * self.recorded.gradients + len(self.recorded.server) + 10  # than any statement takes
+        probe = Formulation(*facts, room=(more, 0))
         self._state(probe)
         whole = Formulation(*facts, room=probe.taken)
         return whole, self._state(whole)

@@ -21,11 +21,10 @@ from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import Algorithm
 from empirics.progress import progress
 
-from .after_rounds import After, after, Begun
-from .lyapunov import NotCertified
+from .after_rounds import After, after
+from .lyapunov import NotCertified, solver
 from .rate_case import Case
-from .rate_search import above, certified, Rate, Statement
-from .solver import solver
+from .rate_search import above, Begun, certified, Rate, Statement
 from .theorem_rates import Published, published
 
 WORDS = ("local_steps", "step_size", "smoothness", "strong_convexity", "clients", "cohort", "gradient_variance",
@@ -105,7 +104,11 @@ def rate(
 
 def _rates(chosen: Algorithm, at: Sequence[dict[str, float]]) -> Rates:
     """The rates at these points."""
-    cases = [_case(chosen, asked) for asked in at]
+    cases = []
+    for asked in at:
+        clients, cohort = (None if asked.get(w) is None else int(asked[w]) for w in ("clients", "cohort"))
+        steps, (size, L, mu) = int(asked["local_steps"]), (asked[word] for word in NEEDED[1:])
+        cases.append(Case(chosen, steps, size, L, mu, clients, cohort, bool(asked.get("gradient_variance"))))
     with progress(f"rates of {chosen.name}", brief=len(at) == 1) as bar:
         bar.start(len(at))
         found = []
@@ -137,13 +140,6 @@ def _values(texts: Sequence[str], words: Mapping[str, Any]) -> dict[str, list[fl
                 kind = "an integer >= 0" if name in INTEGERS else "a finite number >= 0"
                 raise BoundsError(f"{name} must be {kind}; got {x:g}")
     return {name: list(dict.fromkeys(given[name])) for name in WORDS if name in given}
-
-
-def _case(chosen: Algorithm, asked: Mapping[str, float]) -> Case:
-    clients, cohort = (None if asked.get(w) is None else int(asked[w]) for w in ("clients", "cohort"))
-    size, smoothness, strong_convexity = (asked[word] for word in NEEDED[1:])
-    noisy = bool(asked.get("gradient_variance"))
-    return Case(chosen, int(asked["local_steps"]), size, smoothness, strong_convexity, clients, cohort, noisy)
 
 
 def _rated(case: Case, asked: dict[str, float], step: Callable[[str], None]) -> Rated:

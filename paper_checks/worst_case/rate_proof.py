@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import log2
 from typing import Any
@@ -13,7 +13,7 @@ from empirics.exact.numbers import fraction
 
 from . import verify
 from .coordinates import Array
-from .lyapunov import Lyapunov, noise_cost, Sought
+from .lyapunov import noise_cost, Sought
 from .methods import named, named_round
 from .program import WorstCaseError
 from .rate_case import Case
@@ -43,7 +43,14 @@ def proved(case: Case, sought: Sought) -> dict[str, Any]:
     gamma = max(_rounded(np.array([sought.gamma / unit]))[0], Fraction(0)) if program.floored else Fraction(0)
     noises: Array = np.maximum(_rounded(sought.noises / unit), np.array(Fraction(0), dtype=object))
     unheard = [_rounded(values / unit) for values in sought.unheard]
-    names, units = _names(program), [_column_units(program, which) for which in (0, 1)]
+    # the unknown vectors of both blocks in the order of their columns, and the powers of two that they are in
+    own = [f"v{j + 1}" for j in range(round_.gradients + program.ends)]
+    heard = [f"n{j + 1}" for j in range(len(program.blocks[0].noise))]
+    names = [*round_.means, *own, *heard], [*round_.apart, *own, *["*"] * program.floored, *heard]
+    units = []
+    for which, block in enumerate(program.blocks):
+        state = program.units(which)
+        units.append(_exact([*state, *[program.unit] * (block.width - len(state))]))
     raw = [P / u[: len(P), None] / u[None, : len(P)] for P, u in zip(quadratics, units, strict=True)]
     products = [
         [[own[i], own[j], str(x / u[i] / u[j])] for (i, j), x in zip(free, values, strict=True) if x]
@@ -83,17 +90,24 @@ def proved(case: Case, sought: Sought) -> dict[str, Any]:
         _repair(rate, multipliers)
         forms, _ = rate.forms(content)
         size = Fraction(program.unit) ** 2
-        means, apart, added, lam, costs = _floats(*quadratics, gamma * size, multipliers, noises * size)
-        seen = program.left(sought.rho, means, apart, added, lam, costs, _floats(*unheard))
-        _check_same(case, forms, [dict(zip(own, u, strict=True)) for own, u in zip(names, units, strict=True)], seen)
+        exact_ones = (*quadratics, np.array(gamma * size), multipliers, noises * size)
+        means, apart, added, lam, costs = (x.astype(float) for x in exact_ones)
+        free = unheard[0].astype(float), unheard[1].astype(float)
+        seen = program.left(sought.rho, means, apart, added, lam, costs, free)
+        largest = max(1.0, *(float(np.abs(left).max(initial=0)) for left in seen))
+        for form, unit_of, order, left in zip(forms, units, names, seen, strict=True):
+            exact = np.array([[float(form.get((a, b), 0)) for b in order] for a in order]).reshape(left.shape)
+            scale = unit_of.astype(float)
+            if np.abs(exact * scale * scale[:, None] - left).max(initial=0) > AGREE * largest:  # more, or less, is left
+                raise WorstCaseError(f"{algorithm.name} makes other steps than the verifier's listing: no proof")
         distance, dissimilarity = rate.start()
         content["claim"] |= {"start_distance": str(distance), "start_dissimilarity": str(dissimilarity)}
         above = raw[0].copy()
         above[0, 0] -= 1
         content |= {
             "multipliers": [[a, b, str(multipliers[a, b])] for a, b in program.pairs if multipliers[a, b]],
-            "above_distance": factored(_named(above, round_.means), round_.means),
-            "above_nothing": factored(_named(raw[1], round_.apart), round_.apart),
+            "above_distance": _factored(above, round_.means),
+            "above_nothing": _factored(raw[1], round_.apart),
             "blocks": [factored(form, own) for form, own in zip(forms, names, strict=True)],
         }
         verify.check(content)
@@ -102,31 +116,21 @@ def proved(case: Case, sought: Sought) -> dict[str, Any]:
     return content
 
 
-def _check_same(
-    case: Case, forms: Sequence[verify.Matrix], units: Sequence[Mapping[str, Fraction]], seen: Sequence[Array]
-) -> None:
-    """Refuse a method that is not what the verifier takes it for: more, or less, is left in floats."""
-    largest = max(1.0, *(float(np.abs(left).max(initial=0)) for left in seen))
-    for form, unit, left in zip(forms, units, seen, strict=True):
-        exact = [[float(form.get((a, b), 0) * u * v) for b, v in unit.items()] for a, u in unit.items()]
-        if np.abs(np.array(exact).reshape(left.shape) - left).max(initial=0) > AGREE * largest:
-            raise WorstCaseError(f"{case.algorithm.name} makes other steps than the verifier's listing: no proof")
-
-
-def _named(matrix: Array, names: Sequence[str]) -> verify.Matrix:
-    return {(a, b): x for a, row in zip(names, matrix, strict=True) for b, x in zip(names, row, strict=True)}
-
-
-def _floats(*exact: Any) -> Any:
-    return [np.asarray(numbers, dtype=object).astype(float) for numbers in exact]
-
-
 def _rounded(numbers: Array) -> Array:
     """Fractions of few binary digits, the nearest to these floats."""
     largest = float(np.abs(numbers).max(initial=0.0)) or 1.0
     unit = Fraction(2) ** (round(log2(largest)) - DIGITS)
-    flat = [unit * round(Fraction(float(x)) / unit) for x in numbers.ravel()]
-    return np.array([*flat, None], dtype=object)[:-1].reshape(numbers.shape)
+    return _exact(unit * round(Fraction(float(x)) / unit) for x in numbers.ravel()).reshape(numbers.shape)
+
+
+def _exact(numbers: Iterable[Any]) -> Array:
+    return np.array([*map(Fraction, numbers), None], dtype=object)[:-1]
+
+
+def _factored(matrix: Array, names: Sequence[str]) -> dict[str, Any]:
+    return factored(
+        {(a, b): x for a, row in zip(names, matrix, strict=True) for b, x in zip(names, row, strict=True)}, names
+    )
 
 
 def _repair(rate: verify.Rate, multipliers: Array) -> None:
@@ -136,18 +140,3 @@ def _repair(rate: verify.Rate, multipliers: Array) -> None:
             pair = (a, 0) if x > 0 else (0, a)
             rate.smooth(abs(x), *pair)
             multipliers[pair] += abs(x)
-
-
-def _names(program: Lyapunov) -> tuple[list[str], list[str]]:
-    """The unknown vectors of both blocks, in the order of their columns."""
-    own = [f"v{j + 1}" for j in range(program.round.gradients + program.ends)]
-    heard = [f"n{j + 1}" for j in range(len(program.blocks[0].noise))]
-    rest = ["*"] if program.floored else []
-    return [*program.round.means, *own, *heard], [*program.round.apart, *own, *rest, *heard]
-
-
-def _column_units(program: Lyapunov, which: int) -> Array:
-    """Powers of two."""
-    own = program.units(which)
-    floats = [*own, *[program.unit] * (program.blocks[which].width - len(own))]
-    return np.array([*map(Fraction, floats), None], dtype=object)[:-1]

@@ -6,17 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
-from math import ceil, floor, log, log10
+from math import ceil, floor, inf, log, log10
 from typing import Any
 
+import numpy as np
 from scipy.optimize import minimize_scalar
 
+from .coordinates import Array
 from .lyapunov import NotCertified, Sought, Weights
 from .methods import NoListing
+from .one_round import OneRound
 from .program import WorstCaseError
 from .rate_case import Case
 from .rate_proof import proved
-from .two_quadratics import slowest
+from .verify import RATE_NUMBERS
 
 NEAR = 1e-6
 """How near a contraction is to the smallest, at least, and relative to its distance from 1."""
@@ -33,10 +36,22 @@ SEARCHED, USUAL = 20, 0.885
 least floor of 10 and 20 was there for FedAvg, FedProx and FedInit): one solution takes 15 s at 40 local steps."""
 AWAY = (1.0, 0.99, 0.95)
 """Distances of a stated contraction from 1, relative to that of the smallest: the first at which it can be stated."""
+CURVATURES = 9
+"""Curvatures of a client that are tried, from mu to L, where two quadratics show what no certificate can beat."""
 TINY = 1e-300
 """A number above 0 that is shown is at least this."""
 DIGITS = 3
 """Digits of the distance of a stated contraction from 1, rounded to the safe side."""
+
+
+@dataclass(frozen=True)
+class Begun:
+    """So many rounds from a start: ``|w_0 - w*|^2``, ``zeta^2`` and ``sigma^2`` at most these."""
+
+    rounds: int
+    distance: float
+    dissimilarity: float = 0.0
+    variance: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,38 +98,36 @@ class Rate:
 
         Every contraction that is certified gives one, ``rho^T V_0 + (1 - rho^T) (what is left)``: the least is sought.
         """
-        return self._least(rounds, distance, dissimilarity, variance)[0]
+        return self.least_after(Begun(rounds, distance, dissimilarity, variance))[0]
 
-    def _least(self, rounds: int, distance: float, dissimilarity: float, variance: float) -> tuple[float, float]:
-        """That bound, and its contraction."""
+    def least_after(self, begun: Begun) -> tuple[float, float, Weights]:
+        """That bound, its contraction, and what start, floor and noise count for in it: the distance for something."""
+
+        def counted(rho: float) -> Weights:
+            past, zeta = rho**begun.rounds, begun.dissimilarity
+            least = 1e-9 * max(begun.distance, zeta / self.case.smoothness**2)
+            return max(past * begun.distance, least), past * zeta, (1 - past) * zeta, (1 - past) * begun.variance
 
         def bound(share: float) -> float:
             rho = 1 - share * (1 - self.contraction)
-            weights = self.weights(rho, rounds, distance, dissimilarity, variance)
-            found = _sound(self.case, rho, weights)
+            found = _sound(self.case, rho, counted(rho))
             if found is None:
                 return 1e300
             facts = (found.start_distance, found.start_dissimilarity, found.floor, found.noise_floor)
-            return sum(w * x for w, x in zip((rho**rounds * distance, *weights[1:]), facts, strict=True))
+            weights = (rho**begun.rounds * begun.distance, *counted(rho)[1:])
+            return sum(w * x for w, x in zip(weights, facts, strict=True))
 
         best = minimize_scalar(bound, bounds=(0.1, 1.0), method="bounded", options={"xatol": 1e-3})
         tried = [(float(best.fun), float(best.x)), *((bound(share), share) for share in (1 - 1e-5, 1 - 1e-3))]
         least, share = min(tried)
-        return least, 1 - share * (1 - self.contraction)
-
-    def weights(
-        self, rho: float, rounds: int, distance: float, dissimilarity: float, variance: float
-    ) -> tuple[float, float, float, float]:
-        """What start, floor and noise count for after a number of rounds; the distance for something at least."""
-        past = rho**rounds
-        least = 1e-9 * max(distance, dissimilarity / self.case.smoothness**2)
-        return max(past * distance, least), past * dissimilarity, (1 - past) * dissimilarity, (1 - past) * variance
+        rho = 1 - share * (1 - self.contraction)
+        return least, rho, counted(rho)
 
 
-def sharpest(rate: Rate, rounds: int, distance: float, dissimilarity: float, variance: float) -> Statement:
+def sharpest(rate: Rate, begun: Begun) -> Statement:
     """The strongest statement on a number of rounds, proved where a proof can be made."""
-    rho = rate._least(rounds, distance, dissimilarity, variance)[1]
-    return _stated(rate.case, rho, rate.weights(rho, rounds, distance, dissimilarity, variance))
+    _, rho, weights = rate.least_after(begun)
+    return _stated(rate.case, rho, weights)
 
 
 def certified(case: Case, step: Callable[[str], None] = lambda words: None) -> Rate:
@@ -135,12 +148,9 @@ def certified(case: Case, step: Callable[[str], None] = lambda words: None) -> R
         rho = _least_floor(case, contraction)
         if rho > fastest.contraction:
             least = _stated(case, rho, (1e-6, *case.weights[1:]))
-            least = least if _floor(least) < _floor(fastest) else None
+            less = least.floor + least.noise_floor < fastest.floor + fastest.noise_floor
+            least = least if less else None
     return Rate(case, contraction, low, fastest, least)
-
-
-def _floor(said: Statement) -> float:
-    return said.floor + said.noise_floor
 
 
 def _sound(case: Case, rho: float, weights: Weights) -> Sought | None:
@@ -152,19 +162,19 @@ def _sound(case: Case, rho: float, weights: Weights) -> Sought | None:
     return found if found.spare > -SOUND * found.scale else None
 
 
-def _tried(case: Case, rho: float) -> bool:
-    found = _sound(case, rho, case.weights)
-    return found is not None and found.start_distance < LARGEST
-
-
 def _smallest(case: Case, low: float, step: Callable[[str], None]) -> float:
     """By bisection between what quadratics show and 1, where it is not next to the former."""
+
+    def certifies(rho: float) -> bool:
+        found = _sound(case, rho, case.weights)
+        return found is not None and found.start_distance < LARGEST
+
     near = NEAR * min(1.0, 100 * (1 - low))
     step("the contraction of quadratics")
-    if _tried(case, low + near):
+    if certifies(low + near):
         return low + near
     high = 1 - 1e-3 * (1 - low)
-    if not _tried(case, high):
+    if not certifies(high):
         raise NotCertified(
             f"no contraction below 1 is certified for {case.algorithm} with local_steps={case.local_steps} "
             f"step_size={case.step_size:g}; take a {'smaller' if low < 1 - SLOW else 'larger'} step size"
@@ -172,7 +182,7 @@ def _smallest(case: Case, low: float, step: Callable[[str], None]) -> float:
     while high - low > near:
         middle = (low + high) / 2
         step(f"contraction {middle:.6f}")
-        if _tried(case, middle):
+        if certifies(middle):
             high = middle
         else:
             low = middle
@@ -215,7 +225,12 @@ def _stated(case: Case, smallest: float, weights: Weights) -> Statement:
         if found.spare <= 0:
             why = why or "the solver's answer breaks its constraints"
             continue
-        floats = floats or _in_floats(case, found)
+        if floats is None:
+            more = found.start_dissimilarity if case.program.steady is not None else 0.0
+            left = found.floor if case.program.floored else 0.0
+            numbers = found.start_distance, more, left, found.noise_floor
+            told: dict[str, Any] = dict(zip(RATE_NUMBERS[1:], map(above, numbers), strict=True))
+            floats = Statement(rho, **told)
         try:
             proof = proved(case, found)
         except WorstCaseError as error:
@@ -223,11 +238,8 @@ def _stated(case: Case, smallest: float, weights: Weights) -> Statement:
             if isinstance(error, NoListing):
                 break
             continue
-        distance, dissimilarity, left = (
-            above(Fraction(proof["claim"][word])) for word in ("start_distance", "start_dissimilarity", "floor")
-        )
-        noisy = above(Fraction(proof["claim"]["noise_floor"] or 0))
-        return Statement(rho, distance, dissimilarity, left, noisy, proof)
+        told = {word: above(Fraction(proof["claim"][word] or 0)) for word in RATE_NUMBERS[1:]}
+        return Statement(rho, **told, proof=proof)
     if floats is None:
         raise NotCertified(f"nothing is certified for {case.algorithm} near contraction {smallest:.6g}: {why}")
     return replace(floats, why=why)
@@ -243,7 +255,39 @@ def above(x: Any, digits: int = 6) -> float:
     return round(shown, places)
 
 
-def _in_floats(case: Case, found: Sought) -> Statement:
-    more = found.start_dissimilarity if case.program.steady is not None else 0.0
-    gamma = found.floor if case.program.floored else 0.0
-    return Statement(found.rho, above(found.start_distance), above(more), above(gamma), above(found.noise_floor))
+def slowest(round_: OneRound, smoothness: float, strong_convexity: float) -> float:
+    """The largest factor by which a squared error may shrink per round on two one-dimensional quadratics."""
+    q = np.geomspace(max(strong_convexity, 1e-6 * smoothness), smoothness, CURVATURES)
+    one, other = (x.ravel() for x in np.meshgrid(q, q))
+    if round_.renewed is not None:  # over all draws: the mean of a squared error is at least the square of its mean
+        moved = round_.renewed.share * round_.renewed.apart
+        moved[:, : len(round_.apart)] += np.eye(len(round_.apart))
+        round_ = replace(round_, apart_next=moved)
+    with np.errstate(all="ignore"):
+        maps = round_map(round_, (one + other) / 2, (one - other) / 2)
+    if not np.isfinite(maps).all():  # steps so long that the models leave the floats
+        return inf
+    return float(np.abs(np.linalg.eigvals(maps)).max() ** 2)
+
+
+def round_map(round_: OneRound, mean: Array, half: Array) -> Array:
+    """The map of (means, deviations) on two quadratics of curvatures ``mean + half`` and ``mean - half``."""
+    n, k, m = len(round_.means), len(round_.apart), round_.gradients
+    state = np.broadcast_to(np.eye(n + k), (len(mean), n + k, n + k))
+    forms = np.zeros((len(mean), m, 2, n + k))  # the gradients' means and deviations
+    for j in range(m):
+        at = [
+            rows[j, :size] @ part + np.einsum("i,pic->pc", rows[j, size:], forms[:, :, b])
+            for b, (rows, size, part) in enumerate(
+                ((round_.mean_points, n, state[:, :n]), (round_.apart_points, k, state[:, n:]))
+            )
+        ]
+        forms[:, j, 0] = mean[:, None] * at[0] + half[:, None] * at[1]
+        forms[:, j, 1] = mean[:, None] * at[1] + half[:, None] * at[0]
+    after = [
+        rows[:, :size] @ part + np.einsum("ri,pic->prc", rows[:, size:], forms[:, :, b])
+        for b, (rows, size, part) in enumerate(
+            ((round_.mean_next, n, state[:, :n]), (round_.apart_next, k, state[:, n:]))
+        )
+    ]
+    return np.concatenate(after, axis=1)

@@ -10,7 +10,6 @@ much, the solver is run again with a distance from the inequalities that it brok
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from math import floor, frexp, log2
 from typing import Any
@@ -18,90 +17,64 @@ from typing import Any
 import numpy as np
 
 from . import verify
-from .coordinates import Array, pack, unpack
-from .program import Program, WorstCaseError
+from .coordinates import Array, pack, unpacked
+from .program import Program, Solved, WorstCaseError
 
 ROUNDING = 4e-15
 """What rounding may change in an inequality, relative to the sum of its terms' sizes."""
-MORE = (0.0, 1e-9, 1e-8, 1e-7)
+MORE = (1e-9, 1e-8, 1e-7)
 """Shares of the inner federation that are added where fractions still break something."""
 DIGITS = 54
 """Binary digits of the coordinates of the shortest vector."""
 
 
-class Inside:
-    """A federation ``x`` strictly inside of a program's class, and mixtures of others with it."""
+def attained(
+    program: Program,
+    solved: Solved,
+    content: Mapping[str, Any],
+    names: tuple[list[str], ...],
+    values: Mapping[str, int],
+) -> dict[str, Any]:
+    """The certificate's entry of a federation near a solution: names of every block's vectors, places of values."""
+    rows, limits = (
+        np.array([c.row for c in program.constraints]),
+        np.array([float(c.limit) for c in program.constraints]),
+    )
 
-    def __init__(self, program: Program, x: Array) -> None:
-        self.program = program
-        self.rows = np.array([c.row for c in program.constraints])
-        self.limits = np.array([float(c.limit) for c in program.constraints])
-        self.inner = _semidefinite(program, x)
-        self.room = self._room(self.inner)
-
-    def _room(self, x: Array) -> Array:
+    def room(x: Array) -> Array:
         """How far every inequality is from being broken, rounding taken off."""
-        room: Array = self.limits - self.rows @ x - ROUNDING * (np.abs(self.rows) @ np.abs(x))
-        return room
+        found: Array = limits - rows @ x - ROUNDING * (np.abs(rows) @ np.abs(x))
+        return found
 
-    def mixed(self, x: Array) -> Array:
-        """``x`` with the least share of the inner federation that makes it meet every inequality."""
-        own = _semidefinite(self.program, x)
-        short = -self._room(own)
-        at = short > 0
-        if (self.room[at] <= 0).any():
-            raise WorstCaseError("no federation was found strictly inside of the class")
-        share = float((short[at] / (short[at] + self.room[at])).max(initial=0.0))
-        return self._mixture(own, share)
-
-    def _mixture(self, own: Array, share: float) -> Array:
-        mixture: Array = (1 - share) * own + share * self.inner
-        return mixture
-
-    def tightened(self, x: Array, before: Program) -> Program:
-        """The program before, which gave x, whose limits keep a distance from what x breaks."""
-        short = -self._room(_semidefinite(self.program, x))
-        near = short > -short.max()
-        less = np.minimum(2 * short.max() * near, 0.1 * np.maximum(self.room, 0.0))
-        kept = zip(before.constraints, less, strict=True)
-        return replace(before, constraints=tuple(replace(c, limit=float(c.limit) - d) for c, d in kept))
-
-    def attained(
-        self, content: Mapping[str, Any], names: tuple[list[str], ...], values: Mapping[str, int], x: Array
-    ) -> dict[str, Any]:
-        """The certificate's entry of a federation near ``x``: names of every block's vectors, places of values."""
-        mixture, said = self.mixed(x), ""
-        for more in MORE:
-            mixture = self._mixture(mixture, more)
-            entry = _written(self.program, names, values, mixture)
-            try:
-                reached = verify.reached({**content, "attained": entry})
-            except verify.Refused as error:
-                said = str(error)
-                continue
-            return entry | {"value": str(_below(reached))}
-        raise WorstCaseError(f"no federation in fractions: {said}")
+    inner, mixture = _semidefinite(program, solved.inside), _semidefinite(program, solved.near)
+    spare, short, said = room(inner), -room(mixture), ""
+    at = short > 0
+    if (spare[at] <= 0).any():
+        raise WorstCaseError("no federation was found strictly inside of the class")
+    share = float((short[at] / (short[at] + spare[at])).max(initial=0.0))
+    for more in (share, *MORE):
+        mixture = (1 - more) * mixture + more * inner
+        entry = _written(program, names, values, mixture)
+        try:
+            reached = verify.reached({**content, "attained": entry})
+        except verify.Refused as error:
+            said = str(error)
+            continue
+        return entry | {"value": str(_below(reached))}
+    raise WorstCaseError(f"no federation in fractions: {said}")
 
 
 def _semidefinite(program: Program, x: Array) -> Array:
     """x with the inner products made those of vectors."""
-    found, begin = x.copy(), 0
-    for size in program.blocks:
-        length = size * (size + 1) // 2
-        spectrum, axes = np.linalg.eigh(unpack(x[begin : begin + length], size))
-        found[begin : begin + length] = pack((axes * np.maximum(spectrum, 0.0)) @ axes.T)
-        begin += length
-    return found
+    spectra = [np.linalg.eigh(gram) for gram in unpacked(x, program.blocks)]
+    grams = [pack((axes * np.maximum(spectrum, 0.0)) @ axes.T) for spectrum, axes in spectra]
+    return np.concatenate([*grams, x[program.packed :]])
 
 
 def _written(program: Program, names: tuple[list[str], ...], values: Mapping[str, int], x: Array) -> dict[str, Any]:
     """Vectors in coordinates that are whole numbers of ``2^-bits``, by the mean and by the deviation."""
-    begin, roots = 0, []
-    for size in program.blocks:
-        length = size * (size + 1) // 2
-        spectrum, axes = np.linalg.eigh(unpack(x[begin : begin + length], size))
-        roots.append(np.linalg.qr((axes * np.sqrt(np.maximum(spectrum, 0.0))).T)[1].T)
-        begin += length
+    spectra = [np.linalg.eigh(gram) for gram in unpacked(x, program.blocks)]
+    roots = [np.linalg.qr((axes * np.sqrt(np.maximum(spectrum, 0.0))).T)[1].T for spectrum, axes in spectra]
     lengths = [float(np.linalg.norm(row)) for root in roots for row in root]
     largest = max([*lengths, 0.0])
     shortest = min((x for x in lengths if x > 1e-9 * largest), default=1.0)
@@ -116,7 +89,7 @@ def _written(program: Program, names: tuple[list[str], ...], values: Mapping[str
         "bits": bits,
         "dimensions": [len(own) for own in names],
         "vectors": vectors,
-        "values": {name: str(Fraction(float(x[begin + place]))) for name, place in values.items()},
+        "values": {name: str(Fraction(float(x[program.packed + place]))) for name, place in values.items()},
     }
 
 

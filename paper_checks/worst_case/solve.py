@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
 
+import numpy as np
+
 from bounds.core import Statistic
 from empirics.algorithms import algorithm as named
 from empirics.algorithms.algorithm import Algorithm
-from empirics.progress import lasting, progress
+from empirics.progress import lasting, Progress, progress
 from empirics.training.setting import Setting
 
 from . import symmetry
 from .constraints import WORDS
+from .interior_point import optimum
 from .program import Program, Solved, spoken, trimmed, WorstCaseError
 from .question import each, Question
-from .refining import refined
-from .solver import lagrangian
 
 PATIENCE = 600.0
 """Seconds that one worst case may take."""
@@ -53,10 +55,6 @@ class WorstCase:
         return self.solved.doubt
 
     @property
-    def status(self) -> str:
-        return self.solved.status
-
-    @property
     def exact(self) -> bool:
         return not self.question.relaxations
 
@@ -79,10 +77,16 @@ class WorstCase:
 
         By the envelope theorem: the Lagrangian at the solution, differentiated with solution and multipliers held.
         """
+
+        def lagrangian(program: Program) -> float:
+            goal = sum(w * (o @ self.solved.x) for w, o in zip(self.solved.weights, program.objectives, strict=True))
+            slack = [c.row @ self.solved.x - c.limit for c in program.constraints]
+            return float(goal - self.solved.multipliers @ np.array(slack))
+
         at = self.question.setting.step_size if word == "step_size" else self.question.assumptions[word]
         h = STEP * max(abs(at), 1e-3)
         places = (at + h, at - h if at > h else at)  # from 0 only upwards: nothing is below
-        up, down = (lagrangian(moved(self.question, word, place).program(), self.solved) for place in places)
+        up, down = (lagrangian(moved(self.question, word, place).program()) for place in places)
         return (up - down) / (places[0] - places[1])
 
 
@@ -132,61 +136,41 @@ def worst_case(
 
 def answer(question: Question, patience: float = PATIENCE) -> WorstCase:
     """The worst case that a question asks for; one that would take longer than ``patience`` seconds is refused."""
-    if question.drawn:
-        with progress(
-            f"a worst case with {question.setting.cohort} of {question.clients} clients drawn", brief=True
-        ) as bar:
-            return _answer(question, patience, bar.doing)
-    return _answer(question, patience, lambda words: None)
-
-
-def _answer(question: Question, patience: float, step: Callable[[str], None]) -> WorstCase:
-    begun = perf_counter()
-    _refuse_long(question, _apart(question), patience)
-    program, orbit = _made(question)
-    expected = taking(*(orbit.program if orbit else program).blocks)
-    _refuse_long(question, expected, patience)
-    step(f"which takes about {lasting(expected)}")
-    until = perf_counter() + patience
-    if orbit is None:
-        solved = refined(replace(program, until=until))
-    else:
-        solved = orbit.lifted(refined(replace(orbit.program, until=until)))
+    begun, drawn = perf_counter(), f"a worst case with {question.setting.cohort} of {question.clients} clients drawn"
+    with progress(drawn, brief=True) if question.drawn else nullcontext(Progress()) as bar:
+        program, orbit, expected = _made(question, patience)
+        bar.doing(f"which takes about {lasting(expected)}")
+        solved = optimum(replace(orbit.program if orbit else program, until=perf_counter() + patience))
+        solved = orbit.lifted(solved) if orbit else solved
     return WorstCase(question, program, solved, perf_counter() - begun)
 
 
-def _made(question: Question) -> tuple[Program, symmetry.Orbits | None]:
-    """The program, and where clients that are drawn may be renamed a smaller one that represents it."""
+def estimated(question: Question, patience: float) -> float:
+    """About how many seconds a worst case takes; one that takes more than ``patience`` is refused."""
+    return _made(question, patience)[2]
+
+
+def _made(question: Question, patience: float) -> tuple[Program, symmetry.Orbits | None, float]:
+    """The program, where drawn clients may be renamed a smaller one that represents it, and about how long it takes."""
+
+    def refuse_long(expected: float) -> None:
+        if expected > patience:
+            raise WorstCaseError(
+                f"too large: {question.recorded.gradients} gradients per client would take about {expected:.0f} s, "
+                f"more than {patience:g} s; take fewer rounds or local steps, or raise the patience"
+            )
+
+    clients, orbit = question.clients or 0, None
+    if question.drawn and not (question.symmetric and clients <= symmetry.MOST):  # what nothing makes smaller
+        refuse_long(taking(1 + clients * (question.recorded.gradients + question.convex)))
     formulation, whole = question.stated()
     program = trimmed(whole)
-    if not (question.drawn and question.symmetric):
-        return program, None
-    (columns,), values = spoken(whole)
-    return program, symmetry.smaller(formulation, program, columns, values)
-
-
-def _apart(question: Question) -> float:
-    """About how many seconds a program takes that nothing makes smaller, without stating it; 0 where something does."""
-    clients = question.clients or 0
-    if not question.drawn or (question.symmetric and clients <= symmetry.MOST):
-        return 0.0
-    return taking(1 + clients * (question.recorded.gradients + question.convex))
-
-
-def _refuse_long(question: Question, expected: float, patience: float) -> None:
-    if expected > patience:
-        raise WorstCaseError(
-            f"too large: {question.recorded.gradients} gradients per client would take about {expected:.0f} s, more "
-            f"than {patience:g} s; take fewer rounds or local steps, or raise the patience"
-        )
-
-
-def estimated(question: Question) -> float:
-    """About how many seconds a worst case takes."""
-    if apart := _apart(question):
-        return apart
-    program, orbit = _made(question)
-    return taking(*(orbit.program if orbit else program).blocks)
+    if question.drawn and question.symmetric:
+        (columns,), values = spoken(whole)
+        orbit = symmetry.smaller(formulation, program, columns, values)
+    expected = taking(*(orbit.program if orbit else program).blocks)
+    refuse_long(expected)
+    return program, orbit, expected
 
 
 def taking(*blocks: int) -> float:

@@ -250,7 +250,12 @@ def _recorded(algorithm: Algorithm, setting: Setting, clients: int) -> tuple[Ora
         oracle = Oracle(clients, np.eye(1 + clients * gradients), gradients)
         played = oracle.play(algorithm, setting)
     _check_linear(oracle, played, algorithm, setting)
-    _check_moved(oracle, played, algorithm)
+    # functions are moved to have the minimiser (or the start) at the origin
+    if max(np.abs(models[..., 0] - 1).max() for models in (oracle.questions, played.server, *played.path)) > LINEAR:
+        raise EmpiricsError(
+            f"{algorithm}: a run that starts elsewhere on functions moved along must make the same steps; this one "
+            "does not (weight decay pulls to the origin): an exact worst case does not cover it"
+        )
     return oracle, played
 
 
@@ -320,16 +325,6 @@ def refuse(setting: Setting) -> None:
     """Refuse cohorts and weights that have no exact worst case."""
     if setting.sampling != "without_replacement" or setting.client_weight != "uniform":
         raise EmpiricsError("an exact worst case needs all clients in every round and equal weights")
-
-
-def _check_moved(oracle: Oracle, found: Played, algorithm: Algorithm) -> None:
-    """Refuse a run that knows where the origin is: functions are moved to have the minimiser (or the start) there."""
-    off = max(np.abs(models[..., 0] - 1).max() for models in (oracle.questions, found.server, *found.path))
-    if off > LINEAR:
-        raise EmpiricsError(
-            f"{algorithm}: a run that starts elsewhere on functions moved along must make the same steps; this one "
-            "does not (weight decay pulls to the origin): an exact worst case does not cover it"
-        )
 
 
 def _check_linear(oracle: Oracle, found: Played, algorithm: Algorithm, setting: Setting) -> None:

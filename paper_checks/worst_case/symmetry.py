@@ -14,10 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import permutations
 from math import factorial
+from typing import Any
 
 import numpy as np
 
-from .coordinates import Array, pack
+from .coordinates import Array, pack, unpacked
 from .formulation import Formulation
 from .program import Constraint, Program, Solved, turned, WorstCaseError
 from .symbolic_run import Drawn
@@ -48,11 +49,15 @@ class Orbits:
 
     def lifted(self, found: Solved) -> Solved:
         """A solution of the small program as one of the whole program, with multipliers that renaming leaves alone."""
-        gram = sum(np.einsum("kia,ab,kjb->ij", U, X, U) for U, X in zip(self.parts, found.grams, strict=True))
-        x = np.concatenate([pack(np.asarray(gram)), found.x[self.program.packed :][self.of_value]])
-        shared = np.bincount(self.of_row)
-        multipliers = (found.multipliers / shared)[self.of_row]
-        return replace(found, x=x, multipliers=multipliers, blocks=self.whole.blocks)
+
+        def whole(x: Array) -> Array:
+            grams = zip(self.parts, unpacked(x, self.program.blocks), strict=True)
+            gram = sum(np.einsum("kia,ab,kjb->ij", U, X, U) for U, X in grams)
+            return np.concatenate([pack(np.asarray(gram)), x[self.program.packed :][self.of_value]])
+
+        multipliers = (found.multipliers / np.bincount(self.of_row))[self.of_row]
+        unknowns: dict[str, Any] = {name: whole(getattr(found, name)) for name in ("x", "inside", "near")}
+        return replace(found, **unknowns, multipliers=multipliers, blocks=self.whole.blocks)
 
 
 def smaller(f: Formulation, program: Program, columns: Array, values: Array) -> Orbits:
@@ -64,8 +69,13 @@ def smaller(f: Formulation, program: Program, columns: Array, values: Array) -> 
     _check(f.recorded, found)
     moved = [(_kept(order, columns), _kept(places, values)) for order, places in found]
     extents = np.ones(program.blocks[0]) if program.extents is None else program.extents
-    parts = tuple(extents[:, None] * U for U in _parts(np.array([o for o, _ in moved]), _idle(f, columns)))
-    of_value = _orbits(np.array([p for _, p in moved])) if program.values else np.zeros(0, dtype=int)
+    idle = np.zeros(f.space.size)  # the direction that no inequality sees: gradients at the minimiser have the sum 0
+    if "*" in f.labels:
+        idle[1 + f.recorded.gradients + f.labels.index("*") :: f.space.own] = 1
+    parts = tuple(extents[:, None] * U for U in _parts(np.array([o for o, _ in moved]), idle[columns]))
+    of_value = np.zeros(0, dtype=int)  # a number for every value, the same for those that renaming exchanges
+    if program.values:
+        of_value = np.unique(np.array([p for _, p in moved]).min(axis=0), return_inverse=True)[1]
     rows = np.array([*program.objectives, *(c.row for c in program.constraints)])
     short = _shortened(rows, program, parts, of_value)
     goals = len(program.objectives)
@@ -133,16 +143,6 @@ def _kept(order: Array, alive: Array) -> Array:
     return found
 
 
-def _idle(f: Formulation, columns: Array) -> Array:
-    """The direction ``(n,)`` that no inequality sees: clients' gradients at the minimiser have the sum 0."""
-    found = np.zeros(f.space.size)
-    if "*" in f.labels:
-        first = 1 + f.recorded.gradients + f.labels.index("*")
-        found[first :: f.space.own] = 1
-    alive: Array = found[columns]
-    return alive
-
-
 # ---- irreducible parts ----
 
 
@@ -178,13 +178,6 @@ def _parts(orders: Array, idle: Array) -> list[Array]:
     again = sum(np.einsum("kia,ab,kjb->ij", U, np.einsum("ia,ij,jb->ab", U[0], third, U[0]), U) for U in found)
     if np.abs(again - third).max() > ALIKE * size * np.abs(third).max():
         raise WorstCaseError("the parts that renaming leaves together were not found: take symmetric=False")
-    return found
-
-
-def _orbits(orders: Array) -> Array:
-    """A number for every place, the same for all places that renaming exchanges."""
-    least = orders.min(axis=0)
-    found: Array = np.unique(least, return_inverse=True)[1]
     return found
 
 

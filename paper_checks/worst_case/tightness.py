@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -31,11 +31,11 @@ from ..runs.can import can
 from ..runs.words import WORST
 from . import proof_archive
 from .grid_point import fitted, GridPoint, moot, NAMES, question
-from .jobs import expected, least_time, proof_cell, proof_time, refuse_many, worst_case_cell
+from .jobs import expected, least_time, proof_cell, proof_time, refuse_many
 from .program import WorstCaseError
 from .solve import PATIENCE
 from .tightness_report import tell
-from .tightness_table import card, committed, constants, grid, has_table, Row, write
+from .tightness_table import card, committed, constants, grid, has_table, write
 
 TIGHTNESS_JSON = """\
 What may vary in a table: clients, rounds, local_steps, step_share, fixed_step_size, condition_number, heterogeneity,
@@ -94,7 +94,8 @@ def worst_case(
         quantities: what varies, by name.
     """
     typed = (*words, *(f"{key}={_typed(value)}" for key, value in quantities.items()))
-    how = output, store, workers, patience, committed, certify, constants
+    folder = None if output is None else Path(output)
+    how = folder, store, workers, patience, committed, certify, constants
     return table_of(Asked(name, typed, "fedbounds tightness", *how))
 
 
@@ -105,17 +106,13 @@ class Asked:
     name: str
     words: tuple[str, ...]
     made_by: str
-    output: Path | str | None = None
+    output: Path | None = None
     store: Path | str | None = None
     workers: int | None = None
     patience: float | None = None
     committed: bool = False
     certify: bool = False
     constants: bool = False
-
-    @property
-    def folder(self) -> Path | None:
-        return None if self.output is None else Path(self.output)
 
     @property
     def seconds(self) -> float:
@@ -138,7 +135,9 @@ def table_of(args: Asked, points: Sequence[GridPoint] = ()) -> Report:
     if not name:
         why = "without the name of a bound those in reach are listed"
         refuse_unused(why, output=args.output, **args.work, committed=args.committed, constants=args.constants)
-        return _list()
+        reach = [(b.name, b.target.name, str(b.statistic)) for b in BOUNDS.values() if not can(b, WORST)]
+        lines = (f"{reached:<32} {target}, {statistic}" for reached, target, statistic in reach)
+        return Report(lines, [dict(zip(("name", "target", "statistic"), row, strict=True)) for row in reach])
     if args.words and args.committed:
         raise UsageError("--committed has a grid of its own: give no quantity=value with it")
     if args.committed or (not (points or args.words) and has_table(name)):
@@ -154,14 +153,30 @@ def table_of(args: Asked, points: Sequence[GridPoint] = ()) -> Report:
     at = list(dict.fromkeys(fitted(bound, point) for point in (points or grid(SPANS | given))))
     with progress(f"worst cases of {name}"):
         seconds = expected(bound, at, args.seconds)
-        _refuse_moot(bound, max(at, key=lambda point: point.work), given)
+        largest = max(at, key=lambda point: point.work)
+        if idle := moot(bound, largest, given):  # it was meant for another bound, whether it is typed or in a file
+            used = ", ".join(word for word in NAMES if word not in moot(bound, largest, NAMES))
+            why = f"neither {bound.name} nor its worst case asks for it here; what they ask for: {used}"
+            raise WorstCaseError(f"{', '.join(idle)} would change nothing: {why}")
         _refuse_files(args, bound.name, len(at))
-    store, wanted = Store(folder(args.store)), [worst_case_cell(name, point) for point in at]
+    store, wanted = Store(folder(args.store)), [Cell("tightness", {"bound": name, **p.as_row()}) for p in at]
     errors = _swept(args, store, wanted, ("compute", "worst cases"), lambda missing: missing * seconds / len(at))
     kept = [store.get(cell) for cell in wanted]
     rows = [{n: values[0] for n, values in k.columns().items()} for k in kept if k is not None and k.status == "done"]
-    failed = list(errors.values())
-    return _told(args, bound, rows, _card(args, bound, at[0], rows) | {"refused": len(failed)}, failed)
+    asked = question(bound, at[0])
+    about = {
+        "bound": bound.name,
+        "command": shlex.join([*args.made_by.split(), args.name, *args.words]),
+        "algorithm": str(asked.algorithm),
+        "statistic": str(asked.statistic),
+        "units": "L = 1; initial loss or squared distance 1; heterogeneity is G^2 or Gamma",
+        "estimate": "upper" if asked.relaxations else "exact",
+        "relaxations": list(asked.relaxations),
+        "versions": {package: version(package) for package in ("numpy", "scipy", "sympy")},
+        "seconds": round(sum(row["seconds"] for row in rows), 1),
+        "refused": len(errors),
+    }
+    return _told(args, bound, rows, about, list(errors.values()))
 
 
 def _told(
@@ -172,9 +187,13 @@ def _told(
     for row in rows:
         row.pop("seconds", None)  # the card has their sum: tables of two runs are the same byte by byte
     found = tell(rows, about, constants(bound, rows) if args.constants else None)
-    found.remarks = (*_missing(failed, "number"), *_missing(unproved, "proof"))
-    if rows and args.folder is not None:
-        found.wrote = tuple(write(rows, about, bound.name, args.folder))
+    missing = [(error, "number") for error in failed] + [(error, "proof") for error in unproved]
+    found.remarks = tuple(
+        f"{count} place{'s' * (count > 1)} without a {what}: {error}"
+        for (error, what), count in Counter(missing).items()
+    )
+    if rows and args.output is not None:
+        found.wrote = tuple(write(rows, about, bound.name, args.output))
     found.status |= int(bool(failed or unproved))
     return found
 
@@ -228,29 +247,28 @@ def _certified(args: Asked, bound: Bound, rows: Sequence[dict[str, Any]], about:
             failed.append(broken.get("" if cell is None else cell.key, columns["proof"]))
         else:
             contents.append(content)
-            if args.folder is not None and args.words:
-                write_whole(args.folder / f"{bound.name}-{number}.json", proof_archive.as_line(content))
-    archive = None if args.folder is None or args.words else proof_archive.keep(contents, bound.name, args.folder)
-    if archive is not None:
-        remark([f"wrote {archive}"])
+            if args.output is not None and args.words:
+                write_whole(args.output / f"{bound.name}-{number}.json", proof_archive.as_line(content))
+    if args.output is not None and not args.words and (kept := proof_archive.keep(contents, bound.name, args.output)):
+        remark([f"wrote {kept}"])
     about["proofs"] = {"proved": len(contents), **Counter(failed)}
     return failed
 
 
 def _refuse_files(args: Asked, name: str, points: int) -> None:
     """Refuse, before the work, to write in the place of files that are not ours or that the command has read."""
-    if args.folder is None:
+    if args.output is None:
         return
     files: dict[str, str | bytes] = {f"{name}.csv": TABLE_BEGINS, f"{name}.json": CARD_BEGINS}
     if args.certify:
         files |= {f"{name}-{number}.json": PROOF_BEGINS for number in range(1, points * bool(args.words) + 1)}
     if many := args.certify and not args.words:
         files |= {f"{name}{proof_archive.ARCHIVE}": proof_archive.ARCHIVE_BEGINS}
-    writable_folder("-o", args.folder, files)
+    writable_folder("-o", args.output, files)
     if many:
-        proof_archive.refuse_unread(args.folder)
+        proof_archive.refuse_unread(args.output)
     for file in files:
-        to_write(args.folder / file)
+        to_write(args.output / file)
 
 
 def _committed(args: Asked) -> Report:
@@ -262,18 +280,6 @@ def _committed(args: Asked) -> Report:
         took = f"this table comes with the project, and took {lasting(about['seconds'])} of one core"
         found.remarks += (f"{took}; quantity=value computes places of your own",)
     return found
-
-
-def _missing(failed: Sequence[str], what: str) -> list[str]:
-    counts = Counter(failed).items()
-    return [f"{count} place{'s' * (count > 1)} without a {what}: {error}" for error, count in counts]
-
-
-def _list() -> Report:
-    """The bounds within reach."""
-    reach = [(b.name, b.target.name, str(b.statistic)) for b in BOUNDS.values() if not can(b, WORST)]
-    lines = (f"{name:<32} {target}, {statistic}" for name, target, statistic in reach)
-    return Report(lines, [dict(zip(("name", "target", "statistic"), row, strict=True)) for row in reach])
 
 
 def _spans(words: Sequence[str], paper: str) -> dict[str, list[Any]]:
@@ -293,31 +299,6 @@ def _spans(words: Sequence[str], paper: str) -> dict[str, list[Any]]:
             numbers = [tuple(run) for run in (numbers if value.kind == "table" else [numbers])]
         found[name] = list(dict.fromkeys(numbers))
     return found
-
-
-def _refuse_moot(bound: Bound, point: GridPoint, given: Iterable[str]) -> None:
-    """A quantity that changes nothing was meant for another bound, whether it is typed or in a file."""
-    if idle := moot(bound, point, given):
-        use = [name for name in NAMES if name not in moot(bound, point, NAMES)]
-        raise WorstCaseError(
-            f"{', '.join(idle)} would change nothing: neither {bound.name} nor its worst case asks for it here; "
-            f"what they ask for: {', '.join(use)}"
-        )
-
-
-def _card(args: Asked, bound: Bound, point: GridPoint, rows: Sequence[Row]) -> dict[str, Any]:
-    asked = question(bound, point)
-    return {
-        "bound": bound.name,
-        "command": shlex.join([*args.made_by.split(), args.name, *args.words]),
-        "algorithm": str(asked.algorithm),
-        "statistic": str(asked.statistic),
-        "units": "L = 1; initial loss or squared distance 1; heterogeneity is G^2 or Gamma",
-        "estimate": "upper" if asked.relaxations else "exact",
-        "relaxations": list(asked.relaxations),
-        "versions": {name: version(name) for name in ("clarabel", "numpy", "scipy", "sympy")},
-        "seconds": round(sum(row["seconds"] for row in rows), 1),
-    }
 
 
 def _typed(value: Any) -> str:

@@ -9,7 +9,7 @@ from bounds.showing.command_line import Report
 from bounds.showing.tables import aligned
 
 from .grid_point import NAMES
-from .refining import DOUBT
+from .interior_point import DOUBT
 from .tightness_table import Best, best_steps, Constant, Row, smallest_factors
 
 SHOWN = ("step_size", "bound", "worst_case", "ratio", "dominating_term", "dominating_assumption")
@@ -24,7 +24,12 @@ def tell(rows: Sequence[Row], card: Mapping[str, Any], best_constants: Sequence[
         data["constants"] = [vars(c) for c in best_constants]
         lines = _constants(best_constants)
     else:
-        lines = [*_table(rows), *_violated(rows, broken), *_steps(best), *_factors(factors), *_remarks(rows, card)]
+        lines = _table(rows)
+        if broken:
+            inside, least = sum(bool(row["inside"]) for row in rows), min(row["ratio"] for row in broken)
+            which = f"at {len(broken)} of {inside} places a federation exceeds the bound"
+            lines += ["", f"VIOLATED: {which}, which says as little as {least:.3g} times the worst case"]
+        lines += [*_steps(best), *_factors(factors), *_remarks(rows, card)]
     return Report(lines, data, int(bool(broken)))
 
 
@@ -33,14 +38,6 @@ def _table(rows: Sequence[Row]) -> list[str]:
     head = [*varied, *SHOWN, *(("proved", "excess", "width") if "proved" in rows[0] else ())] if rows else []
     body = [[_cell(row, c) + ("" if row["inside"] or c != "bound" else "*") for c in head] for row in rows]
     return aligned([head, *body]) if rows else []
-
-
-def _violated(rows: Sequence[Row], broken: Sequence[Row]) -> list[str]:
-    if not broken:
-        return []
-    inside, least = sum(bool(row["inside"]) for row in rows), min(row["ratio"] for row in broken)
-    which = f"at {len(broken)} of {inside} places a federation exceeds the bound"
-    return ["", f"VIOLATED: {which}, which says as little as {least:.3g} times the worst case"]
 
 
 def _cell(row: Mapping[str, Any], name: str) -> str:

@@ -33,7 +33,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction as Q
 from functools import cache, partial
-from itertools import permutations
+from itertools import islice, permutations
 from math import lcm
 from operator import mul
 from pathlib import Path
@@ -88,7 +88,7 @@ OF_A_MODEL = {
     "initial_gap": ("optimality_gap", "w", "first"),
     "grad_norm_sq": ("grad_norm_sq", "w", "late"),
     "divergence": ("divergence", "w", "late"),
-    "distance_sq": ("distance_sq", "v", "step"),
+    "distance_sq": ("distance_sq", "v", "late"),
 }
 """What is assumed of one model: a metric there, of the first server model, of the one before the last round, or of the
 virtual average before the last step."""
@@ -159,7 +159,7 @@ def apart(vector: Vector) -> Vector:
 def gradient(letter: str, number: int, change: Q) -> Vector:
     """The first gradient plus changes, each a new unknown vector."""
     own = {f"{letter}{i}": change if i > 1 else Q(1) for i in range(1, number + 1)}
-    return own, dict(own)
+    return own, own
 
 
 def whole(parts: list[Part]) -> tuple[list[dict[str, int]], int]:
@@ -244,8 +244,8 @@ def squares(block: Any, matrix: Matrix) -> None:
     for i, a in enumerate(names):
         left = []
         for j, b in enumerate(names):
-            both = sum(x * y for x, y in zip(factor[i], factor[j], strict=False))
-            left.append(matrix.get((a, b), Q(0)) / Q(2) ** (scale[i] + scale[j]) - Q(both, 4**bits))
+            products = sum(map(mul, factor[i], factor[j]))
+            left.append(matrix.get((a, b), Q(0)) / Q(2) ** (scale[i] + scale[j]) - Q(products, 4**bits))
         need(left[i] >= sum(abs(x) for x in left[:i] + left[i + 1 :]), f"no sum of squares: row {a}")
 
 
@@ -253,23 +253,21 @@ def squares(block: Any, matrix: Matrix) -> None:
 
 
 def checked_plan(claim: Any, local_steps: list[int]) -> tuple[Q, list[Q]]:
-    """The method's parameter and the step size of every local step; refused where the run is too long.
+    """The method's parameter and the step size of every local step, which may be one text for all of them.
 
-    The step size is one number for all steps, or one for each.
+    A run that is too long is refused.
     """
     method, p, said = claim["method"], number(claim["parameter"]), claim["step_size"]
     need(method in METHODS, f"the method {method!r:.60} is not known here")
     need(p >= 0 and (p == 0 or method not in ("fedavg", "scaffold")), f"{method} has no parameter {p}")
-    count(len(local_steps), 1, MOST_STEPS, "rounds")
-    for steps in local_steps:
-        count(steps, 1, MOST_STEPS, "local steps of a round")
-    steps = count(sum(local_steps), 1, MOST_STEPS, "local steps")
+    for steps in (*local_steps, sum(local_steps)):
+        count(steps, 1, MOST_STEPS, "local steps of a round and of all rounds")
     need(isinstance(said, (str, list)), "a step size is a text, those of all local steps are a list")
-    each = [said] * steps if isinstance(said, str) else said
+    each = [said] * sum(local_steps) if isinstance(said, str) else said
     digits = sum(len(str(x)) + len(str(claim["parameter"])) for x in each)
-    need(steps * digits <= MOST_WORK, "the numbers of that many local steps are too long")
+    need(sum(local_steps) * digits <= MOST_WORK, "the numbers of that many local steps are too long")
     sizes = [number(x) for x in each]
-    need(len(sizes) == steps and all(x > 0 for x in sizes), "every local step needs a step size > 0")
+    need(len(sizes) == sum(local_steps) and min(sizes) > 0, "every local step needs a step size > 0")
     return p, sizes
 
 
@@ -317,16 +315,13 @@ class Run(Sums):
         super().__init__(proof)
         claim, self.near = self.claim, proof["near"]
         self.given = {word: number(x) for word, x in named(claim["given"], (), "what is assumed", GIVEN).items()}
-        low = sorted(word for word, x in self.given.items() if x < (word == "dissimilarity_factor"))
-        need(not low, f"cannot be so small: {', '.join(low)}")
-        need(
-            self.given.get("pl_constant", self.L) <= self.L,
-            "the constant of Polyak and Lojasiewicz is at most the smoothness",
-        )
-        without = sorted(set(OF_A_MINIMISER) & set(self.given)) if not self.convex else []
-        need(not without, f"without convexity {', '.join(without)} cannot be given: there may be no minimiser")
-        needs_offset = "dissimilarity_factor" in self.given and "dissimilarity_offset" not in self.given
-        need(not needs_offset, "a factor of dissimilarity needs its offset")
+        for word, x in self.given.items():
+            need(x >= (word == "dissimilarity_factor"), f"{word} cannot be so small")
+            minimiser = self.convex or word not in OF_A_MINIMISER
+            need(minimiser, f"without convexity {word} cannot be given: there may be no minimiser")
+        need(self.given.get("pl_constant", 0) <= self.L, "the constant of Polyak and Lojasiewicz exceeds smoothness")
+        offset = "dissimilarity_offset" in self.given or "dissimilarity_factor" not in self.given
+        need(offset, "a factor of dissimilarity needs its offset")
         over, metric = claim["over"], claim["metric"]
         need(over in ("rounds", "iterations"), "the metric is over rounds or iterations")
         need(over == "rounds" or metric not in (*OF_A_ROUND, "divergence"), f"{metric} is over rounds")
@@ -335,12 +330,10 @@ class Run(Sums):
             self.place("*", ZERO, REST)
         p, self.sizes = checked_plan(claim, claim["local_steps"])
         start: Vector = ({"start": Q(1)}, {}) if self.convex else ZERO
-        self.paths: list[list[Vector]] = []
-        self.servers = [start]
         state = {"model": start, "last": start, "control": ZERO, "velocity": ZERO, "direction": ZERO}
-        sizes = iter(self.sizes)
+        self.paths, self.servers, sizes = list[list[Vector]](), [start], iter(self.sizes)
         for steps in claim["local_steps"]:
-            path, after = one_round(claim["method"], p, [next(sizes) for _ in range(steps)], state, self.ask)
+            path, after = one_round(claim["method"], p, [*islice(sizes, steps)], state, self.ask)
             state |= {name: x if name in ("last", "control") else average(x) for name, x in after.items()}
             self.paths.append(path)
             self.servers.append(state["model"])
@@ -351,31 +344,34 @@ class Run(Sums):
         self.models["mean"] = combine(*((Q(1, len(self.averages) - 1), x) for x in self.averages[:-1]))
         named(self.near, (), "near", self.models)
 
-    def place(self, name: str, point: Vector, gradient: Vector) -> Vector:
+    def place(self, name: str, point: Vector, gradient: Vector) -> str:
         self.points[name], self.gradients[name] = point, gradient
-        return gradient
+        return name
+
+    def known(self, point: Vector) -> str:
+        """Where functions were evaluated at a model; empty where they were not."""
+        return next((name for name, x in self.points.items() if name not in ("*", "own") and x == point), "")
 
     def ask(self, point: Vector) -> Vector:
         """The gradient at a model of the run; where the model is known, the one there."""
-        same = next((name for name in self.points if name != "*" and self.points[name] == point), None)
         number = 1 + sum(name[0] == "g" for name in self.points)
-        return self.gradients[same] if same else self.place(f"g{number}", point, gradient("g", number, self.change))
+        name = self.known(point) or self.place(f"g{number}", point, gradient("g", number, self.change))
+        return self.gradients[name]
 
     def at(self, name: str) -> str:
         """The functions at a model, at the minimiser of all (``*``) or at their own (``own``)."""
-        if name == "own" and self.convex and name not in self.points:
-            self.place(name, ({"own": Q(1)}, {"own": Q(1)}), ZERO)
-        need(name in self.points or name in self.models, f"{name} is not a model of this run")
-        if name not in self.points:
-            name = next(n for n, x in self.models.items() if x == self.models[name])
         if name in self.points:
             return name
-        same = next((n for n, x in self.points.items() if n not in ("*", "own") and x == self.models[name]), "")
-        if not same:
-            own = ({name: Q(1)}, {name: Q(1)})
-            other = self.gradients[self.near[name]]
-            self.place(name, self.models[name], combine((1, other), (self.change, own)))
-        return same or name
+        own: Part = {name: Q(1)}
+        if name == "own" and self.convex:
+            return self.place(name, (own, own), ZERO)
+        need(name in self.models, f"{name} is not a model of this run")
+        point = self.models[name]
+        if found := self.known(point):
+            return found
+        name = next(n for n, x in self.models.items() if x == point)
+        own, near = {name: Q(1)}, self.gradients[self.near[name]]
+        return self.place(name, point, combine((1, near), (self.change, (own, own))))
 
     def shared(self, name: str) -> str:
         need(self.points[self.at(name)][1] == {} and name != "own", f"at {name} clients are at models of their own")
@@ -388,23 +384,21 @@ class Run(Sums):
 
     def inequality(self, c: Q, kind: str, names: Any) -> Q:
         """Adds c times the left side of ``left side <= right side``, and returns c times the right side."""
-        several = 2 if kind == "class" else int(kind in (*EVERYWHERE, "lower", "grad_cap_sq"))
+        everywhere = kind in (*EVERYWHERE, "lower")
+        several = 2 if kind == "class" else int(everywhere or kind == "grad_cap_sq")
         need(len(names) == several, f"{kind} is about another number of models")
+        need(kind in (*self.given, "class", "lower"), f"nothing is assumed of {kind}")
+        place = self.shared(names[0]) if everywhere else ""
         if kind == "class":
             self.smooth(c, *map(self.at, names))
-            return Q(0)
-        if kind == "lower":  # inf F is below what a step of 1/L from a model reaches
+        elif kind == "lower":  # inf F is below what a step of 1/L from a model reaches
             need(not self.convex, "F has a minimiser: nothing else is below it")
-            self.square(c / (2 * self.L), (1, ("G", self.shared(names[0]))))
-            self.value(-c, names[0])
-            return Q(0)
-        need(kind in self.given, f"nothing is assumed of {kind}")
-        last, place = len(self.servers) - 2, self.shared(names[0]) if kind in EVERYWHERE else ""
-        if kind == "pl_constant":
+            self.square(c / (2 * self.L), (1, ("G", place)))
+            self.value(-c, place)
+        elif kind == "pl_constant":
             self.square(-c, (1, ("G", place)))
             self.value(2 * c * self.given[kind], place)
-            return Q(0)
-        if kind == "optimum_dissimilarity":
+        elif kind == "optimum_dissimilarity":
             self.square(c, (1, ("g", "*")))
         elif kind == "heterogeneity":
             self.value(-c, "own")
@@ -416,12 +410,11 @@ class Run(Sums):
         elif kind == "grad_cap_sq":
             need(names[0][0] == "g", "only gradients of local steps are capped")
             self.square(c, (1, ("g", self.at(names[0]))))
-        elif kind in OF_A_MODEL:
-            word, over, when = OF_A_MODEL[kind]
-            self.of_model(c, word, over, {"first": 0, "late": last, "step": len(self.averages) - 2}[when])
-        else:  # a factor, which counts with its offset
-            raise Refused(f"{kind} is not an inequality")
-        return c * self.given[kind]
+        else:  # not a factor, which counts with its offset
+            word, letter, when = OF_A_MODEL[kind]
+            late = len(self.servers if letter == "w" else self.averages) - 2
+            self.of_model(c, word, letter, late if when == "late" else 0)
+        return Q(0) if kind in ("class", "lower", "pl_constant") else c * self.given[kind]
 
     def of_model(self, c: Q, word: str, letter: str, i: int) -> None:
         """Adds c times a metric at the i-th server model (w) or virtual average (v)."""
@@ -439,17 +432,16 @@ class Run(Sums):
     def counted(self) -> list[int]:
         """The server models, rounds or iterations that the claim's statistic uses."""
         metric, kind, iterated = self.claim["metric"], self.claim["statistic"], self.claim["over"] == "iterations"
-        rounds, steps = len(self.servers) - 1, len(self.averages) - 1
+        last = len(self.averages if iterated else self.servers) - 1
         if metric in OF_A_RUN:
             need(kind == "whole", f"{metric} is one number of a whole run")
             return [0]
         need(kind in ("last", "min", "mean"), f"the statistic {kind} is not known here")
         if metric in OF_A_ROUND:
-            every = range(1, rounds + 1)
+            every = range(1, last + 1)
         elif metric == "consensus_distance":
-            every = range(steps)
+            every = range(last)
         else:
-            last = steps if iterated else rounds
             every = range(last + (kind == "last" or (kind == "min" and iterated)))
         return [*every][-1:] if kind == "last" else [*every]
 
@@ -466,7 +458,7 @@ class Run(Sums):
                 self.value(c / (len(self.averages) - 1), f"v{j}")
         elif word == "weighted_grad_norm_sq":
             for j, size in enumerate(self.sizes):
-                self.square(c * size, (1, ("G", self.at(f"v{j}"))))
+                self.of_model(c * size, "grad_norm_sq", "v", j)
         elif word == "global_step":
             self.square(c, (1, ("m", model)), (-1, ("m", before)))
         elif word == "loss_change":
@@ -478,11 +470,10 @@ class Run(Sums):
         elif word == "consensus_distance":
             steps = [(r, j) for r, path in enumerate(self.paths) for j in range(len(path) - 1)]
             self.square(c, (1, ("m", steps[i])), (-1, ("m", model)))
-        elif word == "mean_gradient_drift":
-            walked = [next(n for n in self.points if n != "*" and self.points[n] == x) for x in self.paths[i - 1][:-1]]
-            self.square(c, (1, ("g", self.at(before))), *((Q(-1, len(walked)), ("g", name)) for name in walked))
         else:
-            raise Refused(f"the metric {word!r:.60} is not known here")
+            need(word == "mean_gradient_drift", f"the metric {word!r:.60} is not known here")
+            walked = [self.known(x) for x in self.paths[i - 1][:-1]]
+            self.square(c, (1, ("g", self.at(before))), *((Q(-1, len(walked)), ("g", name)) for name in walked))
 
 
 def check_worst_case(proof: Any) -> None:
@@ -496,16 +487,14 @@ def check_worst_case(proof: Any) -> None:
     need(bound <= number(proof["bound"]), f"the multipliers prove {float(bound):.12g} only")
 
     places = {str(i): i for i in run.counted()}
-    named(proof["weights"], (), "the metric", places)
-    weights = {places[i]: number(x) for i, x in proof["weights"].items()}
+    weights = {i: number(x) for i, x in named(proof["weights"], (), "the metric", places).items()}
     need(sum(weights.values()) == 1 and min(weights.values()) >= 0, "the weights of the metric are not an average")
     if run.claim["statistic"] == "mean":
         need(len(weights) == len(places) and len(set(weights.values())) == 1, "a mean has equal weights")
     for i, weight in weights.items():
-        run.metric(-weight, i)
+        run.metric(-weight, places[i])
 
-    zero = "*" if run.convex else run.at("w0")
-    left = [name for name, x in run.values.items() if x and name != zero]
+    left = [name for name, x in run.values.items() if x and name != ("*" if run.convex else run.at("w0"))]
     need(not left, f"function values are left over: {', '.join(left)}")
     for which, block in zip((0, 1), proof["blocks"], strict=True):
         squares(block, run.matrix(which))
@@ -524,8 +513,7 @@ class Numbers:
         for parts in self.vectors.values():
             integers = all(type(x) is int for part in parts for x in part)
             need(integers and len(parts) == 2, "a vector is two lists of whole numbers")
-        self.inner = cache(self._inner)
-        self.coordinates = cache(self._coordinates)
+        self.inner, self.coordinates = cache(self._inner), cache(self._coordinates)
         zero = "*" if run.convex else run.at("w0")
         self.values = {name: number(x) for name, x in held["values"].items()} | {zero: Q(0)}
 
@@ -543,13 +531,11 @@ class Numbers:
 
     def total(self) -> Q:
         """What the run has added up, in these numbers; then it adds up from 0 on."""
-        run = self.run
-        missing = [name for name, c in run.values.items() if c and name not in self.values]
+        values, products = ([(x, c) for x, c in sums.items() if c] for sums in (self.run.values, self.run.products))
+        missing = [name for name, _ in values if name not in self.values]
         need(not missing, f"the federation has no value at {', '.join(missing)}")
-        found = sum((c * self.values[name] for name, c in run.values.items() if c), Q(0))
-        found += sum((c * self.inner(u, v) for (u, v), c in run.products.items() if c), Q(0))
-        run.clear()
-        return found
+        self.run.clear()
+        return sum((c * self.values[name] for name, c in values), Q(0)) + sum(c * self.inner(*x) for x, c in products)
 
 
 def reached(proof: Any) -> Q:
@@ -560,23 +546,21 @@ def reached(proof: Any) -> Q:
     for i in run.counted():
         run.metric(Q(1), i)
         read.append(numbers.total())
-    if set(EVERYWHERE) & set(run.given) or "floor" in numbers.values:
+    words = [word for word in run.given if word != "dissimilarity_factor"] + ["lower"] * ("floor" in numbers.values)
+    if {*EVERYWHERE, "lower"} & {*words}:
         for i in range(len(run.servers)):
             run.at(f"w{i}")
-    common = [n for n, x in run.points.items() if x[1] == {} and n != "own"]
-    places = {word: common for word in (*EVERYWHERE, "lower")} | {"grad_cap_sq": [n for n in run.points if n[0] == "g"]}
-    words = [word for word in run.given if word != "dissimilarity_factor"]
-    for kind in [*words, "lower"] if "floor" in numbers.values else words:
-        for names in [(n,) for n in places[kind]] if kind in places else [()]:
-            limit = run.inequality(Q(1), kind, names)
-            need(numbers.total() <= limit, f"the federation breaks {kind} {' '.join(names)}")
+    common = [(n,) for n, x in run.points.items() if x[1] == {} and n != "own"]
+    places = dict.fromkeys((*EVERYWHERE, "lower"), common) | {"grad_cap_sq": [(n,) for n in run.points if n[0] == "g"]}
+    for kind, names in [(word, names) for word in words for names in places.get(word, [()])]:
+        limit = run.inequality(Q(1), kind, names)
+        need(numbers.total() <= limit, f"the federation breaks {kind} {' '.join(names)}")
     for pair in permutations(list(run.points), 2):
         run.smooth(Q(1), *pair)
         need(numbers.total() <= 0, f"the federation is not of the class: {' '.join(pair)}")
     known = {*run.points, *run.models, "start", "*", "own", "floor"}
     need(set(numbers.values) | set(numbers.vectors) <= known, "the federation has more than the run")
-    kind = run.claim["statistic"]
-    return min(read) if kind == "min" else sum(read, Q(0)) / len(read)
+    return min(read) if run.claim["statistic"] == "min" else sum(read, Q(0)) / len(read)
 
 
 # ---- rates ----
@@ -589,26 +573,21 @@ class Rate(Sums):
         super().__init__(proof)
         claim, rest, self.potential = self.claim, bool(proof["rest"]), number(proof["potential"])
         self.rho, *counts = (number(claim[word]) for word in RATE_NUMBERS[:4])
-        self.floor, self.spread = counts[2], Q(0)
         N, C, self.noisy = claim["clients"], claim["cohort"], claim["noise_floor"] is not None
-        self.noise_floor = number(claim["noise_floor"]) if self.noisy else Q(0)
+        self.floor, self.noise_floor = counts[2], number(claim["noise_floor"]) if self.noisy else Q(0)
         need(self.convex, "without convexity there is no minimiser")
         need(0 < self.rho < 1, "a contraction is between 0 and 1")
         need(min(*counts, self.noise_floor, self.potential) >= 0, "a weight is negative")
         need(isinstance(claim["step_size"], str), "a round has one step size")
-        if N is not None:
-            count(N, 1, 10**LONGEST, "clients")
-        if C is not None:  # the mean of so many, drawn without replacement: what deviations add to squares of it
-            count(C, 1, N or 0, "clients of a cohort")
-            self.spread = Q(N - C, C * (N - 1)) if N > 1 else Q(0)
-        need(
-            not self.noisy or (N is not None and C is None),
-            "noise is for a given number of clients, all of which take part",
-        )
+        need(N is None or count(N, 1, 10**LONGEST, "clients") > 0, "clients")
+        need(C is None or count(C, 1, N or 0, "clients of a cohort") > 0, "a cohort")
+        need(not self.noisy or (N and not C), "noise is for a given number of clients, all of which take part")
+        spread = Q(N - C, C * (N - 1)) if C and N > 1 else Q(0)
+        """What the deviations add to squares of the mean of so many, drawn without replacement."""
         p, sizes = checked_plan(claim, [claim["local_steps"]])
         self.steps, asked = len(sizes), list[Vector]()
         names, self.clients = METHODS[claim["method"]]
-        self.drawn = C is not None and bool(self.clients)
+        self.drawn = bool(C and self.clients)
         self.means = ["model", *names]
 
         def ask(model: Vector) -> Vector:
@@ -616,59 +595,50 @@ class Rate(Sums):
             heard = {f"n{len(asked)}": Q(self.noisy)}
             return combine((1, gradient("v", len(asked), self.change)), (int(rest), REST), (1, (heard, heard)))
 
-        before: dict[str, Vector] = {name: ({name: Q(1)}, {}) for name in self.means}
-        state = dict(before)
-        for (
-            name
-        ) in self.clients:  # controls count relative to REST; when all take part, the mean of the last models is w
-            mean = {name: Q(1)} if self.drawn else {"model": Q(1)} if name == "last" else {}
-            state[name] = combine((1, (mean, {name: Q(1)})), (int(name == "control"), REST))
+        now: list[list[Vector]] = [[({name: Q(1)}, {}) for name in self.means], [({}, {n: Q(1)}) for n in self.clients]]
+        state = dict(zip(self.means, now[0], strict=True))
+        for name, own in zip(self.clients, now[1], strict=True):
+            # when all take part the mean of the last models is w; controls count relative to REST
+            mean = name if self.drawn else "model" if name == "last" else ""
+            state[name] = combine((1, ({mean: Q(bool(mean))}, own[1])), (int(name == "control"), REST))
         _, after = one_round(claim["method"], p, sizes, state, ask)
         # relative to their gradients at the minimiser clients have other values, but the same mean at the server model
         self.points = dict(enumerate([ZERO, *asked]))
         self.gradients = {j: gradient("v", j, self.change) for j in self.points} | {0: ZERO if rest else REST}
-        at_server = asked[0] == before["model"]
+        at_server = asked[0] == state["model"]
         if at_server:
             last = len(self.points)
             self.points[last], self.gradients[last] = average(after["model"]), gradient("v", last, self.change)
-        exact = self.potential == 0 or (at_server and self.spread == 0)
+        exact = self.potential == 0 or (at_server and spread == 0)
         need(exact, "the loss of a server model that is not a point of the proof")
         self.values[1] += self.rho * self.potential
         self.values[len(self.points) - 1] -= self.potential
 
-        then: list[tuple[Q, list[Vector]]] = [(Q(1), [average(after[name]) for name in self.means])]
-        ends = [apart(after[name]) for name in self.means]
-        of_clients = [combine((1, apart(after[name])), (-int(name == "control"), REST)) for name in self.clients]
-        kept: list[tuple[Q, list[Vector]]] = [(Q(1), of_clients)]
-        if (
-            self.drawn
-        ):  # what clients keep has a mean over all of them that counts too, and moves for some of them alone
+        then, ends = ([part(after[name]) for name in self.means] for part in (average, apart))
+        kept = [combine((1, apart(after[name])), (-int(name == "control"), REST)) for name in self.clients]
+        later: list[tuple[int, Q, list[Vector]]] = [(1, Q(1), kept)]
+        """By whose quadratic it counts, the factor and the vectors."""
+        if self.drawn:  # what clients keep has a mean of its own that counts too, and moves for some of them alone
             name, share = self.clients[0], Q(C, N)
-            self.means, before[name] = [*self.means, name], ({name: Q(1)}, {})
-            own: Vector = ({}, {name: Q(1)})
             moved = combine((1, after[name]), (-1, state[name]))
-            then[0][1].append(combine((1, before[name]), (share, average(moved))))
+            self.means.append(name)
+            now[0].append(({name: Q(1)}, {}))
+            then.append(combine((1, now[0][-1]), (share, average(moved))))
             ends.append(combine((share, apart(moved))))
-            kept = [
-                (share * (1 - share), [average(moved)]),
-                (1 - share, [own]),
-                (share, [combine((1, own), (1, apart(moved)))]),
-                (-(share**2) * self.spread, [apart(moved)]),
+            later = [
+                (1, share * (1 - share), [average(moved)]),
+                (1, 1 - share, now[1]),
+                (1, share, [combine((1, now[1][0]), (1, apart(moved)))]),
+                (1, -(share**2) * spread, [apart(moved)]),
             ]
-        now: tuple[list[Vector], ...] = [before[n] for n in self.means], [({}, {n: Q(1)}) for n in self.clients]
-        later = [*then, (self.spread, ends)], kept
+        later += [(0, Q(1), then), (0, spread, ends)]
         self.P = quadratic(proof["means"], self.means), quadratic(proof["apart"], self.clients)
-        for which in (0, 1):
-            for c, vectors in ((self.rho, now[which]), *((-factor, vectors) for factor, vectors in later[which])):
-                self.add_quadratic(c, self.P[which], vectors)
-
-    def add_quadratic(self, c: Q, P: list[list[Q]], vectors: list[Vector]) -> None:
-        """Adds c times the quadratic P of these vectors."""
-        place = len(self.models)
-        self.models |= {place + i: vector for i, vector in enumerate(vectors)}
-        for i, row in enumerate(P):
-            for j, x in enumerate(row):
-                self.product(c * x, [(1, ("m", place + i))], [(1, ("m", place + j))])
+        for whose, c, vectors in [(0, -self.rho, now[0]), (1, -self.rho, now[1]), *later]:
+            place = len(self.models)
+            self.models |= {place + i: vector for i, vector in enumerate(vectors)}
+            for i, row in enumerate(self.P[whose]):
+                for j, x in enumerate(row):
+                    self.product(-c * x, [(1, ("m", place + i))], [(1, ("m", place + j))])
 
     def forms(self, proof: Any) -> tuple[list[Matrix], list[Q]]:
         """What is left by means and by deviations, heterogeneity and noise counted, and what noise costs."""
@@ -697,17 +667,12 @@ def check_rate(proof: Any) -> None:
         rate.smooth(c, a, b)
     need(not any(x for name, x in rate.values.items() if name), "function values are left over")
     forms, noise = rate.forms(proof)
-    if rate.noisy:
-        added = noise[0] / N + noise[1] * Q(N - 1, N)
-        need(added <= rate.noise_floor * (1 - rate.rho), "noise leaves more than is claimed")
+    added = noise[0] / N + noise[1] * Q(N - 1, N) if rate.noisy else Q(0)
+    need(added <= rate.noise_floor * (1 - rate.rho), "noise leaves more than is claimed")
     for block, form in zip(proof["blocks"], forms, strict=True):
         squares(block, form)
-    distance, dissimilarity = rate.start()
-    need(distance <= number(claim["start_distance"]), "the start counts for more than is claimed")
-    need(
-        dissimilarity <= number(claim["start_dissimilarity"]),
-        "heterogeneity at the start counts for more than is claimed",
-    )
+    for word, start in zip(RATE_NUMBERS[1:3], rate.start(), strict=True):
+        need(start <= number(claim[word]), f"the start counts for more than is claimed as {word}")
     if "after" in proof:
         remains = remaining(claim, named(proof["after"], {*START, "rounds", "bound"}, "what is left after rounds"))
         need(remains <= number(proof["after"]["bound"]), "after these rounds more is left than is claimed")
@@ -832,32 +797,30 @@ def read(file: str) -> list[Any]:
     return [loads(line) for line in lines(file)]
 
 
-def judged(line: bytes | Exception) -> tuple[bool, str]:
-    """Whether a proof is accepted, and it in words or why not."""
+def verdicts(file: str) -> Iterable[tuple[str, bool, str]]:
+    """Of every proof of a file its name, whether it is accepted, and it in words or why not."""
     try:
-        if isinstance(line, Exception):
-            raise line
-        proof = loads(line)
-        check(proof)
-        return True, f"proved: {said(proof)}"
+        for place, line in enumerate(lines(file), 1):
+            name = f"{file}:{place}" if file.endswith(".xz") else file
+            try:
+                check(proof := loads(line))
+                yield name, True, f"proved: {said(proof)}"
+            except KNOWN as error:
+                yield name, False, refusal(error)
     except KNOWN as error:
-        why = str(error) if isinstance(error, (Refused, OSError)) else f"{type(error).__name__}: {error}"
-        return False, f"REFUSED: {why}"
+        yield file, False, refusal(error)
+
+
+def refusal(error: Exception) -> str:
+    return f"REFUSED: {'' if isinstance(error, (Refused, OSError)) else f'{type(error).__name__}: '}{error}"
 
 
 def main(files: list[str]) -> int:
-    accepted, begun = [], time.perf_counter()
-    for file in files:
-        try:
-            found: Sequence[bytes | Exception] = lines(file)
-        except KNOWN as error:
-            found = [error]
-        for place, line in enumerate(found, 1):
-            fine, verdict = judged(line)
-            accepted.append(fine)
-            name = f"{file}:{place}" if isinstance(line, bytes) and file.endswith(".xz") else file
-            one_line = "".join(c if c.isprintable() else "?" for c in f"{name}: {verdict}")
-            print(one_line.encode("ascii", "backslashreplace").decode(), flush=True)
+    accepted, begun = list[bool](), time.perf_counter()
+    for name, fine, verdict in (one for file in files for one in verdicts(file)):
+        accepted.append(fine)
+        one_line = "".join(c if c.isprintable() else "?" for c in f"{name}: {verdict}")
+        print(one_line.encode("ascii", "backslashreplace").decode(), flush=True)
     if not files:
         print("REFUSED: no files: python verify.py FILE ...")
     elif len(accepted) > 1:

@@ -6,8 +6,7 @@ a sum of squares by integers. Rounding does not lose definiteness: multipliers c
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -20,26 +19,22 @@ from empirics.exact.numbers import fraction
 from ..runs.words import ITERATION
 from . import verify
 from .coordinates import Array
-from .formulation import Formulation
-from .interior_point import alone, Followed, followed
-from .methods import check_same, named
+from .interior_point import followed, optimum
+from .methods import named
 from .objectives import looked_at
-from .program import Program, Solved, spoken, trimmed, WorstCaseError
+from .program import Solved, spoken, trimmed, WorstCaseError
 from .question import Question
-from .rational_federation import Inside
-from .refining import refined
+from .rational_federation import attained
 from .sum_of_squares import BITS, factored
 
 GAPS = (3e-8, 1e-6, 1e-5)
 """How near to the worst case multipliers are sought, relative to it: the first from which a proof is made."""
 DIGITS = 60
 """Binary digits after the point of a multiplier, relative to the largest."""
+AGREE = 1e-11
+"""How far a run in fractions may be from the same in floats, relative to its largest number."""
 FEW = 38
 """Binary digits of a factor, where they suffice."""
-NEAR = 1e-6
-"""Width of the interval above which its lower end is looked for with more care."""
-TURNS = 4
-"""How often it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,15 +63,6 @@ class Certificate:
             return 0.0
         return float(1 - (self.attained or Fraction(0)) / self.bound)
 
-    @property
-    def excess(self) -> float:
-        """How far the bound is above the float worst case, relative to it."""
-        return float(self.bound) / self.value - 1 if self.value else float(self.bound)
-
-    @property
-    def statement(self) -> str:
-        return verify.said(self.content)
-
 
 def certify(question: Question, value: float) -> Certificate:
     """A proof of the worst case whose value in floats is known; ``WorstCaseError`` says why there is none.
@@ -95,24 +81,21 @@ def certify(question: Question, value: float) -> Certificate:
         raise WorstCaseError("a single client has no certificate: ask for two, whose mean is any such loss")
     exact = ExactProgram(question)
     said: Exception | None = None
-    for solve in _solvers(value):
+    # where the worst case is 0 an objective of nothing comes first: it has its own solution
+    for solve in (*(() if value else (optimum,)), *(partial(followed, gap=gap) for gap in GAPS)):
         try:
-            path = solve(exact.floats)
-            found = exact.proved(value, path.solved)
+            solved = solve(exact.floats)
+            found = exact.proved(value, solved)
             verify.check(found.content)
         except (WorstCaseError, verify.Refused, ArithmeticError, LookupError, ValueError) as error:
             said = error
             continue
-        return exact.with_federation(found, path)
+        try:
+            entry = attained(exact.floats, solved, found.content, exact.names, exact.values)
+        except (WorstCaseError, ArithmeticError, LookupError, ValueError) as error:
+            return replace(found, open_below=str(error))
+        return replace(found, content={**found.content, "attained": entry})
     raise WorstCaseError(f"no certificate within {GAPS[-1]:g} of the worst case: {said}")
-
-
-def _solvers(value: float) -> Iterator[Callable[[Program], Followed]]:
-    """Where the worst case is 0 an objective of nothing comes first: it has its own solution."""
-    if not value:
-        yield lambda program: alone(refined(program))
-    for gap in GAPS:
-        yield partial(followed, gap=gap)
 
 
 class ExactProgram:
@@ -123,7 +106,9 @@ class ExactProgram:
         self.formulation, whole = question.stated()
         columns, values = spoken(whole)
         self.floats = trimmed(whole)
-        self.vectors = _names(self.formulation)
+        own = [f"g{j + 1}" for j in range(self.formulation.recorded.gradients)] + self.formulation.labels
+        self.vectors = ["start", *own], own
+        """The unknown vectors of both blocks, in the order of their columns."""
         self.names = tuple(
             [n for n, k in zip(own, alive, strict=True) if k] for own, alive in zip(self.vectors, columns, strict=True)
         )
@@ -144,16 +129,15 @@ class ExactProgram:
         self._check_same()
 
     def _check_same(self) -> None:
-        """Refuse a method that is not what the verifier takes it for."""
+        """Refuse a method that is not what the verifier takes it for: its hooks make other models."""
         recorded = self.question.recorded
         pairs = [(self.run.servers, list(recorded.server))]
         pairs += [(mine, list(path.swapaxes(0, 1))) for mine, path in zip(self.run.paths, recorded.path, strict=True)]
-        seen = [np.array([self.formulation.points(row)[0] for row in rows]) for _, rows in pairs]
-        exact = [
-            np.array([[float(x[b].get(n, 0)) for b, own in enumerate(self.vectors) for n in own] for x in vectors])
-            for vectors, _ in pairs
-        ]
-        check_same(self.question.method, list(zip(exact, seen, strict=True)), "certificate")
+        for vectors, rows in pairs:
+            seen = np.array([self.formulation.points(row)[0] for row in rows])
+            exact = [[float(x[b].get(n, 0)) for b, own in enumerate(self.vectors) for n in own] for x in vectors]
+            if not np.allclose(exact, seen, rtol=0, atol=AGREE * (1 + np.abs(exact).max())):
+                raise WorstCaseError(f"{self.question.method.name} makes other steps than its listing: no certificate")
 
     def proved(self, value: float, solved: Solved) -> Certificate:
         """The certificate from a solution's multipliers."""
@@ -176,71 +160,35 @@ class ExactProgram:
         content = self.content | {
             "bound": str(bound),
             "unit": str(unit),
-            "multipliers": [
-                [kind, *of, _in_units(m, unit)] for (kind, of), m in zip(self.said, multipliers, strict=True) if m
+            "multipliers": [  # whole numbers of units, but for those that were repaired
+                [kind, *of, str(m) if m % unit else int(m / unit)]
+                for (kind, of), m in zip(self.said, multipliers, strict=True)
+                if m
             ],
             "blocks": blocks,
             "weights": {str(i): str(w) for i, w in zip(counted, spread, strict=True)},
         }
         return Certificate(self.question, value, bound, content)
 
-    def with_federation(self, found: Certificate, path: Followed) -> Certificate:
-        """The certificate with a federation that comes near its bound, of several the best."""
-        best, said = found, ""
-        try:
-            inside = Inside(self.floats, path.inside)
-            for x in self._nearer(inside, path):
-                try:
-                    entry = inside.attained(found.content, self.names, self.values, x)
-                except WorstCaseError as error:
-                    said = str(error)
-                    continue
-                if best.attained is None or Fraction(entry["value"]) > best.attained:
-                    best = replace(found, content={**found.content, "attained": entry})
-                if best.width < NEAR:
-                    break
-        except (WorstCaseError, ArithmeticError, LookupError, ValueError) as error:
-            said = str(error)
-        return best if best.attained is not None else replace(found, open_below=said)
-
-    def _nearer(self, inside: Inside, path: Followed) -> Iterator[Array]:
-        """Solutions of which a federation may be made, those that cost nothing first."""
-        program, x = self.floats, path.solved.x
-        yield x
-        yield path.near
-        for _ in range(TURNS):
-            program = inside.tightened(x, program)
-            x = followed(program, GAPS[0]).solved.x
-            yield x
-
     def _repair(self, multipliers: list[Fraction], goal: Mapping[str, Fraction]) -> None:
-        """Makes the function values cancel exactly, by the largest multipliers of a tree that reaches every value.
-
-        A class inequality says +1 of one value and -1 of another, or of the 0 at the origin: multipliers are a flow.
-        """
+        """Makes the function values cancel exactly: what is left of one stands beside the value that is 0."""
         zero = "*" if self.run.convex else self.run.at("w0")
-        ends, left = [], defaultdict(Fraction, goal)
+        self.run.clear()
+        self.run.values |= goal
         for m, said in zip(multipliers, self.said, strict=True):
-            self.run.clear()
-            self.run.inequality(Fraction(1), *said)
-            spoken = {name: x for name, x in self.run.values.items() if x and name != zero}
-            for name, x in spoken.items():
-                left[name] += m * x
-            down = [name for name, x in spoken.items() if x == -1]
-            up = [name for name, x in spoken.items() if x == 1]
-            flow = len(spoken) == len(down) + len(up) and len(down) < 2 and len(up) < 2
-            ends.append(((*down, zero)[0], (*up, zero)[0]) if flow else (zero, zero))
-        for v, i in reversed(_tree(ends, multipliers, zero, {name for name, x in left.items() if x})):
-            a, b = ends[i]
-            change = left[v] if v == a else -left[v]
-            multipliers[i] += change
-            left[a], left[b] = left[a] - change, left[b] + change
-        for i, m in enumerate(multipliers):
-            if m < 0:  # a flow the other way, where there is one
-                back = next((k for k, edge in enumerate(ends) if edge == ends[i][::-1] and k != i), None)
-                if back is None:
-                    raise WorstCaseError("repairing the function values made a multiplier negative")
-                multipliers[i], multipliers[back] = Fraction(0), multipliers[back] - m
+            self.run.inequality(m, *said)
+        left = {name: x for name, x in self.run.values.items() if x and name != zero}
+        if floor := left.pop("floor", None):  # of inf F it stands beside a model's, in the largest of such inequalities
+            lower = [i for i, (kind, _) in enumerate(self.said) if kind == "lower"]
+            largest = max(lower, key=lambda i: multipliers[i])
+            multipliers[largest] -= floor
+            name = self.run.at(self.said[largest][1][0])
+            left[name] = left.get(name, Fraction(0)) + floor
+            if multipliers[largest] < 0:
+                raise WorstCaseError("repairing the function values made a multiplier negative")
+        for name, x in left.items():
+            if name != zero:
+                multipliers[self.said.index(("class", (name, zero) if x > 0 else (zero, name)))] += abs(x)
 
 
 def claimed(question: Question) -> dict[str, Any]:
@@ -264,18 +212,6 @@ def claimed(question: Question) -> dict[str, Any]:
     }
 
 
-def _in_units(m: Fraction, unit: Fraction) -> int | str:
-    """A multiplier as a whole number of units, or as it is."""
-    count = m / unit
-    return count.numerator if count.denominator == 1 else str(m)
-
-
-def _names(f: Formulation) -> tuple[list[str], list[str]]:
-    """The unknown vectors of both blocks, in the order of their columns."""
-    own = [f"g{j + 1}" for j in range(f.recorded.gradients)] + f.labels
-    return ["start", *own], own
-
-
 def _average(weights: Array, count: int) -> list[Fraction]:
     """Weights of the objectives in fractions that sum to 1."""
     if count == 1:
@@ -283,30 +219,3 @@ def _average(weights: Array, count: int) -> list[Fraction]:
     short = [Fraction(max(0, round(float(w) * 2**40)), 2**40) for w in weights]
     short[int(np.argmax(weights))] += 1 - sum(short)
     return short
-
-
-# ---- values ----
-
-
-def _tree(
-    ends: Sequence[tuple[str, str]], sizes: Sequence[Fraction], root: str, needed: set[str]
-) -> list[tuple[str, int]]:
-    """A spanning tree of the largest edges, from the root on: every vertex and the edge that leads to it."""
-    group = {name: name for edge in ends for name in edge}
-    near: dict[str, list[tuple[str, int]]] = {name: [] for name in group}
-    for i in sorted(range(len(ends)), key=lambda i: -sizes[i]):
-        a, b = ends[i]
-        if group[a] != group[b]:
-            old, new = group[a], group[b]
-            group = {name: new if g == old else g for name, g in group.items()}
-            near[a].append((b, i))
-            near[b].append((a, i))
-    found, seen = [(root, -1)], {root}
-    for v, _ in found:
-        for other, i in near.get(v, ()):
-            if other not in seen:
-                seen.add(other)
-                found.append((other, i))
-    if not needed <= seen:
-        raise WorstCaseError("a function value is in no inequality of the class")
-    return found[1:]

@@ -1,6 +1,7 @@
 """Rates for every number of rounds, or after some: their numbers, worst cases and simulations below them, refusals."""
 
 import json
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -17,15 +18,14 @@ from empirics.algorithms.algorithm import fedavg, renamed
 from empirics.exact import play
 from empirics.training.setting import Setting
 from paper_checks.worst_case import theorem_rates as home, verify
-from paper_checks.worst_case.after_rounds import after, Begun, quadratics
-from paper_checks.worst_case.lyapunov import Lyapunov, NotCertified
+from paper_checks.worst_case.after_rounds import after, quadratics
+from paper_checks.worst_case.lyapunov import answered, Lyapunov, NotCertified
 from paper_checks.worst_case.one_round import Cohort, one_round
 from paper_checks.worst_case.program import WorstCaseError
 from paper_checks.worst_case.rate_case import Case
-from paper_checks.worst_case.rate_search import above, certified, Statement
+from paper_checks.worst_case.rate_search import above, Begun, certified, round_map, slowest, Statement
 from paper_checks.worst_case.solve import worst_case
 from paper_checks.worst_case.theorem_rates import published
-from paper_checks.worst_case.two_quadratics import round_map, slowest
 
 L, MU, SIZE = 1.4, 0.3, 0.17
 KNOWN = {  # (method, K): smallest contraction, least floor, found by an independent prototype at eta = 1/(2K), mu = 0.1
@@ -162,11 +162,12 @@ class Counting:
         return work.state.model + share * (work.mean(ends) - work.state.model), {}
 
 
-def test_a_round_that_counts_who_takes_part_has_no_rate():
+def test_a_round_that_counts_who_takes_part_has_a_rate_where_all_do():
     counting = renamed(fedavg, "counting()", combine=Counting())
-    for more in ({}, {"clients": 5, "cohort": 2}):
-        with pytest.raises(BoundsError, match="how many take part"):
-            certified(Case(counting, 2, 0.2, 1.0, 0.2, **more))
+    whole, plain = (certified(Case(method, 2, 0.2, 1.0, 0.2)) for method in (counting, fedavg))
+    assert whole.contraction == pytest.approx(plain.contraction, rel=1e-9)
+    with pytest.raises(BoundsError, match="how many take part"):
+        certified(Case(counting, 2, 0.2, 1.0, 0.2, clients=5, cohort=2))
 
 
 def test_noise_stays_below_and_half_of_its_floor_would_not():
@@ -190,6 +191,22 @@ def test_the_map_on_two_quadratics_is_the_method():
 
 
 # ---- what is refused, and the verb ----
+
+
+class PanicException(BaseException):
+    """As the solver's extension raises it."""
+
+
+def test_a_solver_that_breaks_down_or_is_not_there_gives_no_number(monkeypatch):
+    class Broken:
+        def solve(self):
+            raise PanicException("Eigval error")
+
+    with pytest.raises(WorstCaseError, match="broke down"):
+        answered(Broken())
+    monkeypatch.setitem(sys.modules, "clarabel", None)
+    with pytest.raises(WorstCaseError, match=r"fedbounds\[exact\]"):
+        fedbounds.rate("fedavg()", local_steps=2, step_size=0.25, smoothness=1, strong_convexity=0.1)
 
 
 def test_what_has_no_rate_is_refused_in_one_line():

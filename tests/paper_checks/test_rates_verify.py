@@ -93,7 +93,8 @@ FORGED = [
     (("change",), "1e999999999"), (("blocks", 0, "bits"), 10**15), (("blocks", 0, "scale", 0), -(10**15)),
     (("claim", "method"), "\nfedavg.json: proved: all"), (("claim", "method"), "\ud800"),
 ]  # fmt: skip
-NO_PROOFS = ["[" * 10**5, '{"a":' * 10**5, "", "NaN", "[]", '"claim"', "\ufeff{}"]
+NO_PROOFS = ["[" * 10**5, '{"a":' * 10**5, "", "NaN", "[]", '"claim"', "\ufeff{}", "null", '{"kind": Infinity}',
+             '{"kind": "1", "kind": "2"}', '{"claim\\nother.json: proved: all": 1}', '{"\\ud800": 1}']  # fmt: skip
 TWICE = [
     ('{"kind":', '{"claim":{"method":"fedavg"},"kind":'), ('"contraction":', '"contraction":"1/3","contraction":'),
     ('"change":', '"holds_for":"noise","change":'), ('"method":', '"weights":"unequal","method":'),
@@ -159,7 +160,7 @@ def test_every_refusal_says_why(random_ones, proofs):
     made = [(put(noisy, path, value), why) for path, value, why in OF_NOISE]
     made += [(put(drawn, path, value), why) for path, value, why in OF_COHORTS]
     made += [({**later, "after": {**later["after"], word: value}}, why) for word, value, why in OF_ROUNDS]
-    made.append((put(proofs[3], ("claim", "start_dissimilarity"), "0"), "heterogeneity at the start"))
+    made.append((put(proofs[3], ("claim", "start_dissimilarity"), "0"), "start_dissimilarity"))
     for proof, why in made:
         with pytest.raises(verify.Refused, match=why):
             verify.check(proof)

@@ -10,9 +10,9 @@ import pytest
 
 from empirics.algorithms import algorithm
 from paper_checks.worst_case import verify
-from paper_checks.worst_case.after_rounds import after, Begun
+from paper_checks.worst_case.after_rounds import after
 from paper_checks.worst_case.rate_case import Case
-from paper_checks.worst_case.rate_search import certified
+from paper_checks.worst_case.rate_search import Begun, certified
 from paper_checks.worst_case.tightness_table import FOLDER
 
 MUTANTS = 2000

