@@ -37,7 +37,7 @@ async function start() {
   if (typeof DecompressionStream === "undefined") return notice("This browser cannot unpack the page: it lacks DecompressionStream, which browsers have since 2023.");
   fill(await unpacked());
   document.body.classList.toggle("single", single());
-  document.body.classList.toggle("curve", globalThis.name === "curve"); // a frame of this name shows the curve and its sliders
+  document.body.classList.toggle("curve", window.name === "curve"); // a frame of this name shows the curve and its sliders
   $("federation").hidden = false;
   $("if").open = innerWidth > 760;
   $("one").open = innerWidth > 760 || single();
