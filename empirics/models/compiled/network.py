@@ -124,18 +124,29 @@ class CompiledNetwork(Network):
         if plan is None or len(plan.shape) != 1 or not plan.pays(count, back=True):
             return None
         weights = _even(count) if weight is None else weight[0].to(torch.float32).contiguous().numpy()
-        total: Tensor | None = None
+        if count <= self.chunk:
+            return self._chunk_gradient(plan, row, samples, wanted, weights)
+        total = torch.zeros(self.dim)
         for begin in range(0, count, self.chunk):
             part = slice(begin, begin + self.chunk)
-            some, g = samples[part], torch.empty(self.dim)  # every parameter's layer writes its gradient
-            plan = self._plan(WHOLE, some)
-            if plan is None or not _run(
-                plan, plan.entropy, len(some), self._memory(plan), row, g.numpy(), _flat(some),
-                targets=_flat(wanted[part].long()), weights=weights[part],
-            ):  # fmt: skip
-                return None  # a target that is not a class: torch names it, or leaves it out
-            total = g if total is None else total.add_(g)
+            plan = self._plan(WHOLE, samples[part])
+            if plan is None:
+                return None
+            found = self._chunk_gradient(plan, row, samples[part], wanted[part], weights[part])
+            if found is None:
+                return None
+            total += found
         return total
+
+    def _chunk_gradient(
+        self, plan: PassPlan, row: Tensor, samples: Tensor, targets: Tensor, weights: Array
+    ) -> Tensor | None:
+        g = torch.empty(self.dim)  # every parameter belongs to a layer, which writes its gradient
+        right = _run(
+            plan, plan.entropy, len(samples), self._memory(plan), row, g.numpy(), _flat(samples),
+            targets=_flat(targets.long()), weights=weights,
+        )  # fmt: skip
+        return g if right else None  # a target that is not a class: torch names it, or leaves it out
 
 
 @lru_cache(maxsize=64)
