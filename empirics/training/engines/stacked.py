@@ -164,8 +164,11 @@ class Moving:
             return self.columns
         columns = checked_columns(f"{self.name}: what moves returns", self.moves(work, step), here)
         before = self.columns
-        same = columns is before or (columns is not None and before is not None and torch.equal(columns, before))
-        if phase is not None or not same:
+        if phase is not None or not (columns is before or _equal(columns, before)):  # a GPU would wait for the second
             self.take.restart()
             self.columns, self.phase = columns, phase
         return self.columns
+
+
+def _equal(a: Tensor | None, b: Tensor | None) -> bool:
+    return a is not None and b is not None and torch.equal(a, b)
