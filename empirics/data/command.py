@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +13,16 @@ from bounds.showing.tables import aligned
 from bounds.showing.usage import refuse_unused
 
 from ..progress import progress
+from ..sizes import in_words
 from ..spec_strings import chosen, refuse_twice
 from .catalogue import DATASETS, FILES, OF_ANOTHER, OWN
 from .dataset import Dataset
 from .features import LICENCE
 from .store import DataFormatError, Files, listed, root
 
-EMBEDDED = "inside scikit-learn"
 NAMES = tuple(name for name in DATASETS if name not in (*OF_ANOTHER, *OWN))
 WORDS = {True: "whole", False: "damaged", None: "no hash listed"}
 """What the listed hash of a file says of it."""
-UNITS = ((2**30, "GB"), (2**20, "MB"), (2**10, "kB"))
 
 
 def data(names: Sequence[str], verify: bool) -> Report:
@@ -46,12 +45,14 @@ def _list(verify: bool) -> Report:
         bar.start(len(NAMES))
         for name in NAMES:
             files = FILES.get(name)
-            paths = [] if files is None else list(_paths(files))
-            hashes = {path: listed(path) for path in paths} if verify else {}
+            hashes = {path: listed(path) if verify else True for path in _paths(files)}
             damaged += [path for path, whole in hashes.items() if whole is False]
-            size = sum(path.stat().st_size for path in paths)
-            place, licence = (EMBEDDED, LICENCE) if files is None else (f"{files.folder}/", files.licence)
-            rows.append([name, _here(files, hashes, bool(paths)), _size(size) if paths else "", place, licence])
+            size = sum(path.stat().st_size for path in hashes)
+            here = "yes" if files is None or files.present else "in part" if hashes else "no"
+            if verify and hashes and here == "yes":
+                here = WORDS[min(hashes.values(), key=[False, None, True].index)]
+            place, licence = ("inside scikit-learn", LICENCE) if files is None else (f"{files.folder}/", files.licence)
+            rows.append([name, here, in_words(size) if hashes else "", place, licence])
             told.append({**dict(zip(head, rows[-1], strict=True)), "bytes": size})
             bar.step()
     lines = [f"folders lie in {root()} ($FEDBOUNDS_DATA)", *aligned(rows, head)]
@@ -60,52 +61,34 @@ def _list(verify: bool) -> Report:
     return Report(lines, found, int(bool(damaged)))
 
 
-def _here(files: Files | None, hashes: Mapping[Path, bool | None], some: bool) -> str:
-    """Whether a set is here; where its files were checked, what was found."""
-    if files is None or not files.present:
-        return "yes" if files is None else "in part" if some else "no"
-    found = set(hashes.values())
-    return WORDS[False if False in found else None if None in found else True] if found else "yes"
-
-
-def _paths(files: Files) -> Iterator[Path]:
+def _paths(files: Files | None) -> Iterator[Path]:
     """The files of a set that are here; some come as folders."""
-    for name in files.names:
-        for path in files.paths(name):
-            yield from sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
-
-
-def _size(count: float) -> str:
-    return next((f"{count / unit:.3g} {word}" for unit, word in UNITS if count >= unit), f"{count} bytes")
+    for path in [path for name in files.names for path in files.paths(name)] if files else []:
+        yield from sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
 
 
 def _described(name: str) -> tuple[dict[str, Any], list[str]]:
     """Read a set, which checks its files: what is in it, for machines and as lines."""
     make: Callable[..., Dataset] = DATASETS[name]
     files = FILES.get(name)
-    if files is not None:
-        for wanted in files.names:
-            files.some(wanted)  # refuses what is not here
+    _ = [files.some(wanted) for wanted in files.names] if files else []  # refuses what is not here
     about = (make.__doc__ or "").partition("\n")[0]
-    hashes = [] if files is None else [(path, listed(path)) for path in _paths(files)]
-    there = [(str(path.relative_to(root())), path.stat().st_size, WORDS[whole]) for path, whole in hashes]
-    lines = [f"{name}: {about}", *(f"  {path}  {_size(size)}, {state}" for path, size, state in there)]
-    told: dict[str, Any] = {"set": name, "about": about, "damaged": ", ".join(p for p, _, w in there if w == "damaged")}
-    told["files"] = [{"path": path, "bytes": size, "state": state} for path, size, state in there]
+    there: list[dict[str, Any]] = [
+        {"path": str(path.relative_to(root())), "bytes": path.stat().st_size, "state": WORDS[listed(path)]}
+        for path in _paths(files)
+    ]
+    lines = [f"{name}: {about}", *(f"  {one['path']}  {in_words(one['bytes'])}, {one['state']}" for one in there)]
+    told: dict[str, Any] = {"set": name, "about": about, "files": there}
+    told["damaged"] = ", ".join(one["path"] for one in there if one["state"] == WORDS[False])
     try:
         with progress(f"reading {name}"):
             found = make()
     except DataFormatError as error:
         return {**told, "damaged": str(error)}, [*lines, f"damaged: {error}"]
-    facts = _facts(found)
-    return {**told, **facts}, [*lines, *(f"  {line}" for line in aligned(_rows(facts)))]
-
-
-def _facts(found: Dataset) -> dict[str, Any]:
-    groups = found.groups
-    return {
+    groups, tests = found.groups, found.test
+    facts: dict[str, Any] = {
         "samples": len(found),
-        "tests": len(found.test) if found.test else None,
+        "tests": None if tests is None else len(tests),
         "shape": list(found.inputs.shape[1:]),
         "kind": found.kind,
         "classes": found.classes,
@@ -114,16 +97,11 @@ def _facts(found: Dataset) -> dict[str, Any]:
         "source": found.source,
         "licence": found.licence,
     }
-
-
-def _rows(facts: dict[str, Any]) -> list[list[str]]:
-    tests = "no test part" if facts["tests"] is None else f"{facts['tests']:,} to test on"
-    classes = f", {facts['classes']} classes" if facts["classes"] else ""
-    groups = [] if facts["groups"] is None else [["groups", f"{facts['groups']:,} ({facts['group_word']})"]]
-    return [
-        ["samples", f"{facts['samples']:,}, {tests}"],
-        ["one sample", " x ".join(map(str, facts["shape"])) or "a number"],
-        ["targets", facts["kind"] + classes],
-        *groups,
+    rows = [
+        ["samples", f"{len(found):,}, {'no test part' if tests is None else f'{len(tests):,} to test on'}"],
+        ["one sample", " x ".join(map(str, found.inputs.shape[1:])) or "a number"],
+        ["targets", found.kind + (f", {found.classes} classes" if found.classes else "")],
+        *([] if groups is None else [["groups", f"{facts['groups']:,} ({found.group_word})"]]),
         *([word, facts[word]] for word in ("source", "licence")),
     ]
+    return {**told, **facts}, [*lines, *(f"  {line}" for line in aligned(rows))]

@@ -50,44 +50,41 @@ class Dataset:
         check_name("name of a data set", self.name)
         must(self.kind in KINDS, "kind of a data set", f"one of {', '.join(KINDS)}", self.kind)
         check_kind(f"{self.name}: classes", "int", self.classes)
+        must(self.prepare is None or callable(self.prepare), f"{self.name}: prepare", "callable or None", self.prepare)
         for word in ("inputs", "targets"):
-            object.__setattr__(self, word, array_of_numbers(f"{self.name}: {word}", getattr(self, word)))
-        if self.groups is not None:
-            object.__setattr__(self, "groups", self._numbered_groups())
+            what = f"{self.name}: {word}"
+            array = array_of_numbers(what, getattr(self, word))
+            object.__setattr__(self, word, array)
+            must(array.size > 0, what, "a sample or more", array.shape)
+            if np.issubdtype(array.dtype, np.floating) and not (finite := np.isfinite(array)).all():
+                first = int(np.argmin(finite.reshape(len(array), -1).all(-1)))
+                raise EmpiricsError(f"{what} must be finite numbers; sample {first} holds nan or infinity")
+        self._check_groups()
         for word, held in (("targets", self.targets), ("groups", self.groups)):
             if held is not None and len(held) != len(self.inputs):
                 raise EmpiricsError(f"{self.name}: {len(self.inputs)} inputs but {len(held)} {word}")
-        for word, array in (("inputs", self.inputs), ("targets", self.targets)):
-            if np.issubdtype(array.dtype, np.floating) and not np.isfinite(array).all():
-                first = int(np.argmin(np.isfinite(array).reshape(len(array), -1).all(-1)))
-                raise EmpiricsError(f"{self.name}: {word} must be finite numbers; sample {first} holds nan or infinity")
-        self._check_samples()
+        if self.prepare is None:
+            rule = "of shape (samples, features), a single feature being inputs[:, None]"
+            must(self.inputs.ndim > 1, f"{self.name}: inputs", rule, self.inputs.shape)
+        must(isinstance(self.test, Dataset | None), f"{self.name}: test", "a Dataset or None", type(self.test).__name__)
+        if self.test is not None and self.prepare is None:
+            shape, given = self.inputs.shape[1:], self.test.inputs.shape[1:]
+            must(given == shape, f"{self.name}: samples of the test set", f"of shape {shape}", given)
         self._check_classes()
 
-    def _numbered_groups(self) -> np.ndarray:
-        """The groups, if they are integers into the names."""
-        what = f"{self.name}: groups"
+    def _check_groups(self) -> None:
+        """Refuse groups that are no integers into the names."""
+        if self.groups is None:
+            return
+        what, names = f"{self.name}: groups", self.group_names
         rule = "one whole number from 0 per sample (empirics.data.dataset.numbered makes them of names)"
-        groups, names = array_of_numbers(what, self.groups, rule), self.group_names
+        groups = array_of_numbers(what, self.groups, rule)
         must(groups.ndim == 1 and groups.dtype.kind != "f", what, rule, (groups.shape, str(groups.dtype)))
         must(groups.min(initial=0) >= 0, what, rule, groups.min(initial=0))
         count = groups.max(initial=0) + 1
         unique = not names or len(set(names)) == len(names) >= count
         must(unique, f"{self.name}: group_names", f"{count} different names or more, one per group", tuple(names))
-        return groups.astype(np.int64) if groups.dtype.kind == "b" else groups
-
-    def _check_samples(self) -> None:
-        """Refuse inputs that are not samples, and a test set of another kind."""
-        what, shape = f"{self.name}: inputs", self.inputs.shape
-        must(self.inputs.size > 0, what, "a sample or more", shape)
-        rule = "of shape (samples, features), a single feature being inputs[:, None]"
-        must(self.prepare is not None or len(shape) > 1, what, rule, shape)
-        must(self.prepare is None or callable(self.prepare), f"{self.name}: prepare", "callable or None", self.prepare)
-        kind = type(self.test).__name__
-        must(isinstance(self.test, Dataset | None), f"{self.name}: test", "a Dataset or None", kind)
-        if self.test is not None and self.prepare is None:
-            given = self.test.inputs.shape[1:]
-            must(given == shape[1:], f"{self.name}: samples of the test set", f"of shape {shape[1:]}", given)
+        object.__setattr__(self, "groups", groups.astype(np.int64) if groups.dtype.kind == "b" else groups)
 
     def _check_classes(self) -> None:
         """Refuse class numbers that are none."""

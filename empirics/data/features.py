@@ -27,41 +27,35 @@ def digits() -> Dataset:
     found = find_spec("sklearn")  # which itself takes longer to load than a small run
     folder = (found.submodule_search_locations if found else None) or [""]
     table: np.ndarray = np.loadtxt(Path(folder[0], "datasets", "data", "digits.csv.gz"), delimiter=",")
-    return _embedded("digits", table[:, :-1] / 16.0, table[:, -1].astype(np.int64), 10)
+    inputs, targets = table[:, :-1] / 16.0, table[:, -1].astype(np.int64)
+    return Dataset("digits", inputs, targets, 10, source="scikit-learn", licence=LICENCE)
 
 
 def iris() -> Dataset:
     """Four lengths of 150 flowers of 3 species (Fisher 1936)."""
-    return _embedded("iris", *_loaded("iris"), 3)
+    return _embedded("iris", 3)
 
 
 def wine() -> Dataset:
     """13 chemical measurements of 178 wines from 3 growers; features of very different scale."""
-    return _embedded("wine", *_loaded("wine"), 3)
+    return _embedded("wine", 3)
 
 
 def breast_cancer() -> Dataset:
     """30 measurements of 569 tumours, malignant (-1) or benign (1); features of very different scale."""
-    inputs, labels = _loaded("breast_cancer")
-    return _embedded("breast_cancer", inputs, signs(labels, "breast_cancer"), 2, "binary")
+    return _embedded("breast_cancer", 2, "binary")
 
 
 def diabetes() -> Dataset:
     """Progression of the disease after a year from 10 scaled measurements of 442 patients (Efron et al. 2004)."""
-    inputs, targets = _loaded("diabetes")
-    return _embedded("diabetes", inputs, targets.astype(np.float64), 0, "regression")
+    return _embedded("diabetes", 0, "regression")
 
 
-def _loaded(name: str) -> tuple[np.ndarray, np.ndarray]:
+def _embedded(name: str, classes: int, kind: str = "classification") -> Dataset:
     from sklearn import datasets
 
     inputs, targets = getattr(datasets, f"load_{name}")(return_X_y=True)
-    return inputs, targets
-
-
-def _embedded(
-    name: str, inputs: np.ndarray, targets: np.ndarray, classes: int, kind: str = "classification"
-) -> Dataset:
+    targets = signs(targets, name) if kind == "binary" else targets
     return Dataset(name, inputs, targets, classes, kind, source="scikit-learn", licence=LICENCE)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Container, Sequence
 from decimal import Decimal
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +14,8 @@ from bounds.errors import shortened, unknown
 from bounds.showing.numbers import DECIMAL
 
 from ..errors import EmpiricsError
+from .cells import Cells, from_csv, from_pandas
 from .dataset import Dataset, numbered, signs
-
-if TYPE_CHECKING:  # it brings Arrow, which a twentieth of a short run would go to
-    from .cells import Cells
 
 FEW = 20
 """Integers are read as classes up to this number of distinct values."""
@@ -40,33 +38,27 @@ def table(file: str, target: str, group: str = "", leave_out: str = "", kind: st
         EmpiricsError: where the file cannot be read, a column is not there, or a value is missing or not of its kind:
             which, in which line, and what to do.
     """
-    from .cells import from_csv
-
     path = Path(file)
     if path.exists() and not path.is_file():
         raise EmpiricsError(f"{file} must be a regular file: every run reads it again")
-    name = f"table({file!r}, target={target!r}, group={group!r}, leave_out={leave_out!r}, kind={kind!r})"
-    return _dataset(from_csv(path), name, target, group, leave_out, kind)
+    return _dataset(from_csv(path), f"table({file!r}", target, group, leave_out, kind)
 
 
 def from_frame(
     frame: Any, target: str, group: str = "", leave_out: str | Sequence[str] = (), kind: str = ""
 ) -> Dataset:
     """A pandas DataFrame as ``table`` reads the file that it would be saved as, its index left out."""
-    from .cells import from_pandas
-
-    pandas = import_module("pandas")
-    if not isinstance(frame, pandas.DataFrame):
+    if not isinstance(frame, import_module("pandas").DataFrame):
         raise EmpiricsError(f"a frame must be a pandas DataFrame; got {type(frame).__name__}")
     if frame.empty:
         raise EmpiricsError(f"{FRAME} must hold a row and a column or more; got shape {frame.shape}")
-    target, group = str(target), str(group)  # columns of a DataFrame may be called by numbers
     left = leave_out if isinstance(leave_out, str) else ",".join(leave_out) + "," * bool(leave_out)
-    name = f"{FRAME}({len(frame)} rows, target={target!r}, group={group!r}, leave_out={left!r}, kind={kind!r})"
-    return _dataset(from_pandas(FRAME, frame), name, target, group, left, kind)
+    # columns of a DataFrame may be called by numbers
+    return _dataset(from_pandas(FRAME, frame), f"{FRAME}({len(frame)} rows", str(target), str(group), left, kind)
 
 
 def _dataset(cells: Cells, name: str, target: str, group: str, leave_out: str, kind: str) -> Dataset:
+    """The set whose name begins with ``name``."""
     if kind not in ("", CLASSES, NUMBERS):
         raise unknown("kind of a table's target", kind, (CLASSES, NUMBERS))
     ignored = _names(leave_out, cells.columns)
@@ -91,20 +83,25 @@ def _dataset(cells: Cells, name: str, target: str, group: str, leave_out: str, k
         number, _, names = numbered(labels)
         groups = number[codes]
     return Dataset(
-        name, inputs, targets, len(classes), shape, groups=groups, group_names=names, group_word=group or "group",
-        class_names=classes, source=cells.who, licence=YOURS,
+        f"{name}, target={target!r}, group={group!r}, leave_out={leave_out!r}, kind={kind!r})", inputs, targets,
+        len(classes), shape, groups=groups, group_names=names, group_word=group or "group", class_names=classes,
+        source=cells.who, licence=YOURS,
     )  # fmt: skip
 
 
 def _targets(cells: Cells, name: str, kind: str) -> tuple[np.ndarray, tuple[str, ...], str]:
     """The targets, the names of their classes in the order of their numbers (none: no classes), and the set's kind."""
-    distinct = np.unique(cells.plain(name))  # with a NaN where a cell is not a number
+    plain = cells.plain(name)  # with a NaN where a cell is not a number
+    distinct = np.unique(plain)
     if kind == NUMBERS or (not kind and np.isfinite(distinct).all() and (len(distinct) > FEW or (distinct % 1).any())):
         return cells.numbers(name), (), "regression"
     codes, labels = cells.labels(name)
     numeric = [DECIMAL.fullmatch(each) is not None for each in labels]
     if not kind and any(numeric) and not all(numeric):
-        cells.refuse_mixture(name, f"mend it, or say that these are {CLASSES}")
+        rows = int(np.isnan(plain).argmax()), int(np.isfinite(plain).argmax())
+        found = ", ".join(f"{cells.row(row)} has {shortened(cells.cell(name, row))!r}" for row in rows)
+        what = f"mend it, or say that these are {CLASSES}"
+        raise EmpiricsError(f"{cells.who}: {name} must hold numbers or text, not both; {found}: {what}")
     if not kind and not any(numeric) and len(labels) > len(codes) / 2:
         seen = f"{len(labels)} different texts in {len(codes)} rows, such as {shortened(labels[0])!r}"
         what = f"write plain numbers such as 0.5, or say that these are {CLASSES}"

@@ -8,23 +8,20 @@ files it lists are checked when they are read.
 from __future__ import annotations
 
 import bz2
-import csv
 import gzip
 import io
 import json
 import lzma
 import os
-import re
 import tarfile
 import tomllib
 import zipfile
-import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import file_digest, sha256
+from hashlib import file_digest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,12 +29,14 @@ from bounds.showing.files import cache_folder
 
 from ..errors import EmpiricsError
 
-ENDINGS = ("", ".gz", ".bz2", ".xz")
-OPENERS = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
+OPENERS: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
+    ".gz": gzip.decompress,
+    ".bz2": bz2.decompress,
+    ".xz": lzma.decompress,
+}
+"""How files with these endings are opened."""
 EMBEDDED = ("breast_cancer", "diabetes", "digits", "iris", "wine")
-UNREADABLE = (ValueError, KeyError, IndexError, TypeError, AttributeError, csv.Error)
-"""What a parser stumbles over in a file of another format."""
-DAMAGE = (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile)
 
 
 class MissingDataError(EmpiricsError):
@@ -48,16 +47,11 @@ class DataFormatError(EmpiricsError):
     """A file that is not what its name promises: truncated, damaged, of another format or with another checksum."""
 
 
-@dataclass(frozen=True)
-class Download:
+class Download(NamedTuple):
     """One file of a set in public: addresses to try in order, and its sha256 (of md5, forgeries can be made)."""
 
     urls: tuple[str, ...]
     sha256: str
-
-    def __post_init__(self) -> None:
-        if not re.fullmatch("[0-9a-f]{64}", self.sha256):
-            raise EmpiricsError(f"{self.urls[0]}: a download needs the sha256 of its file; got {self.sha256!r}")
 
     @property
     def name(self) -> str:
@@ -80,12 +74,8 @@ class Files:
 
     def paths(self, name: str) -> list[Path]:
         """The files called ``name``, compressed or not, in order of their names; empty where there are none."""
-        folder = root() / self.folder
-        for ending in ENDINGS:
-            found = sorted(folder.glob(name + ending))
-            if found:
-                return found
-        return []
+        found = (sorted((root() / self.folder).glob(name + ending)) for ending in OPENERS)
+        return next(filter(None, found), [])
 
     @property
     def present(self) -> bool:
@@ -96,19 +86,13 @@ class Files:
         return self.some(name)[0]
 
     def some(self, name: str) -> list[Path]:
-        """The paths of the files called ``name``, at least one; MissingDataError where there is none."""
+        """The paths of the files called ``name``, at least one; MissingDataError, with ways to go on, where none is."""
         if found := self.paths(name):
             return found
-        raise MissingDataError(self.missing(name))
-
-    def missing(self, name: str) -> str:
-        """The message for a file that is not there, with the three ways to go on."""
-        fetch = (
-            f"or pip install 'fedbounds[data]' and call empirics.data.catalogue.download({self.set!r})"
-            if self.downloads
-            else "or download it from there yourself (no download with a checked hash is known)"
-        )
-        return (
+        fetch = "or download it from there yourself (no download with a checked hash is known)"
+        if self.downloads:
+            fetch = f"or pip install 'fedbounds[data]' and call empirics.data.catalogue.download({self.set!r})"
+        raise MissingDataError(
             f"{self.set}: no file {self.folder}/{name} (or .gz, .bz2, .xz) under {root()}; put the files of "
             f"{self.page} there or point FEDBOUNDS_DATA at the folder with {self.folder}/, {fetch}, "
             f"or use an embedded set: {', '.join(EMBEDDED)}"
@@ -116,11 +100,10 @@ class Files:
 
 
 def _listed_files() -> dict[str, Files]:
-    with Path(__file__).with_name("sets.toml").open("rb") as file:
-        sets = tomllib.load(file)
+    sets = tomllib.loads(Path(__file__).with_name("sets.toml").read_text(encoding="utf-8"))
     for name, about in sets.items():
-        downloads = tuple(Download(tuple(one["urls"]), one["sha256"]) for one in about.pop("downloads", ()))
-        sets[name] = Files(name, about.pop("folder"), tuple(about.pop("names")), downloads=downloads, **about)
+        about["downloads"] = tuple(Download(tuple(one["urls"]), one["sha256"]) for one in about.get("downloads", ()))
+        sets[name] = Files(name, **{**about, "names": tuple(about["names"])})
     return sets
 
 
@@ -130,68 +113,78 @@ FILES = _listed_files()
 
 def root() -> Path:
     """The folder with one folder per family of sets."""
-    if given := os.environ.get("FEDBOUNDS_DATA"):
-        return Path(given).expanduser()
-    return cache_folder()
+    given = os.environ.get("FEDBOUNDS_DATA")
+    return Path(given).expanduser() if given else cache_folder()
+
+
+def listed(path: Path) -> bool | None:
+    """Whether a file has the hash that ``SHA256SUMS`` of the root lists for it; None where it lists none."""
+    listing = root() / "SHA256SUMS"
+    lines = listing.read_text().splitlines() if listing.is_file() else []
+    rows = (line.split(maxsplit=1) for line in lines)
+    sums = {root() / row[1].strip().lstrip("*").removeprefix("./"): row[0] for row in rows if len(row) == 2}
+    if path not in sums:
+        return None
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest() == sums[path]
+
+
+def damaged(path: Path, reason: object) -> DataFormatError:
+    """The error for a file that cannot be read."""
+    return DataFormatError(f"{path} is truncated, damaged or of another format ({reason}); fetch the file again")
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """While a file is opened and parsed: whatever its content makes of a parser is the file's fault."""
+    try:
+        yield
+    except EmpiricsError:
+        raise
+    except Exception as error:
+        raise damaged(path, f"{type(error).__name__}: {error}") from None
 
 
 def read(path: Path) -> bytes:
     """The content of a file, checked against ``SHA256SUMS`` if it is listed there, and decompressed by its ending."""
+    if listed(path) is False:
+        raise DataFormatError(f"{path} does not have the sha256 that SHA256SUMS lists; fetch the file again")
     data = path.read_bytes()
-    wanted = _sums().get(path)
-    if wanted is not None and (found := sha256(data).hexdigest()) != wanted:
-        said = f"{path} has sha256 {found[:12]}.., SHA256SUMS says {wanted[:12]}..; fetch the file again"
-        raise DataFormatError(said)
-    try:
+    with reading(path):
         return OPENERS.get(path.suffix, bytes)(data)
-    except DAMAGE as error:
-        raise damaged(path, error) from None
 
 
-def members(path: Path, ending: str) -> Iterator[tuple[str, bytes]]:
+def members(path: Path, ending: str) -> list[tuple[str, bytes]]:
     """Names and contents of the files in a tar (compressed or not) or zip archive whose names end so, in its order."""
-    data = read(path)  # decompressed as a whole: tarfile alone would not miss a lost end
-    try:
+    data = io.BytesIO(read(path))  # decompressed as a whole: tarfile alone would not miss a lost end
+    with reading(path):
         if path.suffix == ".zip":
-            with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                for name in archive.namelist():
-                    if name.endswith(ending):
-                        yield name, archive.read(name)
-        else:
-            with tarfile.open(fileobj=io.BytesIO(data)) as archive:
-                for entry in archive:
-                    if entry.isfile() and entry.name.endswith(ending):
-                        yield entry.name, archive.extractfile(entry).read()  # type: ignore[union-attr]
-    except DAMAGE as error:
-        raise damaged(path, error) from None
+            with zipfile.ZipFile(data) as zipped:
+                return [(name, zipped.read(name)) for name in zipped.namelist() if name.endswith(ending)]
+        with tarfile.open(fileobj=data) as archive:
+            files = [entry for entry in archive if entry.isfile() and entry.name.endswith(ending)]
+            return [(entry.name, archive.extractfile(entry).read()) for entry in files]  # type: ignore[union-attr]
 
 
 def matlab(path: Path, *names: str) -> list[Any]:
     """The variables ``names`` of a MATLAB file (version 5)."""
     from scipy.io import loadmat
-    from scipy.io.matlab import MatReadError
 
     data = read(path)
-    try:
+    with reading(path):
         found = loadmat(io.BytesIO(data), variable_names=names)
-    except (MatReadError, ValueError, TypeError, OSError, NotImplementedError, EOFError) as error:
-        raise damaged(path, error) from None
-    if absent := [name for name in names if name not in found]:
-        raise damaged(path, f"no variable {absent[0]!r}")
-    return [found[name] for name in names]
+        return [found[name] for name in names]
 
 
-def picture(data: bytes, path: Path, mode: str, size: int | None = None) -> np.ndarray:
+def picture(data: bytes, path: Path, mode: str, size: int) -> np.ndarray:
     """Pixels ``(H, W)`` for mode "L" or ``(H, W, 3)`` for "RGB", made ``size`` x ``size`` by averaging areas."""
     try:
-        from PIL import Image, UnidentifiedImageError
+        from PIL import Image
     except ImportError:
         raise EmpiricsError("opening pictures needs Pillow: pip install 'fedbounds[data]'") from None
-    try:
+    with reading(path):
         image = Image.open(io.BytesIO(data)).convert(mode)
-    except (UnidentifiedImageError, OSError, ValueError) as error:
-        raise damaged(path, error) from None
-    if size is not None and image.size != (size, size):
+    if image.size != (size, size):
         image = image.resize((size, size), Image.Resampling.BOX)
     return np.asarray(image, dtype=np.uint8)
 
@@ -211,41 +204,6 @@ def leaf_users(files: Files, part: str) -> Iterator[tuple[Path, str, list[Any], 
             yield path, name, data["x"], data["y"]
 
 
-def listed(path: Path) -> bool | None:
-    """Whether a file has the hash that ``SHA256SUMS`` of the root lists for it; None where it lists none."""
-    wanted = _sums().get(path)
-    if wanted is None:
-        return None
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest() == wanted
-
-
-def _sums() -> dict[Path, str]:
-    """The hashes listed in the root, by path."""
-    top = root()
-    listing = top / "SHA256SUMS"
-    if not listing.is_file():
-        return {}
-    rows = (line.split(maxsplit=1) for line in listing.read_text().splitlines() if line.strip())
-    return {top / row[1].strip().lstrip("*").removeprefix("./"): row[0] for row in rows if len(row) == 2}
-
-
-def damaged(path: Path, reason: object) -> DataFormatError:
-    """The error for a file that cannot be read."""
-    return DataFormatError(f"{path} is truncated, damaged or of another format ({reason}); fetch the file again")
-
-
-@contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """While a file is parsed: whatever its content makes of the parser is the file's fault."""
-    try:
-        yield
-    except EmpiricsError:
-        raise
-    except UNREADABLE as error:
-        raise damaged(path, f"{type(error).__name__}: {error}") from None
-
-
 # ---- downloads ----
 
 
@@ -254,9 +212,7 @@ def fetch(files: Files) -> Path:
     if not files.downloads:
         raise EmpiricsError(f"no download with a checked hash is known for {files.set}; its files are at {files.page}")
     folder = root() / files.folder
-    if files.present:
-        return folder
-    for download in files.downloads:
+    for download in () if files.present else files.downloads:
         path = _retrieved(download, folder)
         if path.name.endswith((".tar.gz", ".zip")):
             for wanted in files.names:  # the members that the set names, without their folders

@@ -10,7 +10,6 @@ from torch import nn, Tensor
 from torch.nn.modules.batchnorm import _BatchNorm
 
 STATISTICS = ("running_mean", "running_var")
-KEPT = 1 << 20  # rows up to this long keep their views: making them anew costs 1 % of a small CNN's step
 
 
 class FlatModule:
@@ -31,7 +30,6 @@ class FlatModule:
         self.views: list[Tensor] = []
         self._sizes = [shape.numel() for shape in self.shapes.values()]
         self._places = _places(module)
-        self._kept = False
         for part in module.modules():
             if isinstance(part, nn.RNNBase):
                 part.flatten_parameters = _stay  # type: ignore[method-assign]
@@ -46,9 +44,6 @@ class FlatModule:
         for part, _ in self._statistics:
             part.training = learns and self.learning and torch.is_grad_enabled()
         in_graph = row.requires_grad or torch._C._are_functorch_transforms_active()
-        keep = trained and not in_graph and row.numel() <= KEPT
-        if keep and self._kept and self.views[0].data_ptr() == row.data_ptr():
-            return
         views = [piece.view(shape) for piece, shape in zip(row.split(self._sizes), self.shapes.values(), strict=True)]
         views, statistics = views[: len(self._places)], views[len(self._places) :]
         for (part, kind), view in zip(self._statistics, statistics, strict=True):
@@ -59,7 +54,7 @@ class FlatModule:
         for places, view in zip(self._places, views, strict=True):
             for parameters, key in places:
                 parameters[key] = view
-        self.views, self._kept = views, keep
+        self.views = views
 
 
 def _stay() -> None:

@@ -125,10 +125,6 @@ class Linear:
             back = torch.addmm(w.view(-1, self.features), flat, inputs[0], beta=self.regularisation, alpha=share)
         return back.view(w.shape[0], self.dim)
 
-    def sample_losses(self, w: Tensor, inputs: Tensor, targets: Tensor) -> Tensor:
-        """Loss of every sample, regularisation included ``(rows, batch)``."""
-        return self.losses(self.output(w, inputs), _for_all(w, targets)) + self.penalty(w).unsqueeze(-1)
-
     @torch.no_grad()
     def evaluate(self, w: Tensor, inputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
         """Loss of every sample, regularisation included, and which are predicted right, both ``(rows, batch)``."""
@@ -307,26 +303,17 @@ class LeastSquares(Linear):
         scaled = root.unsqueeze(-1) * inputs
         zero = inputs.new_zeros(len(weight), self.outputs, inputs.shape[1])
         aims = -self._residual(zero, _for_all(weight, targets)) * root.unsqueeze(1)
-        samples, features = inputs.shape[1:]
+        dual = inputs.shape[1] < inputs.shape[2]
+        gram = scaled @ scaled.mT if dual else scaled.mT @ scaled
+        gram.diagonal(dim1=-2, dim2=-1).add_(self.regularisation)
         try:
-            if samples < features:
-                gram = _plus_diagonal(scaled @ scaled.mT, self.regularisation)
-                solved = torch.linalg.solve(gram, aims.mT).mT @ scaled
-            else:
-                gram = _plus_diagonal(scaled.mT @ scaled, self.regularisation)
-                solved = torch.linalg.solve(gram, (aims @ scaled).mT).mT
+            solved = torch.linalg.solve(gram, aims.mT if dual else (aims @ scaled).mT).mT
         except torch.linalg.LinAlgError:
             rule = "the penalty of least squares must be large enough for a single minimiser"
             raise EmpiricsError(f"{rule}; got {self.regularisation:g}") from None
-        return solved.reshape(len(weight), self.dim)
+        return (solved @ scaled if dual else solved).reshape(len(weight), self.dim)
 
 
 def _minus_one_hot(x: Tensor, targets: Tensor) -> Tensor:
     """``x (rows, outputs, batch)`` minus one in the place of every sample's class, in place."""
     return x.scatter_add_(1, targets.unsqueeze(1), x.new_full((1, 1, 1), -1.0).expand(len(x), 1, x.shape[-1]))
-
-
-def _plus_diagonal(gram: Tensor, number: float) -> Tensor:
-    """``gram + number I`` for a stack of square matrices, in place."""
-    gram.diagonal(dim1=-2, dim2=-1).add_(number)
-    return gram

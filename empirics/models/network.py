@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from threading import local, RLock
 from typing import Any, ClassVar
 
@@ -91,10 +92,10 @@ class Network:
     @property
     def work(self) -> FlatModule:
         """The module that computes, on whichever row it is given: one for every thread."""
-        found: FlatModule | None = getattr(self._own, "work", None)
-        if found is None:
-            found = self._own.work = self._made_work()
-        return found
+        if not hasattr(self._own, "work"):
+            self._own.work = self._made_work()
+        work: FlatModule = self._own.work
+        return work
 
     def _made_work(self) -> FlatModule:
         keep_freed_memory()
@@ -142,11 +143,9 @@ class Network:
     @cached_property
     def parameters(self) -> Mapping[str, slice]:
         """Column ranges of the row by the module's own names of parameters and running statistics."""
-        ranges, begin = {}, 0
-        for name, shape in self.work.shapes.items():
-            ranges[name] = slice(begin, begin + shape.numel())
-            begin += shape.numel()
-        return ranges
+        sizes = [shape.numel() for shape in self.work.shapes.values()]
+        ends = accumulate(sizes)
+        return {name: slice(end - size, end) for name, size, end in zip(self.work.shapes, sizes, ends, strict=True)}
 
     @cached_property
     def layers(self) -> Mapping[str, slice]:
@@ -261,12 +260,12 @@ class Network:
     def evaluate(self, w: Tensor, inputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
         """``losses`` and ``correct`` ``(1, batch)``, chunk by chunk: outputs of one chunk at a time are in memory."""
         self._checked(inputs)
-        losses, correct, chunk = [], [], self._chunk(inputs)
-        for part, wanted in zip(inputs.split(chunk, 1), targets.split(chunk, 1), strict=True):
+        found = []
+        for part, wanted in zip(*(held.split(self._chunk(inputs), 1) for held in (inputs, targets)), strict=True):
             output = self.output(w, part)
-            losses.append(self.losses(output, wanted))
-            correct.append(self.correct(output, wanted))
-        return torch.cat(losses, 1), torch.cat(correct, 1)
+            found.append((self.losses(output, wanted), self.correct(output, wanted)))
+        losses, correct = (torch.cat(parts, 1) for parts in zip(*found, strict=True))
+        return losses, correct
 
 
 @dataclass(frozen=True, eq=False)

@@ -137,70 +137,57 @@ def per_sample(model: Model, w: Tensor, samples: Samples) -> tuple[Tensor, Tenso
 
 def own(model: Model, rows: Tensor, clients: np.ndarray, samples: Samples) -> Means:
     """Row k's model on the samples of ``clients[k]`` ``(rows,)``."""
-    samples = samples.like(rows)
+    samples, found = samples.like(rows), []
     if not model.stacked:
-        found = []
         for row, client in zip(rows, clients, strict=True):
             x, y = samples.of(int(client))
-            losses, right = model.evaluate(row.unsqueeze(0), x.unsqueeze(0), y.unsqueeze(0))
-            found.append((losses.double().mean(), right.double().mean()))
-        return Means(torch.stack([f[0] for f in found]), torch.stack([f[1] for f in found]))
-    found, begin = [], 0
-    for group in groups(model, samples, clients):
+            values = model.evaluate(row.unsqueeze(0), x.unsqueeze(0), y.unsqueeze(0))
+            found.append(torch.stack([value.double().mean() for value in values]).unsqueeze(1))
+    begin = 0
+    for group in groups(model, samples, clients) if model.stacked else ():
         x, y, weight = samples.whole(group)
-        losses, right = model.evaluate(rows[begin : begin + len(group)], x, y)
-        found.append(((losses * weight).sum(-1), (right * weight).sum(-1)))
+        values = model.evaluate(rows[begin : begin + len(group)], x, y)
+        found.append(torch.stack([(value * weight).sum(-1) for value in values]))
         begin += len(group)
-    return Means(torch.cat([f[0] for f in found]).double(), torch.cat([f[1] for f in found]).double())
+    return Means(*torch.cat(found, 1).double())
 
 
 def each(model: Model, rows: Tensor, samples: Samples) -> Means:
     """Every row's model on all samples, equally weighted ``(rows,)``."""
-    loss, right, samples = [], [], samples.like(rows)
+    samples, found = samples.like(rows), []
     for part in rows.split(32 if model.stacked else 1):
-        sums = [torch.zeros(len(part), dtype=torch.float64, device=rows.device) for _ in range(2)]
+        sums = torch.zeros(2, len(part), dtype=torch.float64, device=rows.device)
         for _, x, y in samples.chunks(CHUNK):
-            losses, correct = model.evaluate(part, x, y)
-            sums[0] += losses.double().sum(-1)
-            sums[1] += correct.double().sum(-1)
-        loss.append(sums[0])
-        right.append(sums[1])
-    count = len(samples.federation.members)
-    return Means(torch.cat(loss) / count, torch.cat(right) / count)
+            sums += torch.stack([value.double().sum(-1) for value in model.evaluate(part, x, y)])
+        found.append(sums)
+    return Means(*torch.cat(found, 1) / len(samples.federation.members))
 
 
 def client_gradients(model: Model, w: Tensor, samples: Samples) -> Tensor:
     """The gradient of every client's mean loss at one model ``(clients, dim)``."""
-    clients, samples = np.arange(samples.federation.clients), samples.like(w)
-    if not model.stacked:
-        return torch.cat([_network_gradient(model, w, *samples.of(int(k))) for k in clients])
-    found = []
-    for group in groups(model, samples, clients):
-        x, y, weight = samples.whole(group)
-        found.append(model.gradient(w.expand(len(group), -1).contiguous(), (x, y, weight.to(w.dtype))))
+    clients, samples, found = np.arange(samples.federation.clients), samples.like(w), []
+    if model.stacked:
+        for group in groups(model, samples, clients):
+            x, y, weight = samples.whole(group)
+            found.append(model.gradient(w.expand(len(group), -1).contiguous(), (x, y, weight.to(w.dtype))))
+        return torch.cat(found)
+    for client in clients:
+        inputs, targets = samples.of(int(client))
+        total = torch.zeros_like(w).unsqueeze(0)
+        for x, y in zip(inputs.split(CHUNK), targets.split(CHUNK), strict=True):
+            part = model.gradient(w.unsqueeze(0), (x.unsqueeze(0), y.unsqueeze(0), None))
+            total += part * (len(x) / len(inputs))
+        found.append(total)
     return torch.cat(found)
-
-
-def _network_gradient(model: Model, w: Tensor, inputs: Tensor, targets: Tensor) -> Tensor:
-    total = torch.zeros_like(w).unsqueeze(0)
-    for x, y in zip(inputs.split(CHUNK), targets.split(CHUNK), strict=True):
-        part = model.gradient(w.unsqueeze(0), (x.unsqueeze(0), y.unsqueeze(0), None))
-        total += part * (len(x) / len(inputs))
-    return total
 
 
 def gradient(model: Model, rows: Tensor, samples: Samples, weights: Tensor) -> Tensor:
     """The gradient of the clients' losses averaged by ``weights (clients,)``, at every row ``(rows, dim)``."""
     share, samples = (samples.share * weights[samples.owner]).to(rows.dtype), samples.like(rows)
-    if not model.stacked:
-        return torch.cat([_weighted(model, row, samples, share) for row in rows])
-    _, x, y = next(samples.chunks(WHOLE))
-    parts = rows.split(16)
-    return torch.cat([model.gradient(part.contiguous(), (x, y, share.expand(len(part), -1))) for part in parts])
-
-
-def _weighted(model: Model, row: Tensor, samples: Samples, share: Tensor) -> Tensor:
-    total = torch.zeros_like(row).unsqueeze(0)
-    for place, x, y in samples.chunks(CHUNK):
-        total += model.gradient(row.unsqueeze(0), (x, y, share[place].unsqueeze(0)))
-    return total
+    found = []
+    for part in rows.split(16 if model.stacked else 1):
+        total = torch.zeros_like(part)
+        for place, x, y in samples.chunks(WHOLE if model.stacked else CHUNK):
+            total += model.gradient(part.contiguous(), (x, y, share[place].expand(len(part), -1)))
+        found.append(total)
+    return torch.cat(found)

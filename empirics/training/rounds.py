@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 Watch = Callable[[Work, Tensor, State], None]
 BLOCK = 16  # rounds whose cohorts are drawn together
-LARGE = 10**7  # sample numbers of a round, of which many more may not fit into memory
+LARGE = 10**7  # sample numbers drawn at once, of which many more may not fit into memory
 
 
 def draw_cohort(setting: Setting, federation: Source, seed: int, round_: int) -> tuple[Array, Array]:
@@ -193,7 +193,11 @@ def plan(
     starts = checked_models(
         f"{algorithm.name}: what start returns", algorithm.start(state, rows), state.model.expand(len(rows), -1)
     )
-    _refuse_batches(int(steps.max()), len(clients) if model.stacked else 1, setting.batch)
+    most = int(steps.max())
+    drawn_at_once = most * (len(clients) if model.stacked else 1) * setting.batch
+    if drawn_at_once > LARGE:
+        what = f"drawing the batches of a round of {most} local steps"
+        refuse_beyond_memory(NUMBER * drawn_at_once, what, "take more rounds of fewer steps")
     return Work(
         state=state,
         clients=clients,
@@ -206,7 +210,7 @@ def plan(
         seed=seed,
         starts=statistics.started(model, state, rows, starts),
         layers=model.layers,
-        sizes=setting.sizes(state.round, step_size, int(steps.max())),
+        sizes=setting.sizes(state.round, step_size, most),
         recalled={},
         labels=federation.label_counts[rows] if algorithm.needs_labels else None,
         net=model,
@@ -230,10 +234,3 @@ def _client_steps(
     numbers, place = np.unique(setting.planned(federation.client_sizes[clients]), return_inverse=True)
     made = [checked_steps(where, algorithm.steps(state, number.item(), planned)) for number in numbers]
     return np.array([steps for steps, _ in made])[place], made[0][1]
-
-
-def _refuse_batches(steps: int, rows: int, batch: int) -> None:
-    """The sample numbers of a round's batches are drawn at once; those of single networks client by client."""
-    if steps * rows * batch > LARGE:
-        what = f"drawing the batches of a round of {steps} local steps"
-        refuse_beyond_memory(NUMBER * steps * rows * batch, what, "take more rounds of fewer steps")

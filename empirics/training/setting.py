@@ -87,9 +87,7 @@ class Setting:
             self.refuse_epochs("step_size_rule harmonic counts local steps")
         if self.step_offset is not None:
             if self.step_size_rule != "constant":
-                raise EmpiricsError(
-                    f"step_offset is a rule of its own: leave out step_size_rule; got {self.step_size_rule!r}"
-                )
+                raise EmpiricsError(f"step_offset is a step_size_rule of its own; got {self.step_size_rule!r} too")
             self.refuse_epochs("step_offset counts local steps")
 
     def refuse_epochs(self, why: str) -> None:

@@ -123,7 +123,7 @@ def read_log(path: Path, bound: Bound) -> Log:
             raise BoundsError(f"{cells.who}, {cells.row(row)}: {name} must be {domain.words}; got {got}")
     unread = tuple(n for n in cells.columns if n not in known and not n.startswith("Unnamed: "))
     columns, seeds, rounds = _arranged(cells, numbers)
-    plan = {name: np.array(cells.columns[name].to_pylist()) for name in unread if name.lower() in SHARED}
+    plan = {name: np.array(cells.columns[name]) for name in unread if name.lower() in SHARED}
     counts = [name for name in numbers if name != bound.target.name and quantities[name].card.domain.whole]
     moments = cells.plain(ROUND) if ROUND in cells.columns else np.zeros(len(cells.columns[bound.target.name]))
     for name, values in {**plan, **{name: numbers[name] for name in counts}}.items():

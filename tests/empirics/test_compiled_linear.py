@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pytest
 import torch
 from hypothesis import given, settings, strategies as st
 from loops import cases
+from refusals import all_refused
 
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg, renamed
@@ -102,41 +102,31 @@ class Same:
         return gradient
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
-def test_steps_taken_in_one_call_are_those_taken_one_by_one(model):
-    by_steps = renamed(fedavg, "same()", direction=Same())
-    ours = trained(compiled(model), "fedavg", plain=model)
-    assert torch.equal(ours, trained(compiled(model), by_steps, plain=model))
-    assert torch.equal(ours, trained(compiled(model), "fedprox(mu=0)", plain=model))
-    assert not torch.equal(ours, trained(model, "fedavg"))
-
-
 MOMENTUM = {"momentum": 0.6, "clip": 0.9}
 ADAMW = {"optimizer": "adamw", "weight_decay": 0.02}
 RUNS = {"fedavg": {}, "fedsam": MOMENTUM, "scaffold": ADAMW, "fedprox(mu=0.1)": MOMENTUM, "feddyn": {}}
 
 
-@cases("method", RUNS)
-def test_training_ends_where_that_on_torch_does(method):
-    setting = replace(SETTING, **RUNS[method])
-    for model in MODELS:
-        ours = trained(compiled(model), method, setting=setting, plain=model)
-        theirs = trained(model, method, setting=setting)
-        assert float((ours - theirs).norm() / theirs.norm()) < 100 * CLOSE[model.dtype]
+@cases("model", MODELS)
+def test_training_ends_where_that_on_torch_does_whether_steps_are_taken_in_one_call_or_one_by_one(model):
+    ours = compiled(model)
+    assert isinstance(ours, type(model))
+    assert compiled(ours) is ours
+    assert engine_of(ours) == ENGINES[-1]
+    assert isinstance(choose(ours), Stacked)
+    at_once = trained(ours, "fedavg", plain=model)
+    for one_by_one in (renamed(fedavg, "same()", direction=Same()), "fedprox(mu=0)"):
+        assert torch.equal(at_once, trained(ours, one_by_one, plain=model))
+    assert not torch.equal(at_once, trained(model, "fedavg"))
+    for method, options in RUNS.items():
+        setting = replace(SETTING, **options)
+        found, theirs = (trained(each, method, setting=setting, plain=model) for each in (ours, model))
+        assert float((found - theirs).norm() / theirs.norm()) < 100 * CLOSE[model.dtype]
 
 
-def test_compiled_linear_models_are_stacked_all_else_is_the_same_and_a_subclass_is_not_served():
-    for model in MODELS:
-        ours = compiled(model)
-        assert isinstance(ours, type(model))
-        assert compiled(ours) is ours
-        assert engine_of(ours) == ENGINES[-1]
-        assert isinstance(choose(ours), Stacked)
-        assert replace(ours, dtype=torch.float64).smoothness(torch.ones(2, 3)) == model.smoothness(torch.ones(2, 3))
-
+def test_a_subclass_is_not_served():
     class Other(Softmax):
         pass
 
-    for kind in (Other, Linear):
-        with pytest.raises(NotServed, match=kind.__name__):
-            compiled(kind(3, 2))
+    wrong = {kind: kind.__name__ for kind in (Other, Linear)}
+    all_refused(wrong, lambda kind: compiled(kind(3, 2)), NotServed)

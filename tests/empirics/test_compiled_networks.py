@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import assume, given, settings, strategies as st
+from loops import cases
+from refusals import all_refused
 from torch import nn
 
 from empirics.algorithms import algorithm
@@ -67,41 +69,32 @@ def relative(net, away, exact):
     }
 
 
-def close(net, w, batch, allowed=1e-6):
-    """Compiled gradients as near to float64 as asked, or at most twice as far as those of torch."""
-    ours = errors(net, w, batch, compiled(net).gradient(w, batch))
-    torchs = errors(net, w, batch, net.gradient(w, batch))
-    return all(error <= max(allowed, 2 * torchs[name]) for name, error in ours.items())
-
-
-def labels(batch):
-    """The same samples, each with any number of labels."""
-    targets = torch.randint(0, 2, (*batch[1].shape, 4), generator=torch.Generator().manual_seed(8))
-    return batch[0], targets, batch[2]
-
-
 def ties():
     return nn.Sequential(nn.Conv2d(1, 3, 1), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(12, 3))
 
 
-def cases():
+def networks():
     """Networks, each with a batch of its inputs."""
     for name in PAPERS:
         net = network(name)
         for samples, weighted in ((32, False), (7, True)):
-            batch = batch_of(net, net.input_shape, samples, net.build.classes, weighted=weighted)
-            yield f"{name}, {samples} samples", net, batch
-    yield "more samples than a chunk", net, batch_of(net, net.input_shape, 300, 62)
-    own = Network("own", lenet)
-    batch = batch_of(own, (2, 23, 21), 19, 4)
-    yield "strides and rims", own, batch
-    yield "another loss", Network("labels", lenet, LOSSES["multi_label"]), labels(batch)
+            yield net, batch_of(net, net.input_shape, samples, net.build.classes, weighted=weighted)
+    yield net, batch_of(net, net.input_shape, 300, 62)  # more samples than a chunk
+    own = Network("strides and rims", lenet)
+    inputs, targets, _ = batch = batch_of(own, (2, 23, 21), 19, 4)
+    yield own, batch
+    several = torch.randint(0, 2, (*targets.shape, 4), generator=torch.Generator().manual_seed(8))
+    yield Network("another loss", lenet, LOSSES["multi_label"]), (inputs, several, None)
     inputs, targets, _ = batch_of(own, (1, 4, 4), 5, 3)
-    yield "equal numbers in a window", Network("ties", ties), (inputs.round(), targets, None)  # three values
+    yield Network("ties", ties), (inputs.round(), targets, None)  # equal numbers in a window: of three values
 
 
-def test_gradients_are_those_of_float64_autograd():
-    assert [name for name, net, batch in cases() if not close(net, net.start(5).unsqueeze(0), batch)] == []
+@cases("net batch", networks())
+def test_gradients_are_those_of_float64_autograd_or_at_most_twice_as_far_from_them_as_torchs(net, batch):
+    w = net.start(5).unsqueeze(0)
+    torchs = errors(net, w, batch, net.gradient(w, batch))
+    for name, error in errors(net, w, batch, compiled(net).gradient(w, batch)).items():
+        assert error <= max(1e-6, 2 * torchs[name])
 
 
 sides, channels, kernels = st.integers(5, 11), st.integers(1, 9), st.integers(1, 4)
@@ -299,42 +292,35 @@ def test_the_engine_is_in_a_cells_key_and_card_and_torch_changes_no_key(job, wor
 # ---- what is not served ----
 
 
-@pytest.mark.parametrize(
-    ("net", "why"),
-    [
-        (lambda: nn.Sequential(nn.Flatten(), nn.Linear(9, 4), nn.Tanh(), nn.Linear(4, 3)), "2 is Tanh"),
-        (lambda: nn.Sequential(nn.Conv2d(2, 4, 3, groups=2), nn.Flatten()), "groups"),
-        (lambda: nn.Sequential(nn.MaxPool2d(2, stride=1), nn.Flatten(), nn.Linear(9, 3)), "0 is MaxPool2d"),
-        (lambda: Split(nn.GRU(3, 4), nn.Linear(4, 2)), "features is GRU"),
-        (lambda: nn.Sequential(*[nn.Linear(4, 4)] * 2), "shares its weight"),
-        ("sent140_linear", "one dense layer"),
-        ("femnist_dnn(precision='float64')", "float64"),
-    ],
-)
-def test_a_network_that_is_not_served_stays_on_torch_and_says_why(net, why):
-    with pytest.raises(NotServed, match=why):
-        compiled(network(net) if isinstance(net, str) else Network("own", net))
+NOT_SERVED = [
+    (lambda: nn.Sequential(nn.Flatten(), nn.Linear(9, 4), nn.Tanh(), nn.Linear(4, 3)), "2 Tanh"),
+    (lambda: nn.Sequential(nn.Conv2d(2, 4, 3, groups=2), nn.Flatten()), "groups"),
+    (lambda: nn.Sequential(nn.MaxPool2d(2, stride=1), nn.Flatten(), nn.Linear(9, 3)), "0 MaxPool2d"),
+    (lambda: Split(nn.GRU(3, 4), nn.Linear(4, 2)), "features GRU"),
+    (lambda: nn.Sequential(*[nn.Linear(4, 4)] * 2), "weight"),
+    ("sent140_linear", "one dense"),
+    ("femnist_dnn(precision='float64')", "float64"),
+]
 
 
-def run(code, **environment):
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, env={**os.environ, **environment}
-    )
-    return done.returncode, done.stdout, done.stderr
+def test_a_network_that_is_not_served_stays_on_torch_and_says_why():
+    made = ((network(net) if isinstance(net, str) else Network("own", net), why) for net, why in NOT_SERVED)
+    all_refused(made, compiled, NotServed)
 
 
 TRAINS = """import sys
-{first}
+sys.modules["numba"] = None
 import fedbounds
 words = "train --rounds 1 --clients 3 -v --problem".split()
 sys.exit(fedbounds.main([*words, "femnist_dnn(digits, pixels=64, classes=10)"]))"""
 
 
 def test_training_without_numba_takes_torch_and_one_line_says_so():
-    status, said, wrong = run(TRAINS.format(first='sys.modules["numba"] = None'), FEDBOUNDS_PROGRESS="none")
-    assert status == 0
-    assert "round 1: train_loss" in said
-    reason, engine = wrong.splitlines()
+    quiet = {**os.environ, "FEDBOUNDS_PROGRESS": "none"}
+    done = subprocess.run([sys.executable, "-c", TRAINS], cwd=ROOT, capture_output=True, text=True, env=quiet)
+    assert done.returncode == 0
+    assert "round 1: train_loss" in done.stdout
+    reason, engine = done.stderr.splitlines()
     assert "numba" in reason
     assert "ModuleNotFoundError" in reason
     assert "torch" in engine

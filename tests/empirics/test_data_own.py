@@ -75,7 +75,7 @@ def test_what_is_missing_or_not_a_plain_number_is_refused_by_line_column_and_val
                 assert f"line 3 has {marker!r}" in said
 
 
-def test_what_is_wrong_with_a_file_is_one_line(people, refused):
+def test_what_is_wrong_with_a_file_or_a_column_is_one_line(people, tmp_path, refused):
     whole = people.read_text()
 
     def line(change):
@@ -95,22 +95,19 @@ def test_what_is_wrong_with_a_file_is_one_line(people, refused):
         (",", " "): "'",
     }
     all_refused([(change, f"people.csv {words}") for change, words in changes.items()], line)
-
-
-def test_columns_that_are_not_there_and_files_that_are_no_tables_are_refused(people, tmp_path, refused):
-    all_refused(
-        [
-            (lambda: table(str(people), "color"), "'color' 'colour'"),
-            (lambda: table(str(people), "colour", leave_out="scores"), "'scores' 'score'"),
-            (lambda: table(str(people), "colour", "whom"), "'whom' 'who'"),
-            (lambda: table(str(people), "colour", kind="class"), "'class' 'classes'"),
-            (lambda: table(str(people), "colour", leave_out="who height weight score"), "people.csv who height"),
-            (lambda: table(str(tmp_path / "none.csv"), "y"), "none.csv"),
-            (lambda: from_frame({"x": [1.5]}, "x"), "DataFrame dict"),
-            (lambda: from_frame(pandas.DataFrame({"x": []}), "x"), "(0, 1)"),
-        ]
-    )
-    for content, word in ((b"", "CSV"), (b"a,b\n", "sample"), (b"\xff\xfe,\n", "UTF-8")):
+    people.write_text(whole)
+    columns = [
+        ({"target": "color"}, "'color' 'colour'"),
+        ({"leave_out": "scores"}, "'scores' 'score'"),
+        ({"group": "whom"}, "'whom' 'who'"),
+        ({"kind": "class"}, "'class' 'classes'"),
+        ({"leave_out": "who height weight score"}, "people.csv who height"),
+        ({"file": str(tmp_path / "none.csv")}, "none.csv"),
+    ]
+    all_refused(columns, lambda change: table(**{"file": str(people), "target": "colour", **change}))
+    frames = {1: "DataFrame dict", 2: "(0, 1)"}
+    all_refused(frames, lambda case: from_frame({"x": [1.5]} if case == 1 else pandas.DataFrame({"x": []}), "x"))
+    for content, word in ((b"", "CSV"), (b"a,b\n", "sample"), (b"\xff\xfe,\n", "UTF-8"), (b'a,y\n"1,2\n', "CSV")):
         (tmp_path / "odd.csv").write_bytes(content)
         all_refused({"y": f"odd.csv {word}"}, lambda target: table(str(tmp_path / "odd.csv"), target))
     os.mkfifo(tmp_path / "pipe")

@@ -105,24 +105,16 @@ def pieces(net: object, w: Tensor) -> list[Tensor]:
     return [w[0, net.parameters[name]].view(shape) for name, shape in net.work.shapes.items()]
 
 
-def plain_cnn(parameters: list[Tensor], x: Tensor, convolutions: int) -> Tensor:
-    weights, biases = parameters[0::2], parameters[1::2]
-    for weight, bias in zip(weights[:convolutions], biases[:convolutions], strict=True):
-        x = F.max_pool2d(F.relu(F.conv2d(x, weight, bias)), 2)
+def plain_cnn(parameters: list[Tensor], x: Tensor, pooled: str, padding: int = 0) -> Tensor:
+    """A letter of ``pooled`` for every convolution, p where pooling follows it, then dense layers."""
+    layers = list(zip(parameters[0::2], parameters[1::2], strict=True))
+    for (weight, bias), after in zip(layers, pooled, strict=False):
+        x = F.relu(F.conv2d(x, weight, bias, padding=padding))
+        x = F.max_pool2d(x, 2) if after == "p" else x
     x = x.flatten(1)
-    for weight, bias in zip(weights[convolutions:-1], biases[convolutions:-1], strict=True):
+    for weight, bias in layers[len(pooled) : -1]:
         x = F.relu(F.linear(x, weight, bias))
-    return F.linear(x, weights[-1], biases[-1])
-
-
-def plain_vgg(parameters: list[Tensor], x: Tensor) -> Tensor:
-    weights, biases = parameters[0::2], parameters[1::2]
-    for place, (weight, bias) in enumerate(zip(weights[:8], biases[:8], strict=True)):
-        x = F.relu(F.conv2d(x, weight, bias, padding=1))
-        if place in (0, 1, 3, 5, 7):
-            x = F.max_pool2d(x, 2)
-    hidden = F.relu(F.linear(x.flatten(1), weights[8], biases[8]))
-    return F.linear(hidden, weights[9], biases[9])
+    return F.linear(x, *layers[-1])
 
 
 def plain_resnet(parameters: list[Tensor], x: Tensor, stages: list[tuple[int, int]], kind: str, groups: int) -> Tensor:
@@ -158,12 +150,12 @@ RESNET18 = [(64, 1), (64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), 
 
 
 PLAIN = {
-    "fedcog_cnn": partial(plain_cnn, convolutions=2),
-    "fedcog_cifar100_cnn": partial(plain_cnn, convolutions=3),
-    "decaying_k_cnn": partial(plain_cnn, convolutions=2),
-    "femnist_dnn": partial(plain_cnn, convolutions=0),
-    "sent140_linear": partial(plain_cnn, convolutions=0),
-    "vgg11(dense=(30,))": plain_vgg,
+    "fedcog_cnn": partial(plain_cnn, pooled="pp"),
+    "fedcog_cifar100_cnn": partial(plain_cnn, pooled="ppp"),
+    "decaying_k_cnn": partial(plain_cnn, pooled="pp"),
+    "femnist_dnn": partial(plain_cnn, pooled=""),
+    "sent140_linear": partial(plain_cnn, pooled=""),
+    "vgg11(dense=(30,))": partial(plain_cnn, pooled="pp-p-p-p", padding=1),
     "resnet20(side=8, groups=4)": partial(plain_resnet, stages=RESNET20, kind="conv3", groups=4),
     "resnet20(side=8, shortcut='conv1')": partial(plain_resnet, stages=RESNET20, kind="conv1", groups=2),
     "resnet20(side=8, shortcut='pad')": partial(plain_resnet, stages=RESNET20, kind="pad", groups=2),
@@ -223,43 +215,31 @@ def test_wrong_options_are_refused_when_they_are_read_and_sizes_when_the_network
 # ---- the fused pooling against torch's, in double precision ----
 
 
-def random(shape: tuple[int, ...], seed: int, requires_grad: bool = True) -> Tensor:
-    x = torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-    return x.requires_grad_(requires_grad)
-
-
 def plain(x: Tensor, bias: Tensor | None) -> Tensor:
     return F.max_pool2d(F.relu(x if bias is None else x + bias.view(-1, 1, 1)), 2)
 
 
-@pytest.fixture
-def at_any_size(monkeypatch):
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # torch.func.jvp uses it itself
+def test_ties_send_the_gradient_to_one_of_the_largest_and_second_derivatives_agree_with_torch(monkeypatch):
     monkeypatch.setattr(pooling, "SMALLEST", 1)
-
-
-def test_ties_send_the_gradient_to_exactly_one_of_the_largest(at_any_size):
     x = torch.tensor([[1.5, 1.5, 0.2, 0.3], [1.5, 0.7, 0.9, 0.9]], dtype=torch.float64).view(1, 1, 2, 4)
     x.requires_grad_()
     (gradient,) = torch.autograd.grad(relu_pool(x).sum(), x)
     for columns, largest in ((slice(0, 2), 1.5), (slice(2, 4), 0.9)):
         given, found = x.detach()[0, 0, :, columns], gradient[0, 0, :, columns]
-        assert found.sum() == 1
-        assert (found * (given == largest)).sum() == 1
-
-
-@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # torch.func.jvp uses it itself
-def test_second_derivatives_and_function_transforms_agree_with_torch(at_any_size):
-    x, direction = random((2, 3, 4, 6), 6), random((2, 3, 4, 6), 7, requires_grad=False)
-
-    def curved(pool, x):
-        return (pool(x, None) ** 3).sum()
-
+        assert found.sum() == (found * (given == largest)).sum() == 1
+    noise = torch.Generator().manual_seed(6)
+    x, direction = (torch.randn(2, 3, 4, 6, generator=noise, dtype=torch.float64) for _ in range(2))
+    x.requires_grad_()
     products = []
     for pool in (relu_pool, plain):
-        (gradient,) = torch.autograd.grad(curved(pool, x), x, create_graph=True)
+
+        def curved(x, pool=pool):
+            return (pool(x, None) ** 3).sum()
+
+        (gradient,) = torch.autograd.grad(curved(x), x, create_graph=True)
         products.append(torch.autograd.grad(gradient, x, direction)[0])
-        grad = torch.func.grad(lambda x, pool=pool: curved(pool, x))
-        products.append(torch.func.jvp(grad, (x.detach(),), (direction,))[1])
+        products.append(torch.func.jvp(torch.func.grad(curved), (x.detach(),), (direction,))[1])
     for product in products[1:]:
         torch.testing.assert_close(product, products[0], rtol=1e-12, atol=1e-12)
     assert products[0].any()
@@ -363,7 +343,7 @@ def checkpoint(net, row: Tensor, prefix: str = "model.decoder.") -> dict[str, Te
     return stored | {"lm_head.weight": stored[f"{prefix}embed_tokens.weight"]}
 
 
-def test_released_weights_are_the_start(tmp_path):
+def test_released_weights_are_the_start_and_others_get_one_clear_line(tmp_path):
     net = network(TINY)
     row = generic(net, 6)
     for suffix, prefix in ((".bin", "model.decoder."), (".pt", "decoder.")):
@@ -371,11 +351,7 @@ def test_released_weights_are_the_start(tmp_path):
         loaded = network(TINY, weights=str(tmp_path / f"opt{suffix}"))
         torch.testing.assert_close(loaded.start(3), row, rtol=0, atol=1e-7)
         assert torch.equal(loaded.start(3), loaded.start(4))
-
-
-def test_weights_that_do_not_fit_get_one_clear_line(tmp_path):
-    net = network(TINY)
-    stored = checkpoint(net, generic(net, 6))
+    stored = checkpoint(net, row)
     fewer = {name: tensor for name, tensor in stored.items() if "fc1" not in name}
     for name, content in (("whole.bin", stored), ("list.bin", [1, 2]), ("gone.bin", fewer)):
         torch.save(content, tmp_path / name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
+from refusals import all_refused
 from torch import nn, Tensor
 
 from empirics.errors import EmpiricsError
@@ -65,26 +66,18 @@ def test_recurrent_weights_stay_in_the_row_on_a_gpu():
     torch.testing.assert_close(device.cpu(), host, rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("part", "named"),
-    [
-        (nn.BatchNorm1d(7, track_running_stats=False), "batch norm"),
-        (nn.BatchNorm1d(7, momentum=None), "batch norm"),
-        (nn.Dropout(0.1), "dropout"),
-    ],
-)
-def test_other_statistics_and_noise_outside_of_the_row_are_refused(part, named):
-    net = Network("mine", lambda: nn.Sequential(nn.Linear(5, 7), part, nn.Linear(7, 3)))
-    with pytest.raises(EmpiricsError, match=named):
-        net.output(net.start(0).unsqueeze(0), torch.zeros(1, 2, 5))
-
-
-def test_rows_inputs_and_halves_that_do_not_fit_are_refused():
+def test_other_statistics_and_noise_outside_of_the_row_rows_inputs_and_halves_that_do_not_fit_are_refused():
     images, flat, whole = network("fedcog_cnn"), network("femnist_dnn"), Network("mine", lambda: nn.Linear(5, 3))
     w, x = flat.start(0).unsqueeze(0), torch.randn(1, 2, 1, 28, 28)
     assert torch.equal(flat.output(w, x), flat.output(w, x.flatten(2)))
     batch = batch_of(whole)
     assert whole.gradient(whole.start(0).unsqueeze(0), batch).shape == (1, 18)
+    others = {
+        nn.BatchNorm1d(7, track_running_stats=False): "batch norm",
+        nn.BatchNorm1d(7, momentum=None): "batch norm",
+        nn.Dropout(0.1): "dropout",
+    }
+    all_refused(others, lambda part: Network("mine", lambda: nn.Sequential(nn.Linear(5, 7), part)).start(0))
     for call, named in (
         (lambda: small().output(torch.stack([small().start(1), small().start(2)]), batch_of(small())[0]), "split"),
         (lambda: images.output(images.start(0).unsqueeze(0), x), r"\(3, 32, 32\).*\(1, 28, 28\)"),

@@ -16,7 +16,6 @@ from ...errors import EmpiricsError
 ENGINES = ("torch", "compiled-2")
 """What computes, by the names that cells have in their keys. The number is raised when the last bits may change."""
 
-
 SLOW = 1.0  # seconds: loading what an earlier run compiled takes a fraction of one
 
 
@@ -51,22 +50,21 @@ def compiled(model: Any) -> Any:
 def loaded(kind: str = "network") -> Any:
     """The module of compiled networks or ``linear`` models; raises ``NotServed`` where numba is missing or broken."""
     try:
-        module = import_module(f".{kind}", __name__)
+        return import_module(f".{kind}", __name__)
     except Exception as error:  # an installation may be broken in any way
         first = (str(error).splitlines() or [""])[0]
         raise NotServed(f"numba cannot be loaded: {type(error).__name__}: {first}") from None
-    return module
 
 
 def prepare(model: Any, slow: Callable[[], object]) -> None:
     """Compile a model's passes, or load what was compiled before; ``slow`` is called when that takes a while."""
-    telling = Timer(SLOW, slow)
-    telling.daemon = True
-    telling.start()
+    timer = Timer(SLOW, slow)
+    timer.daemon = True
+    timer.start()
     try:
         model.load()
     finally:
-        telling.cancel()
+        timer.cancel()
 
 
 def kept() -> str:

@@ -45,14 +45,12 @@ def folder() -> Path | None:
     return place
 
 
-def kernel(function: Callable[..., Any], flags: set[str] = FLAGS) -> Any:
-    """``function`` compiled when it is first called: inner loops, which the outermost kernel takes in."""
-    return njit(fastmath=flags, no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)(function)
+def kernel(function: Callable[..., Any], flags: set[str] = FLAGS, inline: bool = False) -> Any:
+    """``function`` compiled when it is first called: inner loops, which the outermost kernel takes in.
 
-
-def inlined(function: Callable[..., Any]) -> Any:
-    """The same without calls: one with a dozen numbers and arrays takes longer than a small block of sums."""
-    return njit(fastmath=FLAGS, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True, **OPTIONS)(function)
+    ``inline``: without calls; one with a dozen numbers and arrays takes longer than a small block of sums.
+    """
+    return njit(fastmath=flags, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=inline, **OPTIONS)(function)
 
 
 def kept_kernel(function: Callable[..., Any]) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from .cache import kept_kernel, kernel
 from .ends import turned
 from .exponential import exponentials
-from .products import block
+from .products import along_rows, block
 from .tiles import OUTPUTS, WIDTH
 
 SOFTMAX, LOGISTIC, SQUARED_HINGE, RESIDUAL = range(4)
@@ -94,7 +94,9 @@ def gradients(
     width, pitch = -(-batch // lanes) * lanes, -(-features // lanes) * lanes
     x, across = np.zeros(batch * pitch, models.dtype), np.zeros(features * width, models.dtype)
     z, spare = np.zeros(outputs * width, models.dtype), np.zeros(max(OUTPUTS * lanes, 2 * width), models.dtype)
-    taps = np.zeros(2, np.int64)
+    taps, samples = np.zeros(2, np.int64), np.empty(2 * batch, np.int64)
+    for t in range(batch):
+        samples[2 * t], samples[2 * t + 1] = t * pitch, t
     for row in range(len(models)):
         w0, g0 = row * dim, 0 if walking else row * dim
         for now in range(step, ends[row] if walking else step + 1):
@@ -114,20 +116,7 @@ def gradients(
                     )  # fmt: skip
             if not pulled(z, spare, kind, targets, classes, places, shares, width, batch, outputs, table):
                 return False
-            for k in range(0, features, lanes):
-                whole = k + lanes <= features  # what is left over at the end of a row is made apart and copied
-                o = 0
-                while o < outputs:
-                    at = g0 + o * features + k
-                    made = block(
-                        outputs - o, g if whole else spare, at if whole else 0, features if whole else lanes, x, k,
-                        pitch, z, o * width, width, 1, 0, taps, 0, 1, batch, w, -1, 0,
-                    )  # fmt: skip
-                    if not whole:
-                        for i in range(made):
-                            for rest in range(features - k):
-                                g[at + i * features + rest] = spare[i * lanes + rest]
-                    o += made
+            along_rows(g, g0, outputs, features, z, 0, width, x, 0, samples, 0, batch, spare, 0)
             own, slope = w[w0 : w0 + dim], g[g0 : g0 + dim]
             if regularisation != 0:
                 for place in range(dim):

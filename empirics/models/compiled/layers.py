@@ -36,6 +36,11 @@ class Layer:
     flat: bool = False
     """Samples are flat from here on."""
 
+    @property
+    def taps(self) -> int:
+        """Places of the kernel."""
+        return self.kernel[0] * self.kernel[1]
+
 
 SQUARES = Layer("maximum", relu=True, kernel=(2, 2), stride=(2, 2))
 
@@ -67,21 +72,26 @@ def _parts(module: nn.Module, name: str) -> Iterator[tuple[str, nn.Module]]:
     """The modules that are called one after another, with their names."""
     if any(getattr(module, f"_{kind}") for kind in ("forward_hooks", "forward_pre_hooks", "backward_hooks")):
         raise NotServed(f"{name or 'the module'} has hooks")
-    if type(module) is nn.Sequential:
-        children = [(key, child) for key, child in module._modules.items() if child is not None]  # one twice is two
-    elif type(module) is Split:
-        children = [("features", module.features), ("head", module.head)]
-    else:
+    if type(module) not in (nn.Sequential, Split):
         yield name, module
         return
-    for key, child in children:
-        yield from _parts(child, f"{name}.{key}" if name else key)
+    for key, child in module._modules.items():  # one that is there twice is two
+        if child is not None:
+            yield from _parts(child, f"{name}.{key}" if name else key)
 
 
 def _layers(name: str, part: Any, places: Mapping[str, slice]) -> list[Layer]:
     """What one module does."""
     kind: Any = type(part)
     what = f"{name or 'the module'} is {kind.__name__}"
+
+    def own(key: str) -> int:
+        """Where a parameter begins in the row."""
+        found = places.get(f"{name}.{key}" if name else key)
+        if found is None:
+            raise NotServed(f"{name} shares its {key}")
+        return found.start
+
     if kind in (nn.Identity, nn.Dropout, nn.Dropout2d):  # with p > 0 no network takes it
         return []
     if kind is nn.ReLU:
@@ -91,28 +101,18 @@ def _layers(name: str, part: Any, places: Mapping[str, slice]) -> list[Layer]:
             raise NotServed(f"{what} from dimension {part.start_dim} to {part.end_dim}")
         return [Layer("none", flat=True)]
     if kind in (nn.Linear, DenseReLU, nn.Conv2d, ConvReLU, ConvPool):
-        weight, bias = _own(name, "weight", places), -1 if part.bias is None else _own(name, "bias", places)
+        weight, bias = own("weight"), -1 if part.bias is None else own("bias")
     if kind in (nn.Linear, DenseReLU):
         return [Layer("dense", kind is DenseReLU, weight, bias, part.out_features, part.in_features)]
     if kind in (nn.Conv2d, ConvReLU, ConvPool):
         if part.groups != 1 or part.dilation != (1, 1) or part.padding_mode != "zeros" or isinstance(part.padding, str):
             raise NotServed(f"{what} with groups, dilation or padding by name")
-        stride = (1, 1) if kind is ConvPool else part.stride
-        convolution = Layer(
-            "convolution", kind is ConvReLU, weight, bias, part.out_channels, part.in_channels, part.kernel_size,
-            stride, part.padding,
-        )  # fmt: skip
-        return [convolution, *([SQUARES] if kind is ConvPool else [])]
+        sizes = part.kernel_size, (1, 1) if kind is ConvPool else part.stride, part.padding
+        shape = weight, bias, part.out_channels, part.in_channels
+        return [Layer("convolution", kind is ConvReLU, *shape, *sizes), *[SQUARES] * (kind is ConvPool)]
     if kind is nn.MaxPool2d:
         plain = part.padding in (0, (0, 0)) and part.dilation in (1, (1, 1)) and not part.return_indices
         if not plain or part.kernel_size not in (2, (2, 2)) or part.stride not in (2, (2, 2)) or part.ceil_mode:
             raise NotServed(f"{what} of other windows than squares of 2 x 2 side by side")
         return [replace(SQUARES, relu=False)]
     raise NotServed(what)
-
-
-def _own(name: str, key: str, places: Mapping[str, slice]) -> int:
-    found = places.get(f"{name}.{key}" if name else key)
-    if found is None:
-        raise NotServed(f"{name} shares its {key}")
-    return int(found.start)

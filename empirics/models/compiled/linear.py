@@ -45,9 +45,8 @@ class CompiledLinear(Linear):
 
     def load(self) -> None:
         """Compile what rows of this kind need, or load what was compiled before."""
-        classes = self.kind == SOFTMAX or (self.kind == RESIDUAL and self.outputs > 1)
         inputs = torch.zeros(1, self.features, dtype=self.dtype)
-        targets = torch.zeros(1, dtype=CLASS if classes else self.dtype)
+        targets = torch.zeros(1, dtype=CLASS if self._takes_classes else self.dtype)
         arrays = inputs.numpy().reshape(-1), targets.numpy(), np.zeros((1, 1, 1), np.int64), None
         one = SimpleNamespace(inputs=inputs, targets=targets, arrays=arrays)
         self.gradient_in(torch.zeros(1, self.dim, dtype=self.dtype), one, 0)
@@ -59,14 +58,9 @@ class CompiledLinear(Linear):
             return False
         inputs, targets, index, weight = arrays
         models = w.numpy()
-        if (
-            models.dtype not in EXPONENTIAL
-            or inputs.dtype != models.dtype
-            or batches.inputs.shape[1:] != (self.features,)
-            or models.shape[1:] != (self.dim,)
-            or len(models) > len(index)
-            or not self._takes(batches.targets, w.dtype)
-        ):
+        shapes = (*batches.inputs.shape[1:], *models.shape[1:]) == (self.features, self.dim)
+        kinds = models.dtype in EXPONENTIAL and inputs.dtype == models.dtype and self._takes(batches.targets, w.dtype)
+        if not shapes or not kinds or len(models) > len(index):
             return False
         if weight is None:
             weight = _even(index.shape[2], models.dtype)
@@ -76,10 +70,14 @@ class CompiledLinear(Linear):
         )  # fmt: skip
         return right  # false: a target is not a class; torch names it
 
+    @property
+    def _takes_classes(self) -> bool:
+        return self.kind == SOFTMAX or (self.kind == RESIDUAL and self.outputs > 1)
+
     def _takes(self, targets: Tensor, kind: torch.dtype) -> bool:
         """Whether targets of samples are class numbers, or numbers in the model's own precision."""
         if targets.dtype is CLASS:
-            return targets.ndim == 1 and (self.kind == SOFTMAX or (self.kind == RESIDUAL and self.outputs > 1))
+            return targets.ndim == 1 and self._takes_classes
         if targets.dtype is not kind or self.kind == SOFTMAX:
             return False
         return targets.ndim == self.outputs == 1 or (self.kind == RESIDUAL and targets.shape[1:] == (self.outputs,))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -52,18 +52,9 @@ class CompiledNetwork(Network):
     def _plans(self) -> dict[Any, PassPlan | None]:
         return {}
 
-    @cached_property
-    def _even(self) -> dict[int, Array]:
-        return {}
-
-    def _plan(self, half: str, samples: Tensor, inputs: bool) -> PassPlan | None:
+    def _plan(self, half: str, samples: Tensor, inputs: bool = False) -> PassPlan | None:
         """The passes for these samples; None where they are torch's."""
-        if (
-            samples.dtype != torch.float32
-            or samples.device.type != "cpu"
-            or len(samples) == 0
-            or torch._C._are_functorch_transforms_active()
-        ):
+        if not _readable(samples) or len(samples) == 0 or torch._C._are_functorch_transforms_active():
             return None
         width = -(-len(samples) // WIDTH) * WIDTH
         key = half, samples.shape[1:], width, inputs
@@ -79,7 +70,7 @@ class CompiledNetwork(Network):
 
     def _takes(self, row: Tensor) -> bool:
         """Whether a row is one that compiled passes can read: nothing in them looks where an array ends."""
-        return row.dtype == torch.float32 and row.device.type == "cpu" and row.shape == (self.dim,)
+        return _readable(row) and row.shape == (self.dim,)
 
     def _memory(self, plan: PassPlan) -> Tensor:
         """Memory of passes without a backward pass, one for every thread."""
@@ -97,14 +88,13 @@ class CompiledNetwork(Network):
 
     def _passed(self, half: str, row: Tensor, samples: Tensor) -> Tensor | None:
         back = torch.is_grad_enabled() and (row.requires_grad or samples.requires_grad)
-        whole = None if half == "head" else self._plan(WHOLE, samples[: self.chunk], False)
-        if whole is not None and not whole.pays(len(samples), back):
+        whole = None if half == "head" else self._plan(WHOLE, samples[: self.chunk])
+        if (whole is not None and not whole.pays(len(samples), back)) or not self._takes(row):
             return None
-        parts = [samples] if back else samples.split(self.chunk)
-        plans = [self._plan(half, part, samples.requires_grad) for part in parts]
         found = []
-        for plan, part in zip(plans, parts, strict=True):
-            if plan is None or not self._takes(row):
+        for part in [samples] if back else samples.split(self.chunk):
+            plan = self._plan(half, part, samples.requires_grad)
+            if plan is None:
                 return None
             if back:
                 found.append(_Passes.apply(row, part, plan, self, half))
@@ -130,33 +120,44 @@ class CompiledNetwork(Network):
         count = len(samples)
         if wanted.shape != (count,) or (weight is not None and weight.shape[1:] != (count,)) or not self._takes(row):
             return None
-        plan = self._plan(WHOLE, samples[: self.chunk], False)
+        plan = self._plan(WHOLE, samples[: self.chunk])
         if plan is None or len(plan.shape) != 1 or not plan.pays(count, back=True):
             return None
-        if weight is None and count not in self._even:
-            self._even[count] = np.full(count, 1 / count, np.float32)
-        weights = self._even[count] if weight is None else weight[0].to(torch.float32).contiguous().numpy()
+        weights = _even(count) if weight is None else weight[0].to(torch.float32).contiguous().numpy()
         if count <= self.chunk:
-            return self._chunk_gradient(row, samples, wanted, weights)
+            return self._chunk_gradient(plan, row, samples, wanted, weights)
         total = torch.zeros(self.dim)
         for begin in range(0, count, self.chunk):
             part = slice(begin, begin + self.chunk)
-            found = self._chunk_gradient(row, samples[part], wanted[part], weights[part])
+            plan = self._plan(WHOLE, samples[part])
+            if plan is None:
+                return None
+            found = self._chunk_gradient(plan, row, samples[part], wanted[part], weights[part])
             if found is None:
                 return None
             total += found
         return total
 
-    def _chunk_gradient(self, row: Tensor, samples: Tensor, targets: Tensor, weights: Array) -> Tensor | None:
-        plan = self._plan(WHOLE, samples, False)
-        if plan is None:
-            return None
+    def _chunk_gradient(
+        self, plan: PassPlan, row: Tensor, samples: Tensor, targets: Tensor, weights: Array
+    ) -> Tensor | None:
         g = torch.empty(self.dim)  # every parameter belongs to a layer, which writes its gradient
         right = _run(
             plan, plan.entropy, len(samples), self._memory(plan), row, g.numpy(), _flat(samples),
             targets=_flat(targets.long()), weights=weights,
         )  # fmt: skip
         return g if right else None  # a target that is not a class: torch names it, or leaves it out
+
+
+@lru_cache(maxsize=64)
+def _even(count: int) -> Array:
+    """Equal weights of so many samples."""
+    return np.full(count, 1 / count, np.float32)
+
+
+def _readable(tensor: Tensor) -> bool:
+    """Whether compiled passes read such numbers."""
+    return tensor.dtype == torch.float32 and tensor.device.type == "cpu"
 
 
 def _flat(tensor: Tensor) -> Array:
@@ -170,11 +171,8 @@ def _run(
     source: Array = NO_FLOATS, target: Array = NO_FLOATS, targets: Array = NO_TARGETS, weights: Array = NO_FLOATS,
 ) -> bool:  # fmt: skip
     """Carry out some operations of a plan on a number of samples."""
-    done = carry_out(
-        lines, plan.taps, plan.pixels, plan.made.width, count, memory.numpy(), _flat(row), g, source, target, targets,
-        weights,
-    )  # fmt: skip
-    return bool(done)
+    arrays = memory.numpy(), _flat(row), g, source, target, targets, weights
+    return bool(carry_out(lines, plan.taps, plan.pixels, plan.width, count, *arrays))
 
 
 def _forward(plan: PassPlan, row: Tensor, samples: Tensor, memory: Tensor) -> Tensor:
@@ -205,7 +203,6 @@ class _Passes(torch.autograd.Function):
         g = torch.zeros_like(row) if wanted[0] else None
         to = torch.empty(samples.shape) if wanted[1] else None
         lines = plan.outputs_back if to is None else plan.inputs_back if wanted[0] else plan.inputs_alone
-        arrays = (NO_FLOATS if made is None else made.view(-1).numpy() for made in (g, to))
-        g_array, to_array = arrays
+        g_array, to_array = (NO_FLOATS if made is None else made.view(-1).numpy() for made in (g, to))
         _run(plan, lines, len(samples), ctx.memory, row, g_array, _flat(gradients[0]), to_array)
         return g, to, None, None, None

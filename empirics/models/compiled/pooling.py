@@ -23,7 +23,7 @@ def squares(typing: Any, memory: Any, x0: Any, below: Any, y0: Any, code0: Any, 
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         code = Code(context, builder, signature, given)
-        memory, x0, below, y0, code0, width, relu = code.values.values()
+        memory, x0, below, y0, code0, width, relu = code.values
         zero = ir.Constant(code.vectors, None)
         border = code.cut_below(relu)
 
@@ -55,7 +55,7 @@ def squares_back(typing: Any, memory: Any, d0: Any, code0: Any, x0: Any, below: 
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         code = Code(context, builder, signature, given)
-        memory, d0, code0, x0, below, width = code.values.values()
+        memory, d0, code0, x0, below, width = code.values
 
         def vector(lane: Any, _: Any) -> list[Any]:
             d, which = code.vector(memory, code.plus(d0, lane)), code.vector(memory, code.plus(code0, lane))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numba
 
-from .cache import inlined, kernel
+from .cache import kernel
 from .ends import turned
 from .tiles import BLOCKS, ROWS, sums, TAPS, weight_sums, WIDTH
 
@@ -20,24 +20,21 @@ from .tiles import BLOCKS, ROWS, sums, TAPS, weight_sums, WIDTH
 def _blocks(sizes: tuple[int, ...]) -> Any:
     """A kernel that makes as many outputs of one pixel as one of ``sizes``, at most ``n``; it returns how many."""
     size, make = sizes[0], sums(sizes[0])
-    smaller = _blocks(sizes[1:]) if size > 1 else None
+    if size == 1:
 
-    if smaller is None:
-
-        @inlined
         def block(n, y, y0, ys, x, x0, xc, w, w0, ws, wc, wm, taps, first, last, channels, b, b0, relu):
             make(y, y0, ys, x, x0, xc, w, w0, ws, wc, wm, taps, first, last, channels, b, b0, relu)
             return 1
     else:
+        smaller = _blocks(sizes[1:])
 
-        @inlined
         def block(n, y, y0, ys, x, x0, xc, w, w0, ws, wc, wm, taps, first, last, channels, b, b0, relu):
             if n < size:
                 return smaller(n, y, y0, ys, x, x0, xc, w, w0, ws, wc, wm, taps, first, last, channels, b, b0, relu)
             make(y, y0, ys, x, x0, xc, w, w0, ws, wc, wm, taps, first, last, channels, b, b0, relu)
             return size
 
-    return block
+    return kernel(block, inline=True)
 
 
 block = _blocks(BLOCKS)
@@ -121,19 +118,26 @@ def dense_weights(memory, g, taps, width, batch, g0, outputs, inputs, d0, x0, co
     inputs are turned round once, ``copy (batch, pitch)``, and vectors go along them.
     """
     turned(memory, copy, pitch, memory, x0, width, inputs, batch)
-    for k in range(0, inputs, WIDTH):
-        whole = k + WIDTH <= inputs
-        target = g if whole else memory  # what is left over at the end of a row is made apart and copied
+    along_rows(g, g0, outputs, inputs, memory, d0, width, memory, copy, taps, first, batch, memory, spare)
+
+
+@kernel
+def along_rows(g, g0, outputs, inputs, d, d0, width, x, x0, taps, first, batch, spare, spare0):
+    """``g[o, k] = sum over samples t of d[o, t] x[t, k]``; taps say where t is in ``x`` and in a row of ``d``."""
+    lanes = WIDTH * 4 // g.itemsize
+    for k in range(0, inputs, lanes):
+        whole = k + lanes <= inputs
+        target = g if whole else spare  # what is left over at the end of a row is made apart and copied
         o = 0
         while o < outputs:
             made = block(
-                outputs - o, target, g0 + o * inputs + k if whole else spare, inputs if whole else WIDTH, memory,
-                copy + k, 0, memory, d0 + o * width, width, 0, 1, taps, first, first + batch, 1, memory, -1, 0,
+                outputs - o, target, g0 + o * inputs + k if whole else spare0, inputs if whole else lanes, x, x0 + k, 0,
+                d, d0 + o * width, width, 0, 1, taps, first, first + batch, 1, x, -1, 0,
             )  # fmt: skip
             if not whole:
                 for row in range(made):
                     for rest in range(inputs - k):
-                        g[g0 + (o + row) * inputs + k + rest] = memory[spare + row * WIDTH + rest]
+                        g[g0 + (o + row) * inputs + k + rest] = spare[spare0 + row * lanes + rest]
             o += made
 
 

@@ -13,6 +13,7 @@ into blocks, on the processor's registers or on the threads that run elsewhere.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -51,19 +52,16 @@ class Code:
         self.lanes = LANES * 4 // self.bytes
         self.vectors = ir.VectorType(self.float, self.lanes)
         module = builder.module
-        said = [module.add_metadata([f"llvm.loop.{word}.disable"]) for word in ("unroll",)]
         # LLVM wants a node that names itself first; unrolled further, these loops only take longer to compile.
-        self.as_written = module.add_metadata([module.add_metadata(["fedbounds loop"]), *said])
-        self.values: dict[int, Any] = {}
-        for place, (kind, value) in enumerate(zip(signature.args, values, strict=True)):
-            array = isinstance(kind, types.Array)
-            self.values[place] = context.make_array(kind)(context, builder, value).data if array else value
+        nodes = [module.add_metadata([word]) for word in ("fedbounds loop", "llvm.loop.unroll.disable")]
+        self.as_written = module.add_metadata(nodes)
+        self.values = [
+            context.make_array(kind)(context, builder, value).data if isinstance(kind, types.Array) else value
+            for kind, value in zip(signature.args, values, strict=True)
+        ]
 
     def plus(self, *terms: Any) -> Any:
-        total = terms[0]
-        for term in terms[1:]:
-            total = self.builder.add(total, term)
-        return total
+        return reduce(self.builder.add, terms)
 
     def times(self, a: Any, b: Any) -> Any:
         return self.builder.mul(a, b if isinstance(b, ir.Value) else INDEX(b))
@@ -72,8 +70,10 @@ class Code:
         return self.builder.load(self.builder.gep(array, [place]))
 
     def vector(self, array: Any, place: Any) -> Any:
-        where = self.builder.bitcast(self.builder.gep(array, [place]), self.vectors.as_pointer())
-        return self.builder.load(where, align=self.bytes)
+        return self.builder.load(self._vectors_at(array, place), align=self.bytes)
+
+    def _vectors_at(self, array: Any, place: Any) -> Any:
+        return self.builder.bitcast(self.builder.gep(array, [place]), self.vectors.as_pointer())
 
     def spread(self, number: Any) -> Any:
         """The number in every lane."""
@@ -86,8 +86,7 @@ class Code:
         return ir.Constant(ir.VectorType(LANE, len(lanes)), [*lanes])
 
     def write(self, array: Any, place: Any, vector: Any) -> None:
-        where = self.builder.bitcast(self.builder.gep(array, [place]), self.vectors.as_pointer())
-        self.builder.store(vector, where, align=self.bytes)
+        self.builder.store(vector, self._vectors_at(array, place), align=self.bytes)
 
     def lanes_summed(self, vector: Any) -> Any:
         """The sum over the lanes: halves onto halves."""
@@ -157,7 +156,7 @@ def sums(outputs: int) -> Any:
 
         def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
             code = Code(context, builder, signature, given)
-            y, y0, ys, x, x0, xc, w, w0, ws, wc, wm, taps, first, last, channels, b, b0, relu = code.values.values()
+            y, y0, ys, x, x0, xc, w, w0, ws, wc, wm, taps, first, last, channels, b, b0, relu = code.values
             one, zero = INDEX(1), ir.Constant(code.vectors, None)
             has = builder.icmp_signed(">=", b0, INDEX(0))
             start = []
@@ -214,7 +213,7 @@ def weight_sums(
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         code = Code(context, builder, signature, given)
-        g, g0, gs, d, d0, ds, x, taps, t0, places, first, last, width, outputs, count = code.values.values()
+        g, g0, gs, d, d0, ds, x, taps, t0, places, first, last, width, outputs, count = code.values
         one = INDEX(1)
 
         def clipped(number: int, limit: Any) -> Any:
@@ -258,7 +257,7 @@ def tile_turned(typing: Any, to: Any, to0: Any, to_pitch: Any, x: Any, x0: Any, 
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         code = Code(context, builder, signature, given)
-        to, to0, to_pitch, x, x0, pitch = code.values.values()
+        to, to0, to_pitch, x, x0, pitch = code.values
         lanes = code.lanes
         rows = [code.vector(x, code.plus(x0, code.times(pitch, r))) for r in range(lanes)]
         step = 1

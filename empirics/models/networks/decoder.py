@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -114,24 +113,20 @@ class Opt(Architecture):
         border = self.depth - self.head_layers
         features = nn.Sequential(embedding, *layers[:border])
         module = Split(features, nn.Sequential(*layers[border:], Logits(embedding.tokens)))
-        if self.weights is None:
-            _start(module)
-        else:
+        if self.weights is not None:
             load(module, self.weights, released_names(self.depth, border))
+            return module
+        for part in module.modules():
+            if isinstance(part, (nn.Linear, nn.Embedding)):
+                nn.init.normal_(part.weight, std=0.02)
+            if isinstance(part, nn.Linear):
+                nn.init.zeros_(part.bias)
         return module
 
     def begins(self, name: str, ndim: int) -> bool:
         """Attention layers, as FedALS counts them: the embedding goes with the first, the last norm with the last."""
         first = name.startswith("features.0.tokens")
         return first or (name.endswith("query.weight") and not name.startswith("features.1."))
-
-
-def _start(module: nn.Module) -> None:
-    for part in module.modules():
-        if isinstance(part, (nn.Linear, nn.Embedding)):
-            nn.init.normal_(part.weight, std=0.02)
-        if isinstance(part, nn.Linear):
-            nn.init.zeros_(part.bias)
 
 
 # ---- parameters from a local file ----
@@ -151,33 +146,22 @@ def released_names(depth: int, border: int) -> dict[str, str]:
 
 
 def load(module: nn.Module, path: str, names: Mapping[str, str]) -> None:
-    """Copy the tensors of a file into a module; ``names`` gives the file's name of every parameter.
+    """Copy the tensors of a file of ``torch.save`` into a module; ``names`` gives the file's name of every parameter.
 
-    Prefixes such as ``model.decoder.`` in the file do not matter. Raises ``EmpiricsError`` where the file is missing,
-    unreadable or damaged, or a parameter is not in it or has another shape.
+    Prefixes such as ``model.decoder.`` in the file do not matter. Raises ``EmpiricsError`` where the file is missing
+    or no tensors by name, or a parameter is not in it or has another shape.
     """
-    found = read(Path(path))
-    stored = {name.removeprefix("model.").removeprefix("decoder."): tensor for name, tensor in found.items()}
+    try:  # of tensors only: no code is run
+        stored = dict[str, Tensor](torch.load(path, map_location="cpu", weights_only=True))
+    except Exception as error:  # whatever a damaged file makes of a reader
+        raise EmpiricsError(f"weights: cannot read {path}: {type(error).__name__}: {error}".splitlines()[0]) from None
+    found = {name.removeprefix("model.").removeprefix("decoder."): tensor for name, tensor in stored.items()}
     with torch.no_grad():
         for name, parameter in module.named_parameters():
             wanted = names[name]
-            if wanted not in stored:
+            if wanted not in found:
                 raise EmpiricsError(f"weights: {path} has no {wanted}; is it of another model?")
-            if stored[wanted].shape != parameter.shape:
-                shapes = f"{tuple(stored[wanted].shape)}, the network {tuple(parameter.shape)}"
+            if found[wanted].shape != parameter.shape:
+                shapes = f"{tuple(found[wanted].shape)}, the network {tuple(parameter.shape)}"
                 raise EmpiricsError(f"weights: {wanted} in {path} has shape {shapes}; set the options to its sizes")
-            parameter.copy_(stored[wanted])
-
-
-def read(path: Path) -> Mapping[str, Tensor]:
-    """Tensors by name in a file written by ``torch.save`` (tensors only, no code is run)."""
-    if not path.is_file():
-        rule = "give the path of a local checkpoint, or leave it out to start at random"
-        raise EmpiricsError(f"weights: no file {path}; {rule}")
-    try:
-        stored: Any = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # whatever a damaged file makes of a reader
-        raise EmpiricsError(f"weights: cannot read {path}: {type(error).__name__}: {error}".splitlines()[0]) from None
-    if not isinstance(stored, Mapping):
-        raise EmpiricsError(f"weights: {path} holds a {type(stored).__name__}, not tensors by name")
-    return stored
+            parameter.copy_(found[wanted])

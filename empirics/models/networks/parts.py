@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, fields, KW_ONLY
 from typing import ClassVar
 
@@ -47,7 +48,7 @@ class Architecture:
 
     def __post_init__(self) -> None:
         one_of(self.losses, loss=self.loss)
-        one_of(tuple(PRECISIONS), precision=self.precision)
+        one_of(PRECISIONS, precision=self.precision)
         for option in fields(self):
             if option.type == "int":
                 whole(**{option.name: getattr(self, option.name)})
@@ -71,10 +72,10 @@ def whole(least: int = 1, **options: object) -> None:
         must(type(value) is int and value >= least, name, f"a whole number >= {least}", value)
 
 
-def one_of(allowed: tuple[str, ...], **options: object) -> None:
+def one_of(allowed: Collection[object], **options: object) -> None:
     """Refuse an option that is none of the words."""
     for name, value in options.items():
-        must(value in allowed, name, f"one of {', '.join(allowed)}", value)
+        must(value in allowed, name, f"one of {', '.join(map(str, allowed))}", value)
 
 
 class Split(nn.Module):
@@ -134,7 +135,7 @@ class NormedArchitecture(ImageArchitecture):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of(tuple(NORMS), norm=self.norm)
+        one_of(NORMS, norm=self.norm)
         if self.norm != "group" and self.groups != NormedArchitecture.groups:
             raise EmpiricsError(f"groups belong to group norm: leave them out; got {self.groups} with {self.norm}")
 

@@ -14,8 +14,11 @@ from torch import nn, Tensor
 
 from .parts import NormedArchitecture, one_of, Split
 
-SHORTCUTS = ("pad", "conv1", "conv3")
-STEMS = ("imagenet", "cifar")
+Norm = Callable[[int], nn.Module]
+SHORTCUTS = {"pad": 0, "conv1": 1, "conv3": 3}
+"""What is added to a block whose shape changes, by the kernel of its convolution (0: no convolution)."""
+STEMS = {"imagenet": (7, 2, 3), "cifar": (3, 1, 1)}
+"""Kernel, stride and padding of the first convolution."""
 
 
 class PadShortcut(nn.Module):
@@ -30,26 +33,19 @@ class PadShortcut(nn.Module):
         return F.pad(x[:, :, :: self.stride, :: self.stride], self.padding)
 
 
-def shortcut(kind: str, inputs: int, outputs: int, stride: int, norm: Callable[[int], nn.Module]) -> nn.Module:
-    """What is added to a block whose shape changes."""
-    if kind == "pad":
-        return PadShortcut(inputs, outputs, stride)
-    kernel = 3 if kind == "conv3" else 1
-    convolution = nn.Conv2d(inputs, outputs, kernel, stride, padding=kernel // 2, bias=False)
-    return nn.Sequential(convolution, norm(outputs))
-
-
 class Block(nn.Module):
-    """Two 3x3 convolutions with norms, and the input added before the last ReLU."""
+    """Two 3x3 convolutions with norms, and the input added before the last ReLU; ``kernel`` is that of its shortcut."""
 
-    def __init__(self, inputs: int, outputs: int, stride: int, norm: Callable[[int], nn.Module], kind: str) -> None:
+    def __init__(self, inputs: int, outputs: int, stride: int, norm: Norm, kernel: int) -> None:
         super().__init__()
-        self.conv1 = nn.Conv2d(inputs, outputs, 3, stride, padding=1, bias=False)
-        self.norm1 = norm(outputs)
-        self.conv2 = nn.Conv2d(outputs, outputs, 3, padding=1, bias=False)
-        self.norm2 = norm(outputs)
-        same = stride == 1 and inputs == outputs
-        self.shortcut = nn.Identity() if same else shortcut(kind, inputs, outputs, stride, norm)
+        self.conv1, self.norm1 = nn.Conv2d(inputs, outputs, 3, stride, padding=1, bias=False), norm(outputs)
+        self.conv2, self.norm2 = nn.Conv2d(outputs, outputs, 3, padding=1, bias=False), norm(outputs)
+        self.shortcut: nn.Module = nn.Identity()
+        if (stride > 1 or inputs != outputs) and kernel:
+            convolution = nn.Conv2d(inputs, outputs, kernel, stride, padding=kernel // 2, bias=False)
+            self.shortcut = nn.Sequential(convolution, norm(outputs))
+        elif stride > 1 or inputs != outputs:
+            self.shortcut = PadShortcut(inputs, outputs, stride)
 
     def forward(self, x: Tensor) -> Tensor:
         hidden = F.relu(self.norm1(self.conv1(x)), inplace=True)
@@ -63,14 +59,16 @@ class GlobalMean(nn.Module):
         return x.mean((2, 3))
 
 
-def blocks(widths: Sequence[int], depth: int, norm: Callable[[int], nn.Module], kind: str) -> list[Block]:
-    """``depth`` blocks per width; the first of every width but the first halves the image."""
-    made, before = [], widths[0]
+def residual(
+    stem: Sequence[nn.Module], widths: Sequence[int], depth: int, norm: Norm, kernel: int, classes: int
+) -> Split:
+    """``depth`` blocks per width behind a stem; the first of every width but the first halves the image."""
+    blocks, before = [], widths[0]
     for stage, width in enumerate(widths):
         for position in range(depth):
-            made.append(Block(before, width, 2 if stage and position == 0 else 1, norm, kind))
+            blocks.append(Block(before, width, 2 if stage and position == 0 else 1, norm, kernel))
             before = width
-    return made
+    return Split(nn.Sequential(*stem, *blocks, GlobalMean()), nn.Linear(before, classes))
 
 
 @dataclass(frozen=True)
@@ -90,8 +88,7 @@ class ResNet20(NormedArchitecture):
 
     def __call__(self) -> nn.Module:
         stem = [nn.Conv2d(self.channels, 16, 3, padding=1, bias=False), self.normed(16), nn.ReLU(inplace=True)]
-        body = blocks((16, 32, 64), 3, self.normed, self.shortcut)
-        return Split(nn.Sequential(*stem, *body, GlobalMean()), nn.Linear(64, self.classes))
+        return residual(stem, (16, 32, 64), 3, self.normed, SHORTCUTS[self.shortcut], self.classes)
 
 
 @dataclass(frozen=True)
@@ -111,12 +108,10 @@ class ResNet18(NormedArchitecture):
         one_of(STEMS, stem=self.stem)
 
     def __call__(self) -> nn.Module:
-        wide = self.stem == "imagenet"
-        convolution = nn.Conv2d(self.channels, 64, 7 if wide else 3, 2 if wide else 1, 3 if wide else 1, bias=False)
-        stem = [convolution, self.normed(64), nn.ReLU(inplace=True)]
-        pooling = [nn.MaxPool2d(3, 2, 1)] if wide else []
-        body = blocks((64, 128, 256, 512), 2, self.normed, "conv1")
-        module = Split(nn.Sequential(*stem, *pooling, *body, GlobalMean()), nn.Linear(512, self.classes))
+        convolution = nn.Conv2d(self.channels, 64, *STEMS[self.stem], bias=False)
+        pooling = [nn.MaxPool2d(3, 2, 1)] if self.stem == "imagenet" else []
+        stem = [convolution, self.normed(64), nn.ReLU(inplace=True), *pooling]
+        module = residual(stem, (64, 128, 256, 512), 2, self.normed, 1, self.classes)
         for part in module.modules():
             if isinstance(part, nn.Conv2d):
                 nn.init.kaiming_normal_(part.weight, mode="fan_out", nonlinearity="relu")

@@ -229,20 +229,13 @@ class Quadratics:
     @cached_property
     def dissimilarity_factor(self) -> float:
         """A ``B^2`` with a finite ``G^2``: the smallest (never below 1) if it has one, else twice it."""
-        return self._dissimilarity[0]
+        smallest = max(self.smallest_dissimilarity_factor, 1.0)
+        return smallest if np.isfinite(self.dissimilarity_offset_for(smallest)) else 2 * smallest
 
     @cached_property
     def dissimilarity_offset(self) -> float:
         """The smallest ``G^2`` that goes with ``dissimilarity_factor``."""
-        return self._dissimilarity[1]
-
-    @cached_property
-    def _dissimilarity(self) -> tuple[float, float]:
-        smallest = max(self.smallest_dissimilarity_factor, 1.0)
-        offset = self.dissimilarity_offset_for(smallest)
-        if np.isfinite(offset):
-            return smallest, offset
-        return 2 * smallest, self.dissimilarity_offset_for(2 * smallest)
+        return self.dissimilarity_offset_for(self.dissimilarity_factor)
 
     @cached_property
     def _mean_square(self) -> np.ndarray:

@@ -21,17 +21,16 @@ class Buffers:
         def zeros(like: Tensor, *shape: int) -> Tensor:
             return torch.zeros(shape, dtype=like.dtype, device=like.device)
 
-        dim = work.starts.shape[1]
-        self.w, self.starts = zeros(work.starts, rows, dim), zeros(work.starts, rows, dim)
-        self.first, self.counts, self.weights = (zeros(work.starts, rows) for _ in range(3))
+        def stacked(named: Mapping[str, Tensor]) -> dict[str, Tensor]:
+            return {name: zeros(held, rows, *held.shape[1:]) for name, held in named.items()}
+
+        self.w, self.first = zeros(work.starts, rows, work.starts.shape[1]), zeros(work.starts, rows)
+        self.fields, self.recalled, self.memory = map(stacked, (_fields(work), work.recalled, work.state.memory))
         self.sizes, self.step_size = zeros(work.starts, len(work.sizes)), zeros(work.starts)
         self.step = torch.zeros((), dtype=torch.int64, device=work.rows.device)
-        self.labels = None if work.labels is None else zeros(work.labels, rows, *work.labels.shape[1:])
-        self.recalled = {name: zeros(made, rows, *made.shape[1:]) for name, made in work.recalled.items()}
         self.rows = torch.arange(rows, device=work.rows.device)
-        self.model = zeros(work.state.model, dim)
+        self.model = torch.zeros_like(work.state.model)
         self.server = {name: torch.zeros_like(vector) for name, vector in work.state.server.items()}
-        self.memory = {name: zeros(kept, rows, *kept.shape[1:]) for name, kept in work.state.memory.items()}
         self.along = {name: zeros(field, rows, steps, *field.shape[2:]) for name, field in batches.along.items()}
 
     def fit(self, rows: int, steps: int, work: Work, batches: Batches) -> bool:
@@ -40,20 +39,16 @@ class Buffers:
         fits = rows <= along.shape[0] and steps <= along.shape[1] and len(work.sizes) <= len(self.sizes)
         same = _sizes(batches.along) == _sizes(self.along) and _sizes(work.recalled, 1) == _sizes(self.recalled, 1)
         names = work.state.server.keys() == self.server.keys() and work.state.memory.keys() == self.memory.keys()
-        return fits and same and names and (self.labels is None) == (work.labels is None)
+        return fits and same and names and _sizes(_fields(work), 1) == _sizes(self.fields, 1)
 
     def fill(self, work: Work) -> None:
         """Copy in what the local steps of some clients read beside their batches."""
         rows = len(work.rows)
-        self.starts[:rows].copy_(work.starts)
-        self.counts[:rows].copy_(work.counts)
-        self.weights[:rows].copy_(work.weights)
+        for held, kept in ((_fields(work), self.fields), (work.recalled, self.recalled)):
+            for name, made in held.items():
+                kept[name][:rows].copy_(made)
         self.step_size.fill_(work.step_size)
         self.sizes[: len(work.sizes)].copy_(torch.from_numpy(work.sizes))
-        if self.labels is not None and work.labels is not None:
-            self.labels[:rows].copy_(work.labels)
-        for name, made in work.recalled.items():
-            self.recalled[name][:rows].copy_(made)
         self.model.copy_(work.state.model)
         for name, vector in work.state.server.items():
             self.server[name].copy_(vector)
@@ -62,10 +57,9 @@ class Buffers:
 
     def turn_to(self, batches: Batches, steps: slice, active: int) -> None:
         """Copy in the batches of some steps, from the first place on, and the number of the first step."""
-        count = steps.stop - steps.start
         self.step.fill_(steps.start)
         for name, field in batches.along.items():
-            self.along[name][:active, :count].copy_(field[:active, steps])
+            self.along[name][:active, : steps.stop - steps.start].copy_(field[:active, steps])
 
     def batches(self, batches: Batches, rows: int, steps: int) -> Batches:
         """The batches that lie here."""
@@ -75,18 +69,20 @@ class Buffers:
     def work(self, work: Work, rows: int) -> Work:
         """The work as it lies here, steps and their sizes as tensors; what else a round changes cannot be read."""
         memory = {name: ActiveRows(name, kept, self.rows) for name, kept in self.memory.items()}
-        state: Any = StillState(self.model, memory, self.server)
         unseen: Any = {name: Unseen(f"the clients' {name}") for name in ("clients", "seed", "steps", "shares")}
-        tensors: Any = {"sizes": self.sizes, "step_size": self.step_size, "step": self.step}
-        chosen = slice(0, rows)
-        return work._replace(
-            state=state, rows=self.rows[chosen], counts=self.counts[chosen], weights=self.weights[chosen],
-            starts=self.starts[chosen],
-            labels=None if self.labels is None else self.labels[chosen],
-            recalled={name: made[chosen] for name, made in self.recalled.items()}, **tensors, **unseen,
-        )  # fmt: skip
+        tensors: Any = {"sizes": self.sizes, "step_size": self.step_size, "step": self.step, "rows": self.rows[:rows]}
+        fields: Any = {name: kept[:rows] for name, kept in self.fields.items()}
+        state: Any = StillState(self.model, memory, self.server)
+        recalled = {name: made[:rows] for name, made in self.recalled.items()}
+        return work._replace(state=state, recalled=recalled, **fields, **tensors, **unseen)
 
 
-def _sizes(along: Mapping[str, Tensor], axes: int = 2) -> dict[str, torch.Size]:
+def _fields(work: Work) -> dict[str, Tensor]:
+    """The fields of a work that are tensors with a row for every client."""
+    fields = {name: getattr(work, name) for name in ("starts", "counts", "weights", "labels")}
+    return {name: field for name, field in fields.items() if field is not None}
+
+
+def _sizes(named: Mapping[str, Tensor], axes: int = 2) -> dict[str, torch.Size]:
     """Sizes beyond the first axes (rows and steps), by name."""
-    return {name: field.shape[axes:] for name, field in along.items()}
+    return {name: held.shape[axes:] for name, held in named.items()}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -72,7 +73,9 @@ class Graphs:
         with computing(work.starts.device):
             for begin in range(0, len(order), together):
                 chosen = order[begin : begin + together]
-                chunk = _Chunk(self, together, stepping, held, algorithm, setting, work.pick(chosen))
+                part = work.pick(chosen)
+                batches = held.draw(part.seed, part.state.round, part.clients, part.steps, setting.batch)
+                chunk = _Chunk(self, min(together, work.total), stepping, batches, algorithm, setting, part)
                 ends[torch.from_numpy(chosen).to(ends.device)] = chunk.run()
                 firsts.append(chunk.first)
         if firsts[0] is None:
@@ -122,42 +125,32 @@ class Graphs:
                 return None
         self._runs.move_to_end(key)
         if self._runs[key] is None and not (self.made > KEPT and self.replayed < 3 * self.made):
-            self.made += 1
+            assert self._buffers is not None
+            w = self._buffers.w
+            if self._pool is None and w.device.type == "cuda":  # what a run makes in it is needed by no other run
+                self._pool = torch.cuda.graph_pool_handle()
+            self.made, before = self.made + 1, w.clone()
             try:
-                self._runs[key] = self._capture(run)
+                self._runs[key] = captured(run, w.device, self._pool)
             except Untraceable as reason:
                 self.refused[key[0]] = str(reason)
+            finally:
+                w.copy_(before)
         return self._runs[key]
 
-    def _capture(self, run: Run) -> Run:
-        """All recordings share one pool of memory: what a run makes between its buffers is needed by no other run."""
-        assert self._buffers is not None
-        if self._pool is None and self._buffers.w.device.type == "cuda":
-            self._pool = torch.cuda.graph_pool_handle()
-        before = self._buffers.w.clone()
-        try:
-            return captured(run, self._buffers.w.device, self._pool)
-        finally:
-            self._buffers.w.copy_(before)
 
-
+@dataclass
 class _Chunk:
-    """Some clients' local work, sorted by falling number of steps."""
+    """Some clients' local work, sorted by falling number of steps, and room for so many in the buffers."""
 
-    def __init__(
-        self,
-        engine: Graphs,
-        room: int,
-        model: Trainable,
-        federation: Federation,
-        algorithm: Algorithm,
-        setting: Setting,
-        work: Work,
-    ) -> None:
-        self.engine, self.model, self.algorithm, self.setting, self.work = engine, model, algorithm, setting, work
-        self.batches = federation.draw(work.seed, work.state.round, work.clients, work.steps, setting.batch)
-        self.first: Tensor | None = None
-        self.room = min(room, work.total)
+    engine: Graphs
+    room: int
+    model: Trainable
+    batches: Batches
+    algorithm: Algorithm
+    setting: Setting
+    work: Work
+    first: Tensor | None = None
 
     def run(self) -> Tensor:
         """The models after the local steps, from buffers where that is allowed."""
@@ -206,7 +199,7 @@ class _Chunk:
     def _by_steps(self, who: tuple[Any, ...]) -> Tensor | None:
         """Step by step, each a recording for its number of active rows; None if they have to be done another way."""
         work, rows = self.work, len(self.work.steps)
-        self.buffers = buffers = self.engine.buffers(self.room, 1, work, self.batches)
+        buffers = self.engine.buffers(self.room, 1, work, self.batches)
         buffers.fill(work)
         w = buffers.w[:rows].copy_(work.starts)
         if self.algorithm.steps.needs_loss:
@@ -214,16 +207,15 @@ class _Chunk:
         for step in range(int(work.steps.max())):
             active = int((work.steps > step).sum())
             buffers.turn_to(self.batches, slice(step, step + 1), active)
-            recording = self.engine.recorded((who, "step", active), self._step(active), twice=False)
+            recording = self.engine.recorded((who, "step", active), self._step(buffers, active), twice=False)
             if recording is None:
                 return None
             recording()
             self.engine.replayed += 1
         return w
 
-    def _step(self, active: int) -> Run:
+    def _step(self, buffers: Buffers, active: int) -> Run:
         """One local step of the first ``active`` rows, all of it on the buffers."""
-        buffers = self.buffers
         still, w = buffers.work(self.work, active), buffers.w[:active]
         batches = buffers.batches(self.batches, active, 1)
 

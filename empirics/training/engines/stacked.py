@@ -19,7 +19,7 @@ from ...models.model import Batch, Trainable
 from .. import statistics
 from ..setting import Setting
 from ..threads import one_thread, refuse_stopped
-from .steppers import along_the_direction, stepper
+from .steppers import stepper
 
 FEWEST = 2  # rows: a product with a single row takes another path, whose last bits differ
 
@@ -51,10 +51,12 @@ class Stacked:
     def _chunk(
         self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
     ) -> tuple[Tensor, Tensor | None]:
-        rows = len(work.clients)
-        order = _falling(work.steps)
-        if order is not None:
-            work = work.pick(order)
+        rows, order = len(work.clients), None
+        if rows < FEWEST:
+            order = np.zeros(FEWEST, dtype=int)
+        elif (work.steps != work.steps[0]).any():
+            order = np.argsort(-work.steps, kind="stable")
+        work = work if order is None else work.pick(order)
         batches = federation.draw(work.seed, work.state.round, work.clients, work.steps, setting.batch)
         ends = work.starts.clone(memory_format=torch.contiguous_format)
         first = descend(model, algorithm, setting, work, ends, batches)
@@ -62,13 +64,6 @@ class Stacked:
             return ends, first
         back = torch.from_numpy(np.argsort(order[:rows], kind="stable"))
         return ends[back], None if first is None else first[back]
-
-
-def _falling(steps: np.ndarray) -> np.ndarray | None:
-    """The order in which the numbers of steps fall, a lone row twice; None where the rows may stay as they are."""
-    if len(steps) < FEWEST:
-        return np.zeros(FEWEST, dtype=int)
-    return None if (steps == steps[0]).all() else np.argsort(-steps, kind="stable")
 
 
 def descend(
@@ -117,7 +112,8 @@ def descend(
 def _plain(algorithm: Algorithm, setting: Setting) -> bool:
     """Whether local steps are those of SGD along the gradient of the task loss, and nothing else."""
     kinds = type(algorithm.objective), type(algorithm.direction)
-    return kinds == (TaskLoss, Gradient) and algorithm.moves is None and along_the_direction(setting)
+    bare = setting.optimizer == "sgd" and not setting.momentum and not setting.weight_decay and setting.clip is None
+    return kinds == (TaskLoss, Gradient) and algorithm.moves is None and bare
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,11 +163,12 @@ class Moving:
         if phase is not None and phase == self.phase:
             return self.columns
         columns = checked_columns(f"{self.name}: what moves returns", self.moves(work, step), here)
-        if phase is not None or not _same(columns, self.columns):
+        before = self.columns
+        if phase is not None or not (columns is before or _equal(columns, before)):  # a GPU would wait for the second
             self.take.restart()
             self.columns, self.phase = columns, phase
         return self.columns
 
 
-def _same(columns: Tensor | None, before: Tensor | None) -> bool:
-    return columns is before or (columns is not None and before is not None and torch.equal(columns, before))
+def _equal(a: Tensor | None, b: Tensor | None) -> bool:
+    return a is not None and b is not None and torch.equal(a, b)

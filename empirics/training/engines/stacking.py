@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,27 +29,7 @@ class StackedNetwork:
             raise EmpiricsError(f"{network.name} has batch norm, which is trained client by client on a CPU alone")
         self.network = replace(network, build=WithFoldedNorms(network.build))
         _ = self.network.work  # made now: its first numbers must not be drawn while local steps are recorded
-        self._gradient = vmap(grad(self._loss), randomness="error")
-        self._weighted = vmap(grad(self._weighted_loss), randomness="error")
-
-    @property
-    def dim(self) -> int:
-        return self.network.dim
-
-    @property
-    def layers(self) -> Mapping[str, slice]:
-        return self.network.layers
-
-    def _losses(self, row: Tensor, inputs: Tensor, targets: Tensor) -> Tensor:
-        output = self.network.output(row.unsqueeze(0), inputs.unsqueeze(0))
-        losses: Tensor = self.network.losses(output, targets.unsqueeze(0))[0]
-        return losses
-
-    def _loss(self, row: Tensor, inputs: Tensor, targets: Tensor) -> Tensor:
-        return self._losses(row, inputs, targets).mean()
-
-    def _weighted_loss(self, row: Tensor, inputs: Tensor, targets: Tensor, weight: Tensor) -> Tensor:
-        return (self._losses(row, inputs, targets) * weight).sum()
+        self.dim, self.layers = self.network.dim, self.network.layers
 
     def output(self, w: Tensor, inputs: Tensor) -> Tensor:
         """Outputs ``(rows, batch, ...)``."""
@@ -59,19 +39,23 @@ class StackedNetwork:
         """Loss of every sample ``(rows, batch)``."""
         return vmap(lambda o, t: self.network.losses(o.unsqueeze(0), t.unsqueeze(0))[0])(output, targets)
 
+    def _of_row(self, row: Tensor, inputs: Tensor, targets: Tensor, weight: Tensor | None) -> Tensor:
+        batch = inputs.unsqueeze(0), targets.unsqueeze(0), None if weight is None else weight.unsqueeze(0)
+        return self.network.task_loss(row.unsqueeze(0), batch)[0]
+
+    def _over_rows(self, function: Callable[..., Tensor], w: Tensor, batch: Batch) -> Tensor:
+        along = (0, 0, 0, None if batch[2] is None else 0)
+        found: Tensor = vmap(function, in_dims=along, randomness="error")(w, *batch)
+        return found
+
     def task_loss(self, w: Tensor, batch: Batch) -> Tensor:
         """Weighted mean of the losses of every row's batch ``(rows,)``."""
-        inputs, targets, weight = batch
-        losses = self.losses(self.output(w, inputs), targets)
-        return losses.mean(-1) if weight is None else (losses * weight).sum(-1)
+        return self._over_rows(self._of_row, w, batch)
 
     def gradient(self, w: Tensor, batch: Batch) -> Tensor:
         """Gradient of ``task_loss`` in every row ``(rows, dim)``."""
-        inputs, targets, weight = batch
         with torch.enable_grad():
-            if weight is None:
-                return self._gradient(w, inputs, targets)
-            return self._weighted(w, inputs, targets, weight)
+            return self._over_rows(grad(self._of_row), w, batch)
 
 
 # ---- group norm ----

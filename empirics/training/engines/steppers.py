@@ -83,14 +83,6 @@ def _clipped(direction: Tensor, limit: float | None) -> Tensor:
     return direction * torch.clamp(limit / (norms + 1e-6), max=1.0)
 
 
-STEPPERS = {"sgd": Sgd, "adamw": AdamW}
-
-
-def along_the_direction(setting: Setting) -> bool:
-    """Whether a step is ``w - size * direction``, without memory, decay or clipping."""
-    return setting.optimizer == "sgd" and not setting.momentum and not setting.weight_decay and setting.clip is None
-
-
 def stepper(setting: Setting) -> Sgd | AdamW:
     """A fresh optimiser for the local steps of a chunk."""
-    return STEPPERS[setting.optimizer](setting)
+    return Sgd(setting) if setting.optimizer == "sgd" else AdamW(setting)
