@@ -23,9 +23,8 @@ from bounds.showing.command_line import Report
 from bounds.showing.files import refuse_foreign, to_write, whole, write_whole
 from bounds.showing.loading import load
 from bounds.showing.reading import given_values
-from bounds.showing.spelling import speaks_unicode
 from bounds.showing.tables import aligned, number
-from bounds.showing.terminal import bars, on_terminal
+from bounds.showing.terminal import bars, encodes_unicode, on_terminal
 from bounds.showing.usage import UsageError
 from bounds.showing.values import Grid, grid, stand_ins, taken_as_they_are, Value
 from bounds.units import ONE
@@ -88,7 +87,7 @@ def plot(
     picture = data(bounds, quantity, given)
     wrote = write(picture, path, outside=outside)
     remarks = [*notes(picture, outside), *taken_as_they_are(bounds, given), *stand_ins(bounds, given)]
-    person = on_terminal(sys.stdout) and speaks_unicode()
+    person = on_terminal(sys.stdout) and encodes_unicode(sys.stdout)
     return Report(sparklines(picture, outside) if person else [], None, remarks=remarks, wrote=wrote)
 
 

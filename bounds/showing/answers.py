@@ -35,7 +35,7 @@ others have none. In an answer, where holds the swept quantities; eval --elastic
 minimize has at, value, whole_at, whole_value (the best integer), limited_by, method; solve has at, value, limited_by,
 note. With uncertain constants NAME_interval is [low, high], at least so wide. NaN is null. minimize without numbers
 prints an object of formulas as text: over, at, value, requires and not_checked (conditions)."""
-OUTSIDE, SILENT = "OUTSIDE", "silent"
+OUTSIDE, NOT_MET = "OUTSIDE", "does not apply"
 MOST_RANGES = 1000
 """Points at which the interval of a bound is looked for."""
 MOST_VARIED, MOST_ASKED = 20, 81
@@ -112,7 +112,7 @@ class Evaluation:
     def _mark(self, index: tuple[int, ...]) -> str:
         if self.holds[index]:
             return ""
-        return OUTSIDE if self.outside else SILENT
+        return OUTSIDE if self.outside else NOT_MET
 
     def __repr__(self) -> str:
         return "\n".join(self.lines())
@@ -120,8 +120,8 @@ class Evaluation:
     def remarks(self) -> Iterator[str]:
         """What a reader must know besides the numbers."""
         if not self.holds.all():
-            said = "OUTSIDE its conditions, so no evidence" if self.outside else "silent"
-            yield f"{self.bound.name} is {said} {_where(~self.holds)}; not met: {'; '.join(self.failed)}"
+            said = "is OUTSIDE its conditions, so no evidence," if self.outside else "does not apply"
+            yield f"{self.bound.name} {said} {_where(~self.holds)}; not met: {'; '.join(self.failed)}"
         undefined = np.isnan(self.value) & self.holds
         if undefined.any():
             yield f"{self.bound.name} has no real value {_where(undefined)}, though its conditions hold there"

@@ -15,7 +15,6 @@ from . import printing
 from .letters import in_unicode
 from .notebook import card, formula
 from .prose import typeset
-from .spelling import speaks_unicode, spelled
 from .tables import aligned, number, plain
 
 RELATION_WORDS = {
@@ -43,7 +42,7 @@ def text(bound: Statement) -> str:
     lines = [f"{bound.name}   [{bound.source}]"]
     lines += [f"  {label}: {said}" for label, said in _facts(bound)]
     lines += ["", f"  {bound.target.name} {bound.relation}", *_term_lines(bound)]
-    lines += ["", f"  in letters:  {_plain(statement(bound))}"]
+    lines += ["", f"  in letters:  {statement(bound)}"]
     lines += ["", "  where", *_where_lines(bound)]
     if bound.given:
         lines += ["", "  with", *(f"    {name} = {_said(value)}" for name, value in bound.given.items())]
@@ -82,13 +81,8 @@ def statement(bound: Statement) -> str:
     return " ".join(parts)
 
 
-def _plain(text: str) -> str:
-    """Spelled out where its signs cannot be pronounced; columns are aligned afterwards."""
-    return text if speaks_unicode() else spelled(text)
-
-
 def _where_lines(bound: Statement) -> list[str]:
-    letters = {q: _plain(in_unicode(letter)) for q, letter in letters_of(bound).items()}
+    letters = {q: in_unicode(letter) for q, letter in letters_of(bound).items()}
     lines = [
         f"    {q.name} = {printing.words(body)}   {letters[q]}; {q.card.meaning}" for q, body in bound.where.items()
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import os
 import select
 import signal
@@ -18,7 +17,6 @@ from ..errors import BoundsError, NoMinimumError, NoSolutionError, said, shorten
 from .extras import to_install
 from .files import inputs_kept
 from .loading import ALONE, place_in_files
-from .spelling import spelled
 from .terminal import folded, on_terminal, Terminal
 
 FINE, FINDING, MISTAKE, BUG, INTERRUPTED = 0, 1, 2, 70, 130
@@ -143,28 +141,20 @@ def _terminated(number: int, frame: Any) -> None:
 
 
 def _set_up() -> None:
-    """Signs that a stream cannot say, or that steer a terminal, are spelled out; Ctrl-C and SIGTERM are heard.
+    """Signs that a stream cannot encode, or that steer a terminal, are named; Ctrl-C and SIGTERM are heard.
 
     What programs read on standard output stays as it is: CSV, for one, has the data's own characters.
     """
-    codecs.register_error("fedbounds.plain", _spelled_out)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is not None:
-            stream.reconfigure(errors="fedbounds.plain")
+            stream.reconfigure(errors="namereplace")
         if stream is not None and (name == "stderr" or on_terminal(stream)):
             setattr(sys, name, Terminal(stream))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so a shell script starts what it puts into the background
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _terminated)
-
-
-def _spelled_out(error: UnicodeError) -> tuple[str, int]:
-    assert isinstance(error, UnicodeEncodeError)
-    before, after = error.object[: error.start][-1:], error.object[error.end :][:1]
-    whole = spelled(before + error.object[error.start : error.end] + after)  # names keep away from letters beside them
-    return whole[len(spelled(before)) : len(whole) - len(spelled(after))], error.end
 
 
 def _reader_left(error: BaseException) -> bool:

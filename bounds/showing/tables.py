@@ -40,13 +40,13 @@ def cells(text: str) -> int:
 
 
 def to_json(item: Any) -> str:
-    """What ``--json`` prints: two spaces of indentation, NaN as null, letters spelled out where they cannot be
-    pronounced."""
+    """What ``--json`` prints: two spaces of indentation, NaN as null, other letters than ASCII as codes where the
+    stream cannot encode them."""
     import json
 
-    from .spelling import speaks_unicode
+    from .terminal import encodes_unicode
 
-    return json.dumps(plain(item), indent=2, allow_nan=False, ensure_ascii=not speaks_unicode())
+    return json.dumps(plain(item), indent=2, allow_nan=False, ensure_ascii=not encodes_unicode(sys.stdout))
 
 
 def plain(value: Any) -> Any:

@@ -19,7 +19,7 @@ COLOURS = {
     "HOLDS": "green", "REPAIRED": "cyan", "FAILS": "red", "OPEN": "yellow",
     "VIOLATED": "red", "UNDECIDED": "yellow", "OUTSIDE": "yellow", "REFUSED": "red",
     "holds here": "green", "violated": "red", "undecided": "yellow",
-    "speaks": "green", "vacuous": "yellow", "silent": "yellow", "refuted": "red",
+    "informative": "green", "vacuous": "yellow", "does not apply": "yellow",
 }  # fmt: skip
 """The colour of every verdict, the same in all verbs."""
 LOUD = "|".join(word for word in COLOURS if word.isupper())
@@ -46,6 +46,11 @@ CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 def printable(text: str) -> str:
     """The text with control characters spelled out, such as ``\\x1b``; lines and tabulators stay."""
     return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def encodes_unicode(stream: TextIO | None) -> bool:
+    """Whether a stream can write every letter."""
+    return (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
 
 
 class Terminal:

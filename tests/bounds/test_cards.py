@@ -102,15 +102,6 @@ def test_the_terminal_card_tells_everything():
     assert explained not in str(one_round.equal_clients())
 
 
-def test_a_terminal_without_unicode_gets_the_letters_spelled_out_and_aligned(monkeypatch):
-    monkeypatch.setattr("bounds.showing.cards.speaks_unicode", lambda: False)
-    card = text(sample)
-    assert card.isascii()
-    assert "E||grad F||^2 <~ gamma*(f - f*)/(K*eta) + sqrt(ell/mu)*eta*E_k[Delta_k] - G^2*eta" in card
-    lines = [line for line in card.splitlines() if line.startswith(("    grad_norm_sq ", "    step_size "))]
-    assert len({line.index("  >") for line in lines}) == 1
-
-
 def test_latex_names_terms_and_keeps_the_papers_letters_and_abbreviations():
     formula = latex(sample)
     assert formula.startswith(r"\mathbb{E}\|\nabla F\|^2 \lesssim \underset{\text{start}}")
