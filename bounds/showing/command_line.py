@@ -246,7 +246,7 @@ def _settings() -> dict[str, Any]:
 
     person = on_terminal(sys.stdout)
     return {
-        "console": Console(file=raw(sys.stdout), highlight=False, width=None if person else WIDE),
+        "console": Console(file=raw(sys.stdout), highlight=False, emoji=False, width=None if person else WIDE),
         "help_formatter": "default" if person else "plain",
         "help_format": "plaintext",
         "version_flags": (),

@@ -167,4 +167,4 @@ def _console(stream: TextIO) -> Any:
     """Rich's, which heeds ``NO_COLOR``, ``TERM=dumb`` and what the terminal can show; it takes time to load."""
     from rich.console import Console
 
-    return Console(file=raw(stream), highlight=False)
+    return Console(file=raw(stream), highlight=False, emoji=False)
