@@ -19,7 +19,7 @@ from paper_checks.claims.checkers import AboveWorstCase
 from paper_checks.claims.claim import Book, Grade, Status
 from paper_checks.runs.can import can
 from paper_checks.runs.words import WORST
-from paper_checks.worst_case.grid_point import GridPoint, moot, NAMES, question, undrawn, values
+from paper_checks.worst_case.grid_point import GridPoint, NAMES, question, undrawn, values
 from paper_checks.worst_case.jobs import proof_time, terms, tightness
 from paper_checks.worst_case.program import WorstCaseError
 from paper_checks.worst_case.solve import answer, worst_case
@@ -55,13 +55,6 @@ def test_the_drift_of_two_steps_is_a_96th_of_lemma_2():
     parts, inside = terms(bound, values(bound, place))
     assert inside
     assert sum(parts.values()) / worst.value == pytest.approx(96, rel=1e-6)
-
-
-def test_a_single_step_of_lemma_1_contracts_by_the_class():
-    """K = 1: gradient descent, |x - x*|^2 shrinks by (1 - eta mu)^2 whatever the heterogeneity."""
-    place = GridPoint(rounds=1, local_steps=1, heterogeneity=0.3, condition_number=7.0, grad_cap_sq=50.0)
-    asked = question(BOUNDS["decaying_k.lemma_1"], place)
-    assert answer(asked).value == pytest.approx((1 - asked.setting.step_size / 7) ** 2, rel=1e-6)
 
 
 @cases("name", REACHED)
@@ -287,15 +280,6 @@ def test_proofs_that_are_refused_or_fail_say_why(tight, monkeypatch, tmp_path):
     monkeypatch.setattr("paper_checks.worst_case.jobs.certify", lambda *_: {}["no proof"])
     status, _, err = tight(*words, "--store", tmp_path / "s")
     assert (status, "KeyError: 'no proof'" in err) == (1, True)
-
-
-def test_a_quantity_is_moot_where_neither_side_asks_for_it():
-    place = GridPoint(rounds=3, local_steps=2, heterogeneity=0.7)
-    assert moot(BOUNDS["decaying_k.lemma_1"], place, NAMES) == [
-        "dissimilarity_factor", "relaxation", "divergence", "grad_norm_sq", "step_offset", "initial_distance_sq",
-        "step_sizes", "cohort",
-    ]  # fmt: skip
-    assert moot(BOUNDS["fedinit.lemma_2"], replace(place, rounds=1), ["divergence", "relaxation"]) == ["divergence"]
 
 
 THEOREM = "fedcog.theorem"
