@@ -240,7 +240,7 @@ FORGED = [  # of a proof of SCAFFOLD: what is changed, and what the message must
     (used("lower", "w0"), {}, "minimiser"),
     (used("pl_constant", "w0"), {}, "assumed"),
     (lambda c: c["weights"].update(dict.fromkeys(c["weights"], "1/4")), {}, "average"),
-    *((GIVEN, {word: "-1"}, word) for word in ("initial_gap", "dissimilarity_offset", "initial_distance_sq")),
+    *((GIVEN, {word: "-1"}, f"{word} cannot be so small") for word in ("initial_gap", "dissimilarity_offset", "initial_distance_sq")),
     *((CLAIM, {"strong_convexity": None, "given": {word: "1"}}, f"{word}.*minimiser")
       for word in ("distance_sq", "initial_distance_sq", "optimum_dissimilarity", "heterogeneity")),
     (CLAIM, {"metric": "mean_gap"}, "whole run"),
