@@ -77,27 +77,6 @@ def two_sided(low: float, high: float) -> Curve:
     return Curve(lambda u: np.where(u > 0, high, low) * u**2 / 2, lambda u: np.where(u > 0, high, low) * u, low, high)
 
 
-def wavy(low: float, high: float, often: float) -> Curve:
-    """The curvature runs through all values again and again."""
-    mid, half = (low + high) / 2, (high - low) / 2
-    return Curve(
-        lambda u: mid / 2 * u**2 + half / often**2 * (1 - np.cos(often * u)),
-        lambda u: mid * u + half / often * np.sin(often * u),
-        low,
-        high,
-    )
-
-
-def rounded(low: float, high: float) -> Curve:
-    """Nearly a kink at the sample, nearly flat far off."""
-    return Curve(
-        lambda u: low / 2 * u**2 + (high - low) * (np.sqrt(1 + u**2) - 1),
-        lambda u: low * u + (high - low) * u / np.sqrt(1 + u**2),
-        low,
-        high,
-    )
-
-
 # ---- many clients ----
 
 
@@ -186,9 +165,7 @@ SQUARES: Attempts = {
 CURVES: Attempts = {
     "two clients, log cosh of condition number 100": lambda: crowd(log_cosh(0.01, 1.0), 2, 0.5, -1.0, 3.0),
     "a kink, condition number 10^4": lambda: crowd(two_sided(1e-4, 1.0), 3, 0.1, 0.0, 9.0),
-    "a curvature that runs through all values": lambda: crowd(wavy(0.05, 1.0, 7.0), 40, 0.3, -1.0, 3.0),
     "chances of one in a thousand": lambda: crowd(two_sided(0.02, 1.0), 2, 0.001, 0.0, 30.0),
-    "nearly a kink, nearly flat far off": lambda: crowd(rounded(0.1, 1.0), 300, 0.5, -3.0, 4.0),
     "a thousand clients, log cosh, rare samples": lambda: crowd(log_cosh(0.1, 1.0), 1000, 0.001, 0.0, 10.0),
 }  # fmt: skip
 
