@@ -21,8 +21,6 @@ from paper_checks.worst_case import program as programs, symmetry as orbits
 from paper_checks.worst_case.interior_point import optimum
 from paper_checks.worst_case.program import WorstCaseError
 from paper_checks.worst_case.question import Question
-from paper_checks.worst_case.rate_case import Case
-from paper_checks.worst_case.rate_search import certified
 from paper_checks.worst_case.replay import attained, replay
 from paper_checks.worst_case.solve import answer, moved, worst_case
 from paper_checks.worst_case.symbolic_run import draw
@@ -61,17 +59,6 @@ def test_gradient_descent_on_convex_losses():
     for steps in (2, 5):  # local steps of a single client are gradient descent
         found = worst_case("fedavg()", plan(1, steps, 1, 1 / L), CONVEX, "optimality_gap")
         assert found.value == near(L * 2.3 / (4 * steps + 2), 1e-6)
-
-
-def test_gradient_descent_on_strongly_convex_losses():
-    # Nesterov 2004, Theorem 2.1.15; attained by the quadratics of curvature mu and L.
-    for share in (0.2, 1.0, 1.6):
-        eta = share / L
-        rate = max((1 - eta * MU) ** 2, (1 - eta * L) ** 2)
-        found = worst_case("fedavg()", plan(3, 1, 3, eta), STRONG, "distance_sq")
-        assert found.value == near(rate**3 * 2.3, 1e-6)
-    # A fixed number of steps is bounded whatever their length: (1 - 5)^2 on curvature L.
-    assert worst_case("fedavg()", plan(1, 1, size=5 / L), STRONG, "distance_sq").value == near(16 * 2.3, 1e-6)
 
 
 def test_convex_losses_whose_start_only_a_gap_bounds():
@@ -247,10 +234,8 @@ class AsksElsewhere:
 
 
 BAD = [  # the assumptions, the setting and the question, and what the message must name
-    ({"smoothness": 0.0}, {}, {}, "smoothness", "> 0"),
     ({"smoothness": float("nan")}, {}, {}, "smoothness", "got nan"),
     ({"strong_convexity": 2.0}, {}, {}, "strong_convexity", "1.7; got 2"),
-    ({"initial_distance_sq": -2.0}, {}, {}, "initial_distance_sq", ">= 0; got -2"),
     ({"initial_distance": 2.0}, {}, {}, "'initial_distance'", "'initial_distance_sq'"),
     ({"dissimilarity_factor": 2.0}, {}, {}, "dissimilarity_factor", "dissimilarity_offset"),
     ({"strong_convexity": None}, {}, {}, "minimiser", "strong_convexity"),
@@ -265,7 +250,6 @@ BAD = [  # the assumptions, the setting and the question, and what the message m
     ({}, {"step_size": 0.1}, {"steps": (1.5, 1)}, "whole numbers"),
     ({}, {"step_size": 0.1}, {"steps": (3, 1, 1)}, "2 rounds; got 3"),
     ({}, {}, {"step_sizes": (0.1, 0.2, 0.3)}, "4 local steps", "2 rounds; got 3"),
-    ({}, {}, {"step_sizes": (0.1, -0.2)}, "> 0; got -0.2"),
     ({}, {"step_offset": 3.0}, {"step_sizes": (0.1, 0.2)}, "step_offset"),
     *(({}, {}, {"algorithm": algorithm(name)}, name.partition("(")[0])
       for name in ("fedadam()", "fedexp()", "fedsam(rho=0.05)")),
@@ -281,8 +265,6 @@ def test_what_is_refused_is_said_in_one_line():
             worst_case(asked.pop("algorithm"), replace(plan(), **setting), given, **asked)
         assert "\n" not in str(error.value)
         assert [name for name in named if name not in str(error.value)] == [], error.value
-    with pytest.raises(BoundsError, match="minimiser"):
-        worst_case("fedavg()", plan(), SMOOTH, "distance_sq")
 
 
 def test_contradictory_assumptions_are_said():
@@ -355,13 +337,6 @@ def test_one_round_of_gradients_in_closed_form():
         assert found.value == near(SIZE**2 * 0.7 * (clients - cohort) / (cohort * (clients - 1)), 5e-5)
 
 
-def test_one_round_is_what_its_rate_proves():
-    for clients, cohort, steps in ((2, 1, 1), (3, 2, 2), (4, 1, 2)):
-        rate = certified(Case(algorithm("fedprox(mu=0.3)"), steps, SIZE, L, MU, clients, cohort))
-        found = worst_case("fedprox(mu=0.3)", drawing(cohort, 1, steps), STRONG, "distance_sq", clients=clients)
-        assert found.value <= rate.after(1, 2.3, 0.7) <= 1.0002 * found.value
-
-
 def test_the_federation_that_attains_it_is_run_with_every_cohort():
     for method in ("fedavg()", "scaffold()"):
         found = worst_case(method, drawing(1, steps=2), STRONG, "distance_sq", clients=2)
@@ -390,7 +365,6 @@ def test_a_small_step_is_as_sure_as_a_large_one():
 
 REFUSED_DRAWN = [
     ({"clients": 1}, {}, {}, "clients", "cohort 2; got 1"),
-    ({"clients": True}, {}, {}, "whole number"),
     ({"clients": 9}, {"rounds": 3}, {}, "444"),
     ({"clients": 10**6}, {"cohort": 10**5}, {}, "the 0 "),
     ({"clients": 3}, {"rounds": 5}, {}, "121 gradients of each of 3 clients", "23 GB"),
