@@ -119,22 +119,6 @@ def test_models_that_rounding_tells_apart_and_steps_of_a_ten_thousandth_are_prov
     assert float(found.bound) == pytest.approx(found.value, rel=1e-5)
 
 
-def test_every_iteration_may_have_a_step_size_of_its_own():
-    for method in ("fedavg()", "scaffold()"):
-        setting = Setting(rounds=2, cohort=2, local_steps=2, step_size=0.21, step_offset=3.0)
-        found = proof(worst_case(method, setting, STRONG, "distance_sq"))
-        assert [float(Fraction(x)) for x in found.content["claim"]["step_size"]] == pytest.approx(
-            [0.21 * 3 / (3 + t) for t in range(4)]
-        )
-        assert float(found.bound) == pytest.approx(found.value, rel=2e-6)
-        assert found.width < 5e-6
-        content = deepcopy(found.content)
-        sizes = content["claim"]["step_size"]
-        sizes[1], sizes[2] = sizes[2], sizes[1]
-        with pytest.raises(verify.Refused):
-            verify.check(content)
-
-
 def test_the_verifier_needs_nothing_but_python(tmp_path):
     content = proved()[1].content
     smaller = {**content, "bound": str(Fraction(content["bound"]) * Fraction(999, 1000))}
@@ -182,10 +166,6 @@ def of(*path):
     return change
 
 
-def ones(x):
-    return lambda c: c["blocks"][0].update(scale=[x] * len(c["blocks"][0]["scale"]))
-
-
 def used(*row, by="1/1000", **given):
     """One inequality more, and what it needs to be assumed."""
 
@@ -198,8 +178,6 @@ def used(*row, by="1/1000", **given):
 
 CLAIM, GIVEN, HELD, FIRST = of("claim"), of("claim", "given"), of("attained"), of("blocks", 0)
 FORGED = [  # of a proof of SCAFFOLD: what is changed, and what the message must name
-    (of(), {"change": "0"}, "change"),
-    (ones(float("inf")), {}, "integers"),
     (FIRST, {"bits": -1}, "integers"),
     (GIVEN, {"gradient_variance": "9"}, "gradient_variance"),
     (CLAIM, {"over": "every noisy round"}, "rounds or iterations"),
@@ -219,11 +197,6 @@ FORGED = [  # of a proof of SCAFFOLD: what is changed, and what the message must
     (of(), {"holds_for": "noisy gradients"}, "holds_for"),
     (CLAIM, {"parameter": "1/2"}, "scaffold.*1/2"),
     (CLAIM, {"method": "fedprox", "parameter": "-1/2"}, "fedprox.*-1/2"),
-    (CLAIM, {"smoothness": 1.7}, "1.7"),
-    (CLAIM, {"smoothness": "1e9999"}, "1e9999"),
-    (CLAIM, {"smoothness": "1.7\n"}, "1.7"),
-    (FIRST, {"bits": 10**12}, "10000"),
-    (ones(-(10**12)), {}, "10000"),
     (HELD, {"bits": 10**12}, "10000"),
     (CLAIM, {"metric": "local_drift", "over": "iterations"}, "local_drift"),
     (CLAIM, {"metric": "consensus_distance"}, "consensus_distance"),
@@ -240,7 +213,8 @@ FORGED = [  # of a proof of SCAFFOLD: what is changed, and what the message must
     (used("lower", "w0"), {}, "minimiser"),
     (used("pl_constant", "w0"), {}, "assumed"),
     (lambda c: c["weights"].update(dict.fromkeys(c["weights"], "1/4")), {}, "average"),
-    *((GIVEN, {word: "-1"}, f"{word} cannot be so small") for word in ("initial_gap", "dissimilarity_offset", "initial_distance_sq")),
+    *((GIVEN, {word: "-1"}, f"{word} cannot be so small")
+      for word in ("initial_gap", "dissimilarity_offset", "initial_distance_sq")),
     *((CLAIM, {"strong_convexity": None, "given": {word: "1"}}, f"{word}.*minimiser")
       for word in ("distance_sq", "initial_distance_sq", "optimum_dissimilarity", "heterogeneity")),
     (CLAIM, {"metric": "mean_gap"}, "whole run"),
