@@ -105,3 +105,9 @@ def test_the_printed_step_size_is_above_the_limit_for_a_gradient_cap_that_strong
         Fraction(witness[n]) for n in ("grad_cap_sq", "strong_convexity", "current_loss", "optimal_loss")
     )
     assert cap >= 2 * mu * (loss - least)
+
+
+def test_the_ratio_to_the_worst_case_is_rounded_down():
+    """450.75 / 0.97149783 = 463.974... in the table."""
+    said = claim("decaying_k.theorem_1.worst_case").check(Book()).evidence
+    assert said.startswith("bound / exact worst case >= 463.9 at ")
