@@ -197,6 +197,7 @@ FORGED = [  # of a proof of SCAFFOLD: what is changed, and what the message must
     (of(), {"holds_for": "noisy gradients"}, "holds_for"),
     (CLAIM, {"parameter": "1/2"}, "scaffold.*1/2"),
     (CLAIM, {"method": "fedprox", "parameter": "-1/2"}, "fedprox.*-1/2"),
+    (CLAIM, {"smoothness": 1.7}, "1.7"),
     (HELD, {"bits": 10**12}, "10000"),
     (CLAIM, {"metric": "local_drift", "over": "iterations"}, "local_drift"),
     (CLAIM, {"metric": "consensus_distance"}, "consensus_distance"),
