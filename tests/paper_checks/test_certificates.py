@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tracemalloc
 from copy import deepcopy
-from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -28,13 +27,13 @@ from empirics.exact.numbers import fraction
 from empirics.training.setting import Setting
 from paper_checks.worst_case import proof_archive as proofs, verify
 from paper_checks.worst_case.grid_point import GridPoint, question
-from paper_checks.worst_case.interior_point import followed, Path as CentralPath
+from paper_checks.worst_case.interior_point import Path as CentralPath
 from paper_checks.worst_case.program import normalised, WorstCaseError
 from paper_checks.worst_case.question import Question
 from paper_checks.worst_case.solve import worst_case
 from paper_checks.worst_case.sum_of_squares import factored
 from paper_checks.worst_case.tightness_table import committed, FOLDER, rounded
-from paper_checks.worst_case.worst_case_proof import certify, claimed, ExactProgram
+from paper_checks.worst_case.worst_case_proof import certify, claimed
 
 STRONG = {"smoothness": 1.7, "strong_convexity": 0.23, "initial_distance_sq": 2.3, "optimum_dissimilarity": 0.7}
 CONVEX = {**STRONG, "strong_convexity": 0.0}
@@ -95,22 +94,6 @@ def test_a_worst_case_is_proved_to_a_millionth(case):
     assert float(found.attained) == pytest.approx(worst.value, rel=5e-6)
 
 
-def test_multipliers_prove_long_before_the_end_of_the_path():
-    for name, gap in product(("fedprox, gradient", "fedinit, least gap"), (0.3, 2e-4)):
-        worst, _ = proved(*CASES[name])
-        question = worst.question
-        exact = ExactProgram(question)
-        path = followed(exact.floats, gap)
-        found = exact.proved(worst.value, path)
-        verify.check(found.content)
-        assert worst.value * (1 - 1e-6) < float(found.bound) < worst.value * (1 + gap)
-        assert float(found.bound) > worst.value * (1 + gap / 1000)
-        for x in (path.inside, path.near):  # two federations of the class, with room to spare
-            assert all(c.row @ x < c.limit for c in exact.floats.constraints)
-            assert min(np.linalg.eigvalsh(gram)[0] for gram in replace(path, x=x).grams) > 0
-            assert min(goal @ x for goal in exact.floats.objectives) < worst.value
-
-
 def test_multipliers_that_must_grow_a_thousandfold_are_reached_carefully():
     given = {"smoothness": 1.7, "initial_gap": 2.3, "grad_cap_sq": 5.2}
     worst = worst_case("fedavg()", plan(3, 2, 0.53), given, "grad_norm_sq", Statistic("mean", "iterations"))
@@ -134,59 +117,6 @@ def test_models_that_rounding_tells_apart_and_steps_of_a_ten_thousandth_are_prov
     assert proof(worst).width < 1e-5
     _, found = proved("scaffold()", size=1e-4)
     assert float(found.bound) == pytest.approx(found.value, rel=1e-5)
-
-
-def test_every_iteration_may_have_a_step_size_of_its_own():
-    for method in ("fedavg()", "scaffold()"):
-        setting = Setting(rounds=2, cohort=2, local_steps=2, step_size=0.21, step_offset=3.0)
-        found = proof(worst_case(method, setting, STRONG, "distance_sq"))
-        assert [float(Fraction(x)) for x in found.content["claim"]["step_size"]] == pytest.approx(
-            [0.21 * 3 / (3 + t) for t in range(4)]
-        )
-        assert float(found.bound) == pytest.approx(found.value, rel=2e-6)
-        assert found.width < 5e-6
-        content = deepcopy(found.content)
-        sizes = content["claim"]["step_size"]
-        sizes[1], sizes[2] = sizes[2], sizes[1]
-        with pytest.raises(verify.Refused):
-            verify.check(content)
-
-
-def test_two_clients_in_plain_numbers_attain_the_lower_end():
-    """FedAvg by hand on the vectors of the file: the clients' models, and the class's inequalities in floats."""
-    _, found = proved(given=STRONG, metric="distance_sq")
-    held, change, L, mu = found.content["attained"], float(Fraction(found.content["change"])), 1.7, 0.23
-    dims = held["dimensions"]
-
-    def vector(name, sign):
-        parts = [
-            np.array((*row, *[0] * (d - len(row))), dtype=float)
-            for row, d in zip(held["vectors"][name], dims, strict=False)
-        ]
-        return np.concatenate([parts[0], sign * parts[1]]) * 2.0 ** -held["bits"]
-
-    def gradient(j, sign):
-        return vector("g1", sign) + change * sum((vector(f"g{i}", sign) for i in range(2, j + 1)), np.zeros(sum(dims)))
-
-    w, known = vector("start", 1), {1: [], -1: []}
-    for r in range(2):
-        ends = []
-        for sign in (1, -1):
-            x = w
-            for j in (2 * r + 1, 2 * r + 2):
-                known[sign].append((x, gradient(j, sign), float(Fraction(held["values"][f"g{j}"]))))
-                x = x - 0.13 * gradient(j, sign)
-            ends.append(x)
-        w = np.mean(ends, axis=0)
-    assert w @ w == pytest.approx(float(found.attained), rel=1e-9)
-    for sign, places in known.items():
-        places.append((np.zeros(sum(dims)), vector("*", sign), 0.0))
-        for x, g, f in places:
-            for y, h, e in places:
-                bent = g - h - mu * (x - y)
-                least = e + h @ (x - y) + mu / 2 * (x - y) @ (x - y) + bent @ bent / (2 * (L - mu))
-                assert f >= least - 1e-12
-    assert vector("*", 1) @ vector("*", 1) <= 0.7
 
 
 def test_the_verifier_needs_nothing_but_python(tmp_path):
@@ -236,14 +166,18 @@ def of(*path):
     return change
 
 
-def ones(x):
-    return lambda c: c["blocks"][0].update(scale=[x] * len(c["blocks"][0]["scale"]))
+def used(*row, by="1/1000", **given):
+    """One inequality more, and what it needs to be assumed."""
+
+    def change(content):
+        content["claim"]["given"].update(given)
+        content["multipliers"].append([*row, by])
+
+    return change
 
 
 CLAIM, GIVEN, HELD, FIRST = of("claim"), of("claim", "given"), of("attained"), of("blocks", 0)
 FORGED = [  # of a proof of SCAFFOLD: what is changed, and what the message must name
-    (of(), {"change": "0"}, "change"),
-    (ones(float("inf")), {}, "integers"),
     (FIRST, {"bits": -1}, "integers"),
     (GIVEN, {"gradient_variance": "9"}, "gradient_variance"),
     (CLAIM, {"over": "every noisy round"}, "rounds or iterations"),
@@ -264,10 +198,6 @@ FORGED = [  # of a proof of SCAFFOLD: what is changed, and what the message must
     (CLAIM, {"parameter": "1/2"}, "scaffold.*1/2"),
     (CLAIM, {"method": "fedprox", "parameter": "-1/2"}, "fedprox.*-1/2"),
     (CLAIM, {"smoothness": 1.7}, "1.7"),
-    (CLAIM, {"smoothness": "1e9999"}, "1e9999"),
-    (CLAIM, {"smoothness": "1.7\n"}, "1.7"),
-    (FIRST, {"bits": 10**12}, "10000"),
-    (ones(-(10**12)), {}, "10000"),
     (HELD, {"bits": 10**12}, "10000"),
     (CLAIM, {"metric": "local_drift", "over": "iterations"}, "local_drift"),
     (CLAIM, {"metric": "consensus_distance"}, "consensus_distance"),
@@ -276,11 +206,21 @@ FORGED = [  # of a proof of SCAFFOLD: what is changed, and what the message must
     (lambda c: c["attained"]["values"].pop("g1"), {}, "no value at"),
     (of("attained", "values"), {"noise": "1"}, "more than the run"),
     (of("weights"), {"noise": "1"}, "metric has names"),
-    (lambda c: c["multipliers"].append(["class", "g1", "1"]), {}, "another number"),
-    (lambda c: c["multipliers"].append(["class", "g1", "g9", "1"]), {}, "not a model"),
+    (used("class", "g1"), {}, "another number"),
+    (used("class", "g1", "g9"), {}, "not a model"),
+    (used("class", "g1", "g2", by="-1/1000"), {}, "negative"),
+    (used("grad_cap_sq", "w1", grad_cap_sq="5"), {}, "capped"),  # clients' gradients at their local steps
+    (used("dissimilarity_offset", "g2", dissimilarity_offset="1"), {}, "models of their own"),
+    (used("lower", "w0"), {}, "minimiser"),
+    (used("pl_constant", "w0"), {}, "assumed"),
+    (lambda c: c["weights"].update(dict.fromkeys(c["weights"], "1/4")), {}, "average"),
+    *((GIVEN, {word: "-1"}, f"{word} cannot be so small")
+      for word in ("initial_gap", "dissimilarity_offset", "initial_distance_sq")),
+    *((CLAIM, {"strong_convexity": None, "given": {word: "1"}}, f"{word}.*minimiser")
+      for word in ("distance_sq", "initial_distance_sq", "optimum_dissimilarity", "heterogeneity")),
     (CLAIM, {"metric": "mean_gap"}, "whole run"),
     (CLAIM, {"metric": "accuracy"}, "accuracy"),
-]
+]  # fmt: skip
 
 
 def test_forgeries_by_what_no_one_reads_are_refused():
@@ -292,79 +232,10 @@ def test_forgeries_by_what_no_one_reads_are_refused():
             verify.check(json.loads(json.dumps(content)))
 
 
-def test_smooth_clients_have_no_minimiser_to_speak_of():
-    """A step of 2/L on w^2/2 from 1 ends at -1, where the distance is 1: the first gradient is 1 and not 1/2."""
-    for word in ("distance_sq", "initial_distance_sq", "optimum_dissimilarity", "heterogeneity"):
-        claim = {
-            "method": "fedavg", "parameter": "0", "local_steps": [2], "step_size": "2", "smoothness": "1",
-            "strong_convexity": None, "given": {word: "1"}, "metric": "grad_norm_sq", "statistic": "min",
-            "over": "rounds",
-        }  # fmt: skip
-        nothing = {"vectors": [], "bits": 1, "scale": [], "factor": []}
-        forged = {
-            "kind": verify.WORST_CASE, "claim": claim, "bound": "1/4", "change": "1", "near": {}, "weights": {"0": "1"},
-            "unit": "1", "multipliers": [[word, "1/4"]], "blocks": [nothing, nothing],
-        }  # fmt: skip
-        with pytest.raises(verify.Refused, match=f"{word}.*minimiser"):
-            verify.check(forged)
-
-
-def test_a_proof_from_premises_that_no_federation_meets_is_refused():
-    """The multipliers prove the negative bound of a squared gradient: from a negative gap anything follows."""
-    for word in ("initial_gap", "dissimilarity_offset"):
-        content = proved("fedavg()", SMOOTH, "grad_norm_sq", "min")[1].content
-        unit, fell = Fraction(content["unit"]), Fraction(0)
-        for kind, *_, said in content["multipliers"]:
-            if kind == word:
-                multiplier = said * unit if isinstance(said, int) else Fraction(said)
-                fell += multiplier * (Fraction(content["claim"]["given"][word]) + 10**6)
-        content["claim"]["given"][word] = "-1000000"
-        content["bound"] = str(Fraction(content["bound"]) - fell)
-        del content["attained"]
-        assert Fraction(content["bound"]) < 0
-        with pytest.raises(verify.Refused, match=word):
-            verify.check(content)
-
-
-def test_a_negative_multiplier_proves_nothing():
-    """Of a cap so large that a tiny one would pull the bound below zero."""
-    content = proved("scaffold()")[1].content
-    content["claim"]["given"]["grad_cap_sq"] = str(10**40)
-    content["multipliers"].append(["grad_cap_sq", "g1", f"-1/{10**30}"])
-    content["bound"] = str(Fraction(content["bound"]) - 10**10)
-    del content["attained"]
-    with pytest.raises(verify.Refused, match="negative"):
-        verify.check(content)
-
-
-def test_inequalities_are_of_the_claim_and_at_models_where_they_hold():
-    for given, row, named in (
-        ({"grad_cap_sq": "5"}, ["grad_cap_sq", "w1"], "capped"),  # clients' gradients at their local steps
-        ({"dissimilarity_offset": "1"}, ["dissimilarity_offset", "g2"], "models of their own"),
-        ({}, ["lower", "w0"], "minimiser"),
-        ({}, ["pl_constant", "w0"], "assumed"),
-    ):
-        content = proved("scaffold()")[1].content
-        content["claim"]["given"].update(given)
-        content["multipliers"].append([*row, "1/1000"])
-        with pytest.raises(verify.Refused, match=named):
-            verify.check(content)
-
-
-def test_the_weights_of_the_metric_are_an_average():
-    """The least value is not the mean, and a quarter of a proof is a sound one of a quarter of the metric."""
+def test_the_least_value_is_not_the_mean():
     content = proved("fedavg()", SMOOTH, "grad_norm_sq", "min")[1].content
-    del content["attained"]
     with pytest.raises(verify.Refused, match="mean"):
         verify.check(content | {"claim": content["claim"] | {"statistic": "mean"}})
-    quarter = deepcopy(content) | {word: str(Fraction(content[word]) / 4) for word in ("bound", "unit")}
-    quarter["weights"] = {place: str(Fraction(x) / 4) for place, x in content["weights"].items()}
-    for row in quarter["multipliers"]:
-        row[-1] = row[-1] if isinstance(row[-1], int) else str(Fraction(row[-1]) / 4)
-    for block in quarter["blocks"]:
-        block["bits"] += 1
-    with pytest.raises(verify.Refused, match="average"):
-        verify.check(quarter)
 
 
 def test_a_factor_is_of_all_vectors_of_its_matrix_once():

@@ -110,12 +110,6 @@ def test_every_word_of_the_vocabulary_that_an_instance_has_can_be_held(name):
             assert family.instance(bound, pinned.point(place))[word] == instance[word], (family.name, word)
 
 
-def test_a_budget_is_spent_to_the_last_evaluation_by_all_families_together():
-    found = falsify(TIGHT["gap_by_gradient"], 41)
-    assert len(found.families) == 2
-    assert found.evaluations == 41
-
-
 # ---- definitions, scans ----
 
 
@@ -171,31 +165,27 @@ mine = Bound(
 """
 
 
-def test_a_bound_of_a_file_is_searched_kept_and_replayed(tmp_path, capsys):
+def test_a_bound_of_a_file_is_searched_kept_and_replayed(tmp_path, run, refused):
     path, kept = tmp_path / "mine.py", tmp_path / "witness.json"
     path.write_text(MINE)
-    search = ["falsify", f"{path}:mine", "--evaluations", "40", "-o", str(kept)]
-    assert fedbounds.main(search) == 1
-    out = capsys.readouterr().out
-    assert "VIOLATED" in out
+    status, out, _ = run("falsify", f"{path}:mine", "--evaluations", "40", "-o", kept)
+    assert (status, "VIOLATED" in out) == (1, True)
     assert json.loads(kept.read_text())["command"].startswith("fedbounds falsify")
     assert f"replay: fedbounds falsify {path}:mine --replay {kept}" in out
-    assert fedbounds.main(["falsify", f"{path}:mine", "--replay", str(kept)]) == 1
-    assert "VIOLATED" in capsys.readouterr().out
+    status, out, _ = run("falsify", f"{path}:mine", "--replay", kept)
+    assert (status, "VIOLATED" in out) == (1, True)
     path.write_text(MINE.replace("initial_gap /", "2 * initial_gap /"))
-    assert fedbounds.main(["falsify", f"{path}:mine", "--replay", str(kept)]) == 2
-    assert "search again" in capsys.readouterr().err
+    assert "search again" in refused("falsify", f"{path}:mine", "--replay", kept)
 
 
 @cases("word", ["bound", "definitions"])
-def test_a_witness_runs_no_file_that_the_command_line_does_not_name(tmp_path, capsys, word):
+def test_a_witness_runs_no_file_that_the_command_line_does_not_name(tmp_path, refused, word):
     trap, ran = tmp_path / "trap.py", tmp_path / "ran"
     trap.write_text(f"open({str(ran)!r}, 'w')\n{MINE}")
     held = json.loads((WITNESSES / "decaying_k.theorem_1.json").read_text())
     held[word] = f"{trap}:mine" if word == "bound" else [f"{trap}:mine"]
     (tmp_path / "sent.json").write_text(json.dumps(held))
-    assert fedbounds.main(["falsify", "--replay", str(tmp_path / "sent.json")]) == 2
-    assert f"{trap}:mine" in capsys.readouterr().err
+    assert f"{trap}:mine" in refused("falsify", "--replay", tmp_path / "sent.json")
     assert not ran.exists()
 
 
@@ -212,13 +202,11 @@ def test_what_is_found_in_json(capsys):
 
 MISTAKES = [  # of a search of fedinit.lemma_2, unless another bound is named
     (["--evaluations", "0"], "from 1 to 1000000000"),
-    (["--seed", "-1"], "-1"),
     (["--minutes", "0"], "> 0; got 0"),
     (["--family", "cubes"], "cubes"),
     (["floor"], "quantity=value"),
     (["clients=2", "clients=3"], "clients is given twice"),
     (["clients=1e7"], "from 1 to 1e+06; got 1e+07"),
-    (["clients=2.5"], "got 2.5"),
     (["clients=3", "cohort=5"], "got 5 > 3"),
     (["noise=-2"], "from 0.0001 to 10000, or 0 or 1e+09; got -2"),
     (["cleints=2"], "'clients'"),
@@ -231,13 +219,10 @@ OTHERS = [(["nope"], "nope"), ([], "name"), (["fedals.rounds_v2"], "hides a cons
 
 
 @cases("words said", [*OTHERS, *((["fedinit.lemma_2", *words], said) for words, said in MISTAKES)])
-def test_mistakes_are_one_line_and_status_2(words, said, capsys, tmp_path, monkeypatch):
+def test_mistakes_are_one_line_and_status_2(words, said, refused, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "broken.py").write_text("import nothing_of_this_name\n")
-    assert fedbounds.main(["falsify", *words]) == 2
-    err = capsys.readouterr().err
-    assert said in err
-    assert err.count("\n") == 1
+    assert said in refused("falsify", *words)
 
 
 def test_a_family_without_a_parameter_that_is_held_is_left_out():

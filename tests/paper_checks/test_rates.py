@@ -12,15 +12,14 @@ import pytest
 
 import fedbounds
 from bounds.errors import BoundsError
-from bounds.vocabulary import strong_convexity
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg, renamed
 from empirics.exact import play
 from empirics.training.setting import Setting
-from paper_checks.worst_case import theorem_rates as home, verify
+from paper_checks.worst_case import verify
 from paper_checks.worst_case.after_rounds import after, quadratics
-from paper_checks.worst_case.lyapunov import answered, Lyapunov, NotCertified
-from paper_checks.worst_case.one_round import Cohort, one_round
+from paper_checks.worst_case.lyapunov import answered, NotCertified
+from paper_checks.worst_case.one_round import one_round
 from paper_checks.worst_case.program import WorstCaseError
 from paper_checks.worst_case.rate_case import Case
 from paper_checks.worst_case.rate_search import above, Begun, certified, round_map, slowest, Statement
@@ -99,15 +98,6 @@ def test_exact_worst_cases_are_just_below():
             assert 1 - 1e-5 < found.after(rounds, 0.7, 0.4) / exact < most
 
 
-def test_neighbouring_points_lose_nothing(monkeypatch):
-    case = Case(algorithm("fedprox(mu=0.4)"), 6, 0.11, 1.0, 0.15)
-    few = case.program.solve(0.93, case.weights)
-    monkeypatch.setattr("paper_checks.worst_case.lyapunov.ALL_PAIRS", 9)
-    program = Lyapunov(case.round, 1.0, 0.15)
-    assert len(program.pairs) > len(case.program.pairs)
-    assert program.solve(0.93, case.weights).floor == pytest.approx(few.floor, rel=1e-5)
-
-
 # ---- federations that are simulated in plain loops ----
 
 
@@ -142,16 +132,6 @@ def test_cohorts_of_any_size_stay_below_and_a_smaller_floor_would_not():
         largest = max(largest, exact / zeta)
     whole = certified(Case(algorithm("fedavg()"), 3, 0.25, 1.0, 0.2))
     assert whole.fastest.floor < largest < said.fastest.floor  # without the spread of cohorts it is exceeded
-
-
-def test_who_is_drawn_leaves_a_floor_with_one_local_step_too():
-    shift = np.array([1.3, -0.4, 0.2, -1.9, 0.6, 0.2])
-    zeta = (shift**2).mean()
-    for cohort in (1, 2):
-        said = certified(Case(algorithm("fedavg()"), 1, 0.25, 1.0, 0.1, clients=6, cohort=cohort))
-        exact = moments(np.full(6, 0.1), shift, 0.25, 1, cohort, 400)
-        assert 0.5 * said.statements[-1].floor * zeta < exact <= said.statements[-1].floor * zeta
-        assert exact <= said.after(400, 1.5**2, zeta)
 
 
 class Counting:
@@ -214,7 +194,7 @@ def test_what_has_no_rate_is_refused_in_one_line():
     for method, more, named in (
         ("fedsam()", {}, "add and scale"), ("fedavgm(momentum=0.3, reading='code')", {}, "first round"),
         ("ditto()", {}, "own"), ("fedavg()", dict(strong_convexity=2.0), "strong_convexity"),
-        ("fedavg()", dict(step_size=0), "step_size"), ("fedavg()", dict(local_steps=2.5), "local_steps"),
+        ("fedavg()", dict(local_steps=2.5), "local_steps"),
         ("fedavg()", dict(local_steps=70), "local_steps"), ("fedavg()", dict(cohort=3), "cohort=3 needs clients"),
         ("fedavg()", dict(clients=4, cohort=5), "cohort"), ("fedavg()", dict(gradient_variance=0.5), "clients"),
         ("fedavg()", dict(smothness=2), "smothness"), ("fedavg()", dict(step_size=9e-7), "step_size.* 1e-06"),
@@ -310,10 +290,6 @@ def test_the_bound_is_above_the_exact_worst_case_and_what_quadratics_reach(found
     assert worst_case("fedavg()", plan, given, "distance_sq").value < 0.995 * found["drawn"].worst_case
     begun = after(certified(CASES["quiet"]), Begun(0, 2.1, 0.6))
     assert (begun.instance, 2.1 <= begun.bound < 2.2) == (2.1, True)
-    # Planted: what is left of the start alone, without the floor, is below what quadratics reach.
-    said, later = found["drawn"].statement, replace(QUIET, rounds=40)
-    alone = said.contraction**40 * said.start_distance * BEGUN.distance
-    assert alone < quadratics(CASES["drawn"], later) < alone + said.floor * BEGUN.dissimilarity
 
 
 def test_the_file_says_the_number_and_a_smaller_one_is_refused(found):
@@ -321,16 +297,9 @@ def test_the_file_says_the_number_and_a_smaller_one_is_refused(found):
         proof = json.loads(json.dumps(said.statement.proof))
         verify.check(proof)
         assert f"after 3 rounds <= {said.bound:.6g}" in verify.said(proof)
-        more = {"bound": "9999/10000", "initial_distance_sq": "11/10", "optimum_dissimilarity": 2, "rounds": "2/3"}
-        for word, factor in more.items():
-            value = Fraction(proof["after"][word]) * Fraction(factor)
-            other = proof | {"after": proof["after"] | {word: int(value) if word == "rounds" else str(value)}}
-            with pytest.raises(verify.Refused):
-                verify.check(other)
-    proof = found["quiet"].statement.proof
-    other = proof | {"after": proof["after"] | {"gradient_variance": "1/50", "bound": "40"}}
-    with pytest.raises(verify.Refused, match="noise"):
-        verify.check(other)
+        smaller = str(Fraction(proof["after"]["bound"]) * Fraction(9999, 10000))
+        with pytest.raises(verify.Refused):
+            verify.check(proof | {"after": proof["after"] | {"bound": smaller}})
 
 
 def test_rounds_by_hand():
@@ -373,7 +342,7 @@ def test_drawing_everybody_is_what_all_do():
         assert (drawn, nearly) == (pytest.approx(everyone, rel=1e-7), pytest.approx(everyone, rel=3e-4))
 
 
-def test_exact_worst_cases_and_moments_stay_below(rates, monkeypatch):
+def test_exact_worst_cases_and_moments_stay_below(rates):
     for rate in rates.values():
         for rounds in (1, 2):
             said = after(rate, Begun(rounds, 1.9, 0.8))
@@ -383,29 +352,6 @@ def test_exact_worst_cases_and_moments_stay_below(rates, monkeypatch):
         late = after(rate, Begun(30, 1.9, 0.8))
         assert late.worst_case is None
         assert 0 < late.instance < late.bound
-    # Planted: cohorts whose mean is that of all clients, without the spread of who is drawn.
-    monkeypatch.setattr(Cohort, "spread", property(lambda self: Fraction(0)))
-    for rate in rates.values():
-        case = replace(rate.case)
-        lax = Lyapunov(case.round, 1.3, 0.2, None, Cohort(1, 3)).solve(rate.fastest.contraction, case.weights)
-        two = lax.rho**2
-        bound = two * (lax.start_distance * 1.9 + lax.start_dissimilarity * 0.8) + (1 - two) * lax.floor * 0.8
-        assert bound < quadratics(case, Begun(2, 1.9, 0.8))
-
-
-def test_every_smaller_claim_and_other_cohorts_are_refused(rates):
-    changes = {word: "98/100" for word in ("contraction", "start_distance", "start_dissimilarity", "floor")}
-    for rate in rates.values():
-        proof = json.loads(json.dumps(rate.fastest.proof))
-        verify.check(proof)
-        assert "cohort=1" in verify.said(proof)
-        for word, factor in (changes | {"parameter": "5/4", "clients": 2, "step_size": "3/2"}).items():
-            was = proof["claim"][word]
-            if Fraction(was):
-                value = was * factor if isinstance(was, int) else str(Fraction(was) * Fraction(factor))
-                other = proof | {"claim": proof["claim"] | {word: value}}
-                with pytest.raises(verify.Refused):
-                    verify.check(other)
 
 
 class Late:
@@ -450,13 +396,7 @@ def test_a_theorems_rate_is_what_it_prints_where_its_conditions_hold():
     assert "classics.bottou_4_6" not in stated("fedavg()", 2, 0.09)
 
 
-def test_no_theorem_is_faster_than_two_quadratics(monkeypatch):
+def test_no_theorem_is_faster_than_two_quadratics():
     for text, share in (("fedavg()", 0.23), ("scaffold()", 0.003), ("fedinit(beta=0.03)", 0.002)):
         slow = certified(Case(algorithm(text), 4, share / 2.6, 2.6, 0.23)).slowest
         assert all(contraction > slow for contraction in stated(text, 4, share).values())
-    # Planted: a rate of (1 - 3 eta mu)^K.
-    true = home.BOUNDS["classics.local_sgd_theorem_1"]
-    start = true.terms["start"].subs(strong_convexity, 3 * strong_convexity)
-    monkeypatch.setattr(home, "BOUNDS", {"own.false": replace(true, name="own.false", terms={"start": start})})
-    slow = certified(Case(algorithm("fedavg()"), 4, 0.1 / 2.6, 2.6, 0.23)).slowest
-    assert [contraction < slow for contraction in stated("fedavg()", 4, 0.1).values()] == [True]

@@ -27,7 +27,7 @@ def proofs():
 def random_ones():
     """Rates of the mean: with noise of several clients, and with cohorts."""
     noisy = [Case(algorithm(m), 3, 0.13, 1.7, 0.2, 5, noisy=True) for m in (*METHODS[2:4], "fedavgm(momentum=0.3)")]
-    cohorts = [Case(algorithm(m), 3, 0.13, 1.7, 0.2, 7, cohort=2) for m in (*METHODS[:2], *METHODS[4:])]
+    cohorts = [Case(algorithm(m), 3, 0.13, 1.7, 0.2, 7, cohort=2) for m in METHODS]
     return [certified(case).fastest.proof for case in (*noisy, *cohorts)]
 
 

@@ -19,10 +19,10 @@ from paper_checks.claims.checkers import AboveWorstCase
 from paper_checks.claims.claim import Book, Grade, Status
 from paper_checks.runs.can import can
 from paper_checks.runs.words import WORST
-from paper_checks.worst_case.grid_point import GridPoint, moot, NAMES, question, undrawn, values
+from paper_checks.worst_case.grid_point import GridPoint, NAMES, question, undrawn, values
 from paper_checks.worst_case.jobs import proof_time, terms, tightness
 from paper_checks.worst_case.program import WorstCaseError
-from paper_checks.worst_case.solve import answer, worst_case
+from paper_checks.worst_case.solve import answer
 from paper_checks.worst_case.tightness_table import (
     best_steps,
     committed,
@@ -55,13 +55,6 @@ def test_the_drift_of_two_steps_is_a_96th_of_lemma_2():
     parts, inside = terms(bound, values(bound, place))
     assert inside
     assert sum(parts.values()) / worst.value == pytest.approx(96, rel=1e-6)
-
-
-def test_a_single_step_of_lemma_1_contracts_by_the_class():
-    """K = 1: gradient descent, |x - x*|^2 shrinks by (1 - eta mu)^2 whatever the heterogeneity."""
-    place = GridPoint(rounds=1, local_steps=1, heterogeneity=0.3, condition_number=7.0, grad_cap_sq=50.0)
-    asked = question(BOUNDS["decaying_k.lemma_1"], place)
-    assert answer(asked).value == pytest.approx((1 - asked.setting.step_size / 7) ** 2, rel=1e-6)
 
 
 @cases("name", REACHED)
@@ -104,13 +97,7 @@ def test_bounds_on_drawn_clients_take_a_cohort():
 @cases("name", DRAWN)
 def test_a_bound_on_drawn_clients_is_above_the_worst_case_in_the_mean(name):
     place = {"clients": 2, "cohort": 1, "rounds": 2, "local_steps": 1, "heterogeneity": 0.6, "relaxation": 0.01}
-    drawn = tightness(name, **place).columns
-    asked = question(BOUNDS[name], GridPoint(**place))
-    again = worst_case(
-        asked.algorithm, asked.setting, asked.assumptions, asked.metric, asked.statistic, clients=2, symmetric=False
-    )
-    assert drawn["worst_case"][0] == pytest.approx(again.value, rel=1e-4)
-    assert drawn["ratio"][0] > 1 - 1e-6
+    assert tightness(name, **place).columns["ratio"][0] > 1 - 1e-6
 
 
 def test_a_cohort_is_an_option_of_the_command(tight, tmp_path):
@@ -130,14 +117,8 @@ def test_a_cohort_is_an_option_of_the_command(tight, tmp_path):
 
 
 def _row(k, bound, worst, **terms_):
-    return {
-        **GridPoint(local_steps=k).as_row(),
-        "bound": bound,
-        "worst_case": worst,
-        "inside": True,
-        "exact": True,
-        **terms_,
-    }
+    said = {"bound": bound, "worst_case": worst, "inside": True, "exact": True}
+    return {**GridPoint(local_steps=k).as_row(), **said, **terms_}
 
 
 def test_best_steps_and_what_following_the_bound_costs():
@@ -153,10 +134,7 @@ def test_the_smallest_factors_of_a_bound_and_of_a_term():
         _row(2, 5.0, 2.5, **{"term: a": 1.5, "term: b": 3.5}),
         _row(3, 6.0, 5.4, **{"term: a": 4.0, "term: b": 2.0}),
     ]
-    found = smallest_factors(rows)
-    assert found["bound"] == pytest.approx(0.9)
-    assert found["a"] == pytest.approx((5.4 - 2.0) / 4.0)
-    assert found["b"] == pytest.approx((5.4 - 4.0) / 2.0)
+    assert smallest_factors(rows) == pytest.approx({"bound": 0.9, "a": (5.4 - 2.0) / 4.0, "b": (5.4 - 4.0) / 2.0})
 
 
 # ---- the tables that come along ----
@@ -275,7 +253,6 @@ def test_long_work_says_beforehand_how_long_it_takes(tight, monkeypatch, tmp_pat
     monkeypatch.setattr("paper_checks.worst_case.tightness.sweep", lambda *_, **__: [])
     _, _, err = tight("decaying_k.lemma_1", "--committed", "--certify", *store)
     assert "72 places to prove, about " in err.splitlines()[0]
-    assert proof_time(13) > 2 * proof_time(4) > 0.4
     cubes, fifths = (17**3 + 16**3) / 40**3, (17**5 + 16**5) / 27**5
     assert proof_time(16) == pytest.approx(0.2 + 2.5 * (cubes + fifths))
 
@@ -289,44 +266,26 @@ def test_proofs_that_are_refused_or_fail_say_why(tight, monkeypatch, tmp_path):
     assert (status, "KeyError: 'no proof'" in err) == (1, True)
 
 
-def test_a_quantity_is_moot_where_neither_side_asks_for_it():
-    place = GridPoint(rounds=3, local_steps=2, heterogeneity=0.7)
-    assert moot(BOUNDS["decaying_k.lemma_1"], place, NAMES) == [
-        "dissimilarity_factor", "relaxation", "divergence", "grad_norm_sq", "step_offset", "initial_distance_sq",
-        "step_sizes", "cohort",
-    ]  # fmt: skip
-    assert moot(BOUNDS["fedinit.lemma_2"], replace(place, rounds=1), ["divergence", "relaxation"]) == ["divergence"]
-
-
 THEOREM = "fedcog.theorem"
 MISTAKES = [  # what is typed, and the names and numbers that the message must have
     (["fedcog.theorm"], f"'{THEOREM}'"),
     (["fedals.one_round"], "fedals.one_round"),
     ([THEOREM, "round=2"], "'rounds'"),
-    ([THEOREM, "rounds=1.5"], "rounds", ">= 1 and <= 1e+09; got 1.5"),
     (["--patience", "7"], "--patience"),
     ([THEOREM, "clients=nan"], "clients", "got nan"),
     ([THEOREM, "step_share=1e300"], "step_share", "<= 1e+09; got 1e+300"),
-    ([THEOREM, "heterogeneity=-1"], "heterogeneity", ">= 0 and <= 1e+09; got -1"),
     ([THEOREM, "heterogeneity=0:1:900000"], "7200000"),
     ([THEOREM, "cohort=1"], THEOREM, "cohort"),
-    (["decaying_k.lemma_1", "cohort=1"], "decaying_k.lemma_1", "cohort"),
     (["fedinit.theorem_1", "cohort=3"], "cohort", "2 clients"),
     (["fedinit.theorem_1", "cohort=1", "rounds=1e6"], "2000"),
     ([THEOREM, "relaxation=0.3"], "relaxation would change nothing"),
-    ([THEOREM, "fixed_step_size=0.2", "step_share=0.7"], "step_share would change nothing"),
     ([THEOREM, "smoothness=2.3"], "'smoothness'"),
     ([THEOREM, "rounds=700", "local_steps=3", "--patience", "inf"], "4000"),
-    ([THEOREM, "local_steps=1e9"], "local_steps=1000000000"),
     (["fedinit.theorem_1", "relaxation=0.5"], "contraction"),
-    ([THEOREM, "rounds=50", "local_steps=50"], "rounds=50 local_steps=50"),
-    ([THEOREM, "rounds=2", "--patience", "0"], "patience", "> 0 seconds; got 0"),
     ([THEOREM, "--committed", "rounds=2"], "--committed"),
-    (["fedals.one_round", "--committed"], "fedals.one_round"),
     (["../../worst_case/tables/fedcog.theorem", "--committed"], "'../../worst_case/tables/"),
     (["decaying_k.lemma_1", "rounds=1", "--constants"], "--certify"),
     (["decaying_k.lemma_2", *TWO, "step_sizes=0.3,0.1,0.2"], "4 local steps", "2 rounds; got 3"),
-    (["decaying_k.lemma_2", *TWO, "step_sizes=0.3,-0.1"], "step_sizes", "> 0"),
     (["decaying_k.lemma_2", *TWO, "step_sizes=0.1:0.3:2"], "step_sizes"),
     (["decaying_k.lemma_2", *TWO, "step_sizes=0.3,0.1", "step_share=0.7"], "step_share would change nothing"),
     (["decaying_k.theorem_1", *TWO, "step_sizes=0.3,0.1"], "one step size"),
@@ -447,12 +406,6 @@ def test_what_is_not_proved_decides_nothing():
     assert estimated.suffices == pytest.approx(0.5, rel=1e-5)
     with pytest.raises(WorstCaseError, match="--certify"):
         constants(LEMMA, [{k: x for k, x in rows[0].items() if k != "proved"}])
-
-
-def test_the_command_prints_constants(tight):
-    status, out, _ = tight("decaying_k.lemma_1", "--committed", "--constants", "--json")
-    first = json.loads(out)["constants"][0]
-    assert (status, first["term"], first["printed"], first["not_below"]) == (0, WHOLE, None, 0.989462)
 
 
 def test_the_page_shows_the_constants_of_every_table():

@@ -10,7 +10,7 @@ from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import renamed
 from empirics.training.setting import Setting
 from paper_checks.worst_case.interpolants import Interpolant
-from paper_checks.worst_case.replay import attained, replay, simplex
+from paper_checks.worst_case.replay import attained, replay
 from paper_checks.worst_case.solve import worst_case
 
 START = {"smoothness": 1.0, "initial_distance_sq": 1.0}
@@ -63,17 +63,6 @@ def test_functions_are_of_the_class_at_random_pairs_and_gradients_those_of_the_v
             assert value >= least - 1e-9
 
 
-def test_a_function_passes_through_numbers_of_the_class():
-    draws = np.random.default_rng(3)
-    root = draws.standard_normal((3, 3))
-    quadratic = root @ root.T / np.linalg.norm(root, 2) ** 2 + 0.1 * np.eye(3)
-    points = draws.standard_normal((6, 3))
-    f = Interpolant(0.05, 1.2, points, points @ quadratic, ((points @ quadratic) * points).sum(1) / 2)
-    for x, g, value in zip(points, f.gradients, f.values, strict=True):
-        np.testing.assert_allclose(f.gradient(x), g, atol=1e-12)
-        assert f.value(x) == pytest.approx(value, abs=1e-12)
-
-
 def test_coincident_and_nearly_coincident_points_and_a_single_one_are_no_trouble():
     draws = np.random.default_rng(4)
     points = np.repeat(draws.standard_normal((4, 2)), 3, axis=0) + 1e-7 * draws.standard_normal((12, 2))
@@ -83,14 +72,6 @@ def test_coincident_and_nearly_coincident_points_and_a_single_one_are_no_trouble
         np.testing.assert_allclose(slopes(f, x, 1e-4), f.gradient(x), atol=1e-6)
     parabola = Interpolant(-1.0, 1.0, np.zeros((1, 1)), np.zeros((1, 1)), np.zeros(1))
     assert parabola.at(np.array([2.0])) == (pytest.approx(2.0), pytest.approx(np.array([2.0])))
-
-
-def test_the_simplex_is_one():
-    for clients in (1, 2, 3, 5):
-        vertices = simplex(clients)
-        inner = np.full((clients, clients), -1 / max(clients - 1, 1))
-        np.fill_diagonal(inner, 1.0 if clients > 1 else 0.0)
-        np.testing.assert_allclose(vertices @ vertices.T, inner, atol=1e-12)
 
 
 # ---- runs ----

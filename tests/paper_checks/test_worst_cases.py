@@ -4,8 +4,7 @@ import ast
 import re
 import sys
 from dataclasses import dataclass, replace
-from itertools import combinations, product
-from math import inf
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -19,12 +18,9 @@ from empirics.algorithms.algorithm import renamed
 from empirics.training.setting import Setting
 from paper_checks import worst_case as worst_case_package
 from paper_checks.worst_case import program as programs, symmetry as orbits
-from paper_checks.worst_case.formulation import Formulation
 from paper_checks.worst_case.interior_point import optimum
 from paper_checks.worst_case.program import WorstCaseError
 from paper_checks.worst_case.question import Question
-from paper_checks.worst_case.rate_case import Case
-from paper_checks.worst_case.rate_search import certified
 from paper_checks.worst_case.replay import attained, replay
 from paper_checks.worst_case.solve import answer, moved, worst_case
 from paper_checks.worst_case.symbolic_run import draw
@@ -65,51 +61,10 @@ def test_gradient_descent_on_convex_losses():
         assert found.value == near(L * 2.3 / (4 * steps + 2), 1e-6)
 
 
-def test_gradient_descent_on_strongly_convex_losses():
-    # Nesterov 2004, Theorem 2.1.15; attained by the quadratics of curvature mu and L.
-    for share in (0.2, 1.0, 1.6):
-        eta = share / L
-        rate = max((1 - eta * MU) ** 2, (1 - eta * L) ** 2)
-        found = worst_case("fedavg()", plan(3, 1, 3, eta), STRONG, "distance_sq")
-        assert found.value == near(rate**3 * 2.3, 1e-6)
-    # A fixed number of steps is bounded whatever their length: (1 - 5)^2 on curvature L.
-    assert worst_case("fedavg()", plan(1, 1, size=5 / L), STRONG, "distance_sq").value == near(16 * 2.3, 1e-6)
-
-
 def test_convex_losses_whose_start_only_a_gap_bounds():
     """However far away the start is: the dual has no inside. The value is that of another solver."""
     given = {"smoothness": 2.3, "strong_convexity": 0.0, "initial_gap": 0.6, "optimum_dissimilarity": 0.0}
     assert worst_case("fedavg()", plan(1, 2, size=0.3), given, "grad_norm_sq").value == near(0.7340425530, 1e-7)
-
-
-def test_gradient_norms_of_gradient_descent_on_smooth_losses():
-    # Taylor, Hendrickx and Glineur 2018 / Abbaszadehpeivasti, de Klerk and Zamani 2022, Theorem 2: steps h/L with
-    # h <= 1 leave min over R + 1 models of |grad F|^2 at most 4 L D / (h (4 - h) R + 2) where D = F(x_0) - F(x_R);
-    # with inf F in place of F(x_R) one more step of 1/L is won: 2 L D / (1 + h (4 - h) R / 2).
-    h, rounds, gap = 0.7, 2, 1.3
-    given = {"smoothness": L, "initial_gap": gap}
-    found = worst_case("fedavg()", plan(rounds, 1, 2, h / L), given, "grad_norm_sq", Statistic("min", "iterations"))
-    assert found.value == near(2 * L * gap / (1 + h * (4 - h) * rounds / 2), 1e-6)
-
-
-def test_drift_and_contraction_of_local_steps():
-    # At the optimum with mean |g_i|^2 <= z, one local step moves the clients apart by exactly eta^2 z.
-    found = worst_case("fedavg()", plan(1, 1), {**STRONG, "initial_distance_sq": 0.0}, "divergence")
-    assert found.value == near(0.13**2 * 0.7, 2e-6)
-    # Without gradients at the optimum every local step contracts towards it: K R steps of gradient descent at worst.
-    found = worst_case("fedavg()", plan(2, 3), {**STRONG, "optimum_dissimilarity": 0.0}, "distance_sq")
-    assert found.value == near((1 - 0.13 * MU) ** 12 * 2.3, 1e-6)
-
-
-def test_momentum_by_hand():
-    # One client on mu/2 |x|^2 (the slowest): velocity v = 0.4 v + mu x, two steps in one round.
-    x, v = 1.0, 0.0
-    for _ in range(2):
-        v = 0.4 * v + MU * x
-        x -= 0.13 * v
-    given = {**STRONG, "optimum_dissimilarity": 0.0}
-    found = worst_case("fedavg()", plan(1, 2, 1, momentum=0.4), given, "distance_sq")
-    assert found.value == near(x * x * 2.3, 1e-6)
 
 
 @dataclass(frozen=True)
@@ -237,20 +192,6 @@ def test_a_long_run_is_as_sure_in_few_steps():
 # ---- errors planted in the statement are seen ----
 
 
-def test_a_wrong_sign_or_a_dropped_inequality_in_the_class_is_seen(monkeypatch):
-    pair, interpolation = Formulation._pair, Formulation.interpolation
-
-    def wrong(self, one, other):
-        (x, g, f), (y, h, e) = one, other
-        return pair(self, (x, -g, f), (y, -h, e))
-
-    for name, planted in (("_pair", wrong), ("interpolation", lambda self: interpolation(self)[::2])):
-        with monkeypatch.context() as patch:
-            patch.setattr(Formulation, name, planted)
-            with pytest.raises((WorstCaseError, AssertionError)):
-                descends(2, 2)
-
-
 # ---- steps with sizes of their own ----
 
 SIZES = (0.5, 0.2, 0.35, 0.6)
@@ -293,10 +234,8 @@ class AsksElsewhere:
 
 
 BAD = [  # the assumptions, the setting and the question, and what the message must name
-    ({"smoothness": 0.0}, {}, {}, "smoothness", "> 0"),
     ({"smoothness": float("nan")}, {}, {}, "smoothness", "got nan"),
     ({"strong_convexity": 2.0}, {}, {}, "strong_convexity", "1.7; got 2"),
-    ({"initial_distance_sq": -2.0}, {}, {}, "initial_distance_sq", ">= 0; got -2"),
     ({"initial_distance": 2.0}, {}, {}, "'initial_distance'", "'initial_distance_sq'"),
     ({"dissimilarity_factor": 2.0}, {}, {}, "dissimilarity_factor", "dissimilarity_offset"),
     ({"strong_convexity": None}, {}, {}, "minimiser", "strong_convexity"),
@@ -311,7 +250,6 @@ BAD = [  # the assumptions, the setting and the question, and what the message m
     ({}, {"step_size": 0.1}, {"steps": (1.5, 1)}, "whole numbers"),
     ({}, {"step_size": 0.1}, {"steps": (3, 1, 1)}, "2 rounds; got 3"),
     ({}, {}, {"step_sizes": (0.1, 0.2, 0.3)}, "4 local steps", "2 rounds; got 3"),
-    ({}, {}, {"step_sizes": (0.1, -0.2)}, "> 0; got -0.2"),
     ({}, {"step_offset": 3.0}, {"step_sizes": (0.1, 0.2)}, "step_offset"),
     *(({}, {}, {"algorithm": algorithm(name)}, name.partition("(")[0])
       for name in ("fedadam()", "fedexp()", "fedsam(rho=0.05)")),
@@ -327,8 +265,6 @@ def test_what_is_refused_is_said_in_one_line():
             worst_case(asked.pop("algorithm"), replace(plan(), **setting), given, **asked)
         assert "\n" not in str(error.value)
         assert [name for name in named if name not in str(error.value)] == [], error.value
-    with pytest.raises(BoundsError, match="minimiser"):
-        worst_case("fedavg()", plan(), SMOOTH, "distance_sq")
 
 
 def test_contradictory_assumptions_are_said():
@@ -401,49 +337,6 @@ def test_one_round_of_gradients_in_closed_form():
         assert found.value == near(SIZE**2 * 0.7 * (clients - cohort) / (cohort * (clients - 1)), 5e-5)
 
 
-def test_one_round_is_what_its_rate_proves():
-    for clients, cohort, steps in ((2, 1, 1), (3, 2, 2), (4, 1, 2)):
-        rate = certified(Case(algorithm("fedprox(mu=0.3)"), steps, SIZE, L, MU, clients, cohort))
-        found = worst_case("fedprox(mu=0.3)", drawing(cohort, 1, steps), STRONG, "distance_sq", clients=clients)
-        assert found.value <= rate.after(1, 2.3, 0.7) <= 1.0002 * found.value
-
-
-def on_a_line(curvature, shift, start, cohort, rounds, steps):
-    """E w_T^2 of FedAvg on q_i/2 w^2 - b_i w, the sum of b_i being 0: every draw of cohorts in turn."""
-    clients, total, count = len(curvature), 0.0, 0
-    for drawn in product(combinations(range(clients), cohort), repeat=rounds):
-        w = start
-        for chosen in drawn:
-            ends = []
-            for i in chosen:
-                x = w
-                for _ in range(steps):
-                    x -= SIZE * (curvature[i] * x - shift[i])
-                ends.append(x)
-            w = sum(ends) / cohort
-        total, count = total + w * w, count + 1
-    return total / count
-
-
-def test_no_federation_on_a_line_is_above_and_one_comes_near():
-    for clients, cohort, steps in ((2, 1, 2), (3, 2, 1)):
-        found = worst_case("fedavg()", drawing(cohort, 2, steps), STRONG, "distance_sq", clients=clients).value
-        alone = worst_case(
-            "fedavg()", drawing(cohort, 2, steps), STRONG, "distance_sq"
-        ).value  # all take part: too small
-        draws, most = np.random.default_rng(12), -inf
-        for _ in range(200):
-            curvature = draws.choice([MU, 0.9, L], clients)
-            shift = draws.standard_normal(clients)
-            shift -= shift.mean()
-            shift *= (0.7 / (shift**2).mean()) ** 0.5
-            reached = on_a_line(curvature, shift, 2.3**0.5, cohort, 2, steps)
-            assert reached <= found * (1 + 1e-7)
-            most = max(most, reached)
-        assert alone < most
-        assert most > 0.97 * found
-
-
 def test_the_federation_that_attains_it_is_run_with_every_cohort():
     for method in ("fedavg()", "scaffold()"):
         found = worst_case(method, drawing(1, steps=2), STRONG, "distance_sq", clients=2)
@@ -472,7 +365,6 @@ def test_a_small_step_is_as_sure_as_a_large_one():
 
 REFUSED_DRAWN = [
     ({"clients": 1}, {}, {}, "clients", "cohort 2; got 1"),
-    ({"clients": True}, {}, {}, "whole number"),
     ({"clients": 9}, {"rounds": 3}, {}, "444"),
     ({"clients": 10**6}, {"cohort": 10**5}, {}, "the 0 "),
     ({"clients": 3}, {"rounds": 5}, {}, "121 gradients of each of 3 clients", "23 GB"),
