@@ -10,7 +10,6 @@ from empirics.errors import EmpiricsError
 from empirics.problems.quadratics import (
     GaussianMean,
     QuadraticFederation,
-    QuadraticModel,
     Quadratics,
     random_quadratics,
 )
@@ -79,26 +78,6 @@ def test_senseless_federations_are_refused():
 
 
 # ---- training ----
-
-
-def test_gradient_is_the_derivative_of_the_loss(problem):
-    model, federation = QuadraticModel(problem), QuadraticFederation(problem)
-    batch = federation.draw(3, 2, np.array([1, 3]), np.array([2, 2]), 1).at(2, 1)
-    w = torch.tensor([[0.3, -1.2, 0.8], [2.1, 0.4, -0.6]], dtype=torch.float64, requires_grad=True)
-    (slope,) = torch.autograd.grad(model.task_loss(w, batch).sum(), w)
-    assert torch.allclose(model.gradient(w, batch), slope, rtol=1e-13, atol=1e-13)
-    mean = problem.client_gradients(w.detach().numpy())[[0, 1], [1, 3]]
-    assert (model.gradient(w, batch) - batch[2]).detach().numpy() == pytest.approx(mean, rel=1e-12)
-
-
-def test_noise_has_the_stated_covariance(problem):
-    federation = QuadraticFederation(problem)
-    noise = federation.draw(4, 0, np.array([2]), np.array([20_000]), 1).noise[0].numpy()
-    products = noise[:, :, None] * noise[:, None, :]
-    error = products.std(0) / np.sqrt(len(noise))
-    assert (np.abs(products.mean(0) - problem.noise[2]) < 4.5 * error).all()
-    assert (np.abs(noise.mean(0)) < 4.5 * noise.std(0) / np.sqrt(len(noise))).all()
-    assert problem.gradient_variance == pytest.approx(max(np.trace(s) for s in problem.noise), rel=1e-12)
 
 
 def test_noise_belongs_to_seed_round_and_client_alone(problem):
