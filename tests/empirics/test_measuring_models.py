@@ -339,25 +339,16 @@ def alike(model, held, other, other_held, rtol=0.0, atol=0.0):
         np.testing.assert_allclose(a, b, rtol=rtol, atol=atol)
 
 
-def test_means_by_plain_sums_and_networks_like_closed_forms():
-    held = samples()
-    alike(LINEAR, held, NETWORK, samples(), rtol=1e-12, atol=1e-15)
-    loss, right = evaluation.shared(LINEAR, ROWS[0], held)
-    scores = INPUTS.numpy() @ ROWS[0].numpy().reshape(3, 2).T
-    for k, part in enumerate(PARTS):
-        losses = [np.log(np.exp(scores[j]).sum()) - scores[j, LABELS[j]] for j in part]
-        assert float(loss[k]) == pytest.approx(np.mean(losses))
-        assert float(right[k]) == np.mean([scores[j].argmax() == LABELS[j] for j in part])
-
-
-@pytest.mark.parametrize("model", [LINEAR, NETWORK], ids=["stacked", "network"])
-def test_chunks_and_forgetting_change_nothing(model, monkeypatch):
-    whole = everything(model, samples())
+def test_networks_have_the_numbers_of_closed_forms_and_chunks_and_forgetting_change_nothing(monkeypatch):
+    whole = samples()
+    alike(LINEAR, whole, NETWORK, samples(), rtol=1e-12, atol=1e-15)
+    expected = everything(LINEAR, whole)
     monkeypatch.setattr(evaluation, "CHUNK", 2)
     monkeypatch.setattr(evaluation, "KEPT", 8)  # nothing is kept, and every group of clients has one
     assert samples()._kept is None
-    for a, b in zip(whole, everything(model, samples()), strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-15)
+    for model in (LINEAR, NETWORK):
+        for a, b in zip(expected, everything(model, samples()), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-15)
 
 
 def halved(batch):
