@@ -61,6 +61,9 @@ def test_a_split_deals_to_every_client_and_no_sample_twice_and_repeats_itself(te
         assert dealt.min() >= 0
         assert dealt.max() < SAMPLES
         assert not split.disjoint or len(set(dealt.tolist())) == len(dealt)
+        if text in ("iid", "sorted"):
+            assert len(dealt) == SAMPLES
+            assert max(map(len, parts)) - min(map(len, parts)) <= 1
     first, again, other = ([part.tolist() for part in split(data, 6, seed=s)] for s in (3, 3, 4))
     assert first == again != other
     few = POOL.part(np.arange(12))
@@ -83,6 +86,13 @@ LIMITS = {
     "classes_per_client({})": ([1], [0]),
     "shards({})": ([1], [0]),
 }
+
+
+def test_shards_hold_few_classes():
+    """A shard of 31 samples of classes of 120 touches at most two classes."""
+    counts = counts_of("shards(2)", 20, 3)
+    assert (counts > 0).sum(1).max() <= 4
+    assert set(counts.sum(1).tolist()) <= {60, 61, 62}
 
 
 def test_arguments_are_taken_up_to_their_limits_and_refused_from_there():

@@ -10,6 +10,7 @@ from empirics.errors import EmpiricsError
 from empirics.problems.quadratics import (
     GaussianMean,
     QuadraticFederation,
+    QuadraticModel,
     Quadratics,
     random_quadratics,
 )
@@ -78,6 +79,13 @@ def test_senseless_federations_are_refused():
 
 
 # ---- training ----
+
+
+def test_gradient_is_the_derivative_of_the_loss(problem):
+    batch = QuadraticFederation(problem).draw(3, 2, np.array([1, 3]), np.array([2, 2]), 1).at(2, 1)
+    w = torch.tensor([[0.3, -1.2, 0.8], [2.1, 0.4, -0.6]], dtype=torch.float64, requires_grad=True)
+    (slope,) = torch.autograd.grad(QuadraticModel(problem).task_loss(w, batch).sum(), w)
+    assert torch.allclose(QuadraticModel(problem).gradient(w, batch), slope, rtol=1e-13, atol=1e-13)
 
 
 def test_noise_belongs_to_seed_round_and_client_alone(problem):
