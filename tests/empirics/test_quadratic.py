@@ -88,6 +88,16 @@ def test_gradient_is_the_derivative_of_the_loss(problem):
     assert torch.allclose(QuadraticModel(problem).gradient(w, batch), slope, rtol=1e-13, atol=1e-13)
 
 
+def test_noise_has_the_stated_covariance(problem):
+    federation = QuadraticFederation(problem)
+    noise = federation.draw(4, 0, np.array([2]), np.array([20_000]), 1).noise[0].numpy()
+    products = noise[:, :, None] * noise[:, None, :]
+    error = products.std(0) / np.sqrt(len(noise))
+    assert (np.abs(products.mean(0) - problem.noise[2]) < 4.5 * error).all()
+    assert (np.abs(noise.mean(0)) < 4.5 * noise.std(0) / np.sqrt(len(noise))).all()
+    assert problem.gradient_variance == pytest.approx(max(np.trace(s) for s in problem.noise), rel=1e-12)
+
+
 def test_noise_belongs_to_seed_round_and_client_alone(problem):
     federation = QuadraticFederation(problem)
     some = federation.draw(4, 6, np.array([0, 2]), np.array([5, 5]), 1).noise
