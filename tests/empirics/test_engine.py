@@ -149,19 +149,11 @@ FEDERATION = two_classes(SIZES)
 FEDAVG = algorithm("fedavg()")
 
 
-def begin(text="fedavg()"):
-    return algorithm(text).begin(MODEL.start(0), FEDERATION.clients)
-
-
 def local_ends(clients) -> torch.Tensor:
     """FedAvg's local models of these clients after the first round's work."""
-    work = plan(MODEL, FEDERATION, FEDAVG, SETTING, 8, begin(), (np.array(clients), np.ones(len(clients))))
+    drawn = np.array(clients), np.ones(len(clients))
+    work = plan(MODEL, FEDERATION, FEDAVG, SETTING, 8, FEDAVG.begin(MODEL.start(0), 5), drawn)
     return Stacked().local(MODEL, FEDERATION, FEDAVG, SETTING, work)[0]
-
-
-def played(setting, clients, counts, text="fedavg()"):
-    drawn = np.array(clients), np.array(counts, dtype=float)
-    return play(MODEL, FEDERATION, algorithm(text), setting, 8, Stacked(), begin(text), cohort=drawn)
 
 
 @pytest.mark.parametrize("sampling", ["without_replacement", "with_replacement", "bernoulli"])
@@ -196,7 +188,8 @@ def test_weights_of_cases_ii_and_of_bernoulli_draws(average, weight):
     assert (abs(weights.sum() - 1) < 1e-12) == (average == "renormalised")
     for sampling in ("without_replacement", "bernoulli"):
         setting = replace(SETTING, sampling=sampling, average=average, client_weight=weight)
-        found = played(setting, [0, 2], [1, 1]).model
+        begun, drawn = FEDAVG.begin(MODEL.start(0), 5), (np.array([0, 2]), np.ones(2))
+        found = play(MODEL, FEDERATION, FEDAVG, setting, 8, Stacked(), begun, cohort=drawn).model
         torch.testing.assert_close(found, torch.tensor(weights) @ local_ends([0, 2]), rtol=0, atol=1e-14)
 
 
