@@ -32,10 +32,10 @@ def network(width=4) -> FederatedProblem:
     return FederatedProblem(net, Federation.of(INPUTS, torch.tensor([0, 1, 2, 1, 0, 2]), PARTS), name="net")
 
 
-def steepest_of(part, slope_of_slope=1.0):
-    """The largest curvature of a client's linear model, penalty included."""
+def steepest_of(part):
+    """The largest curvature of a client's least squares, penalty included."""
     x = INPUTS[part].numpy()
-    return slope_of_slope * np.linalg.eigvalsh(x.T @ x / len(part))[-1] + PENALTY
+    return np.linalg.eigvalsh(x.T @ x / len(part))[-1] + PENALTY
 
 
 def hessian(problem, w, client):

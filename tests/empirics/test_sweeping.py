@@ -209,13 +209,9 @@ def test_a_state_that_cannot_be_gone_on_from_costs_a_run_from_the_start(why, tmp
 # ---- where cells compute ----
 
 
-def on_a_gpu(**more):
-    words = {"problem": "femnist_dnn(held_out(digits))", "clients": 4, "partition": "dirichlet(0.7)", "rounds": 3}
-    fixed = words | {"algorithm": "fedavg()", "measure": ["train_loss", "test_accuracy"], "batch": 7, **more}
-    return Grid("there", {**fixed, "local_steps": 5}, {"seed": [3]}, "train").cells()
-
-
 def test_cells_for_a_gpu_are_refused_before_the_first_where_there_is_none(store, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    all_refused([(lambda: sweep(on_a_gpu(engine="cuda"), store, 0), "GPU engine")])
+    words = {"problem": "femnist_dnn(held_out(digits))", "clients": 4, "algorithm": "fedavg()", "engine": "cuda"}
+    cell = Cell("train", {**words, "measure": ["train_loss"], "seed": 3})
+    all_refused([(lambda: sweep([cell], store, 0), "GPU engine")])
     assert not list(store.folder.glob("*"))
