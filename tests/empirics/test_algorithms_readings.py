@@ -12,7 +12,6 @@ from twins import training as slow, training_layers as layers
 
 from empirics.algorithms import algorithm, ALGORITHMS
 from empirics.errors import EmpiricsError
-from empirics.problems.tasks import task
 from empirics.training.rounds import draw_cohort, rounds, shares
 from empirics.training.setting import Setting
 
@@ -27,27 +26,6 @@ PARTIAL = replace(PLAIN, momentum=0.4, client_weight="samples")
 def models(text: str, setting: Setting = PARTIAL) -> torch.Tensor:
     """The server's models after every round ``(rounds, dim)``."""
     return torch.stack([s.model for s in rounds(MODEL, FEDERATION, algorithm(text), setting, seed=4)][1:])
-
-
-def test_with_unequal_weights_drift_correction_ends_at_the_minimiser_of_the_weighted_loss():
-    dealt = task("ridge(diabetes, regularisation=0.3)").deal("power_law_sizes(2)", 4, 0, client_weight="samples")
-    samples = [[part.numpy() for part in dealt.federation.samples(k)] for k in range(4)]
-    sizes = np.array([len(x) for x, _ in samples])
-    assert sizes.max() > 10 * sizes.min()
-    weighted = _ridge(samples, sizes / sizes.sum())
-    far = np.linalg.norm(weighted - _ridge(samples, np.full(4, 0.25)))
-    assert far > 3
-    setting = Setting(rounds=350, cohort=3, batch=442, local_steps=3, step_size=0.2, client_weight="samples")
-    for text in ("scaffold()", "feddyn(alpha=0.3)", "relaxed(scaffold(), beta=0.1)"):
-        *_, last = rounds(dealt.model, dealt.federation, algorithm(text), setting, seed=1)
-        assert np.linalg.norm(last.model.numpy() - weighted) < 1e-5 * far, text
-
-
-def _ridge(samples, weights):
-    """The minimiser of the clients' mean squares with a penalty of 0.3, by the normal equations."""
-    left = sum(p * x.T @ x / len(x) for p, (x, _) in zip(weights, samples, strict=True))
-    right = sum(p * x.T @ y / len(y) for p, (x, y) in zip(weights, samples, strict=True))
-    return np.linalg.solve(left + 0.3 * np.eye(len(left)), right)
 
 
 OFF = {
@@ -92,6 +70,9 @@ ONE = {
     **{text: ("fedavg()", off) for text, off in OFF.values()},
     "feddecorr(beta=0, reading='code')": ("fedavg()", 1e-12),
     "fedcog(disagreement=0.4, samples=5, steps=2, after=50)": ("fedavg()", 0.0),  # not yet due
+    "fedinit(beta=0.2, reading='printed')": ("fedinit(beta=0.2)", 0.0),
+    "relaxed(fedavg(), beta=0.2)": ("fedinit(beta=0.2)", 0.0),
+    "scheduled(fedavg(), 'dsgd')": ("dsgd()", 0.0),
     "relaxed(fedavgm(), reading='code')": ("relaxed(fedavgm())", 0.0),  # the server adds updates in both readings
     "ditto(scaffold(), weight=0.3)": ("scaffold()", 0.0),
     **{
@@ -115,11 +96,8 @@ def needs_a_network(text: str) -> bool:
 
 REFUSED = {
     "relaxed(fedals(alpha=2))": "relaxed .*fedals",
-    "relaxed(relaxed(fedavg()))": "relaxed .*relaxed",
     "layerwise(fedinit())": "layerwise .*fedinit",
-    "layerwise(feddyn())": "layerwise .*feddyn",
     "scheduled(dsgd())": "scheduled .*dsgd",
-    "scheduled(fedrep())": "scheduled .*fedrep",
     "ditto(finetuned())": "ditto .*finetuned",
     "fedals(head='classifier')": "'classifier'.* body, head",
 }
@@ -138,12 +116,10 @@ SETTINGS = {
     ),
 }
 
-TWINS = {
+TWINS = {  # the others are followed exactly, and compared in ``test_exact.py``
     "fedavg()": slow.fedavg,
     "dsgd()": slow.dsgd,
-    "fedprox(mu=0.4)": lambda run: slow.fedprox(run, 0.4),
     "fedsam(rho=0.3, epsilon=0.01)": lambda run: slow.fedsam(run, 0.3, 0.01),
-    "fedavgm(momentum=0.6)": lambda run: slow.fedavgm(run, 0.6),
     "fedavgm(momentum=0.6, reading='code')": lambda run: slow.fedavgm(run, 0.6, divide=True),
     "fedadam(server_step_size=0.2, beta1=0.8, beta2=0.95, epsilon=0.05)": lambda run: slow.fedadam(
         run, 0.2, 0.8, 0.95, 0.05
@@ -152,13 +128,6 @@ TWINS = {
     "scaffold()": slow.scaffold,
     "scaffold(reading='printed')": lambda run: slow.scaffold(run, uniform=True),
     "scaffold(reading='code')": lambda run: slow.scaffold(run, uniform=True, past=True),
-    "feddyn(alpha=0.3)": lambda run: slow.feddyn(run, 0.3),
-    "fedcm(alpha=0.4)": lambda run: slow.fedcm(run, 0.4),
-    "fedinit(beta=0.2)": lambda run: slow.fedinit(run, 0.2, "alg1"),
-    "fedinit(beta=0.2, reading='printed')": lambda run: slow.fedinit(run, 0.2, "alg1"),
-    "fedinit(beta=0.2, reading='code')": lambda run: slow.fedinit(run, 0.2, "code"),
-    "fedinit(beta=0.2, reading='proof')": lambda run: slow.fedinit(run, 0.2, "virtual"),
-    "relaxed(fedavg(), beta=-0.15)": lambda run: slow.fedinit(run, -0.15, "alg1"),
     "relaxed(scaffold(), beta=0.2)": lambda run: slow.scaffold(run, 0.2),
     "fedals(alpha=2)": lambda run: layers.fedals(run, 2, BODY),
     "fedals(alpha=3)": lambda run: layers.fedals(run, 3, BODY),
@@ -166,18 +135,13 @@ TWINS = {
     "fedals(alpha=2, reading='printed')": lambda run: layers.fedals(run, 2, BODY, early=True),
     "fedals(alpha=2, reading='printed_v1')": lambda run: layers.fedals(run, 2, BODY, early=True, else_if=True),
     "layerwise(fedprox(mu=0.4), alpha=3)": lambda run: layers.fedals(run, 3, BODY, mu=0.4),
-    "layerwise(scaffold(), alpha=2)": lambda run: layers.fedals_scaffold(run, 2, BODY),
     "layerwise(scaffold(), alpha=3)": lambda run: layers.fedals_scaffold(run, 3, BODY),
-    "scheduled(fedavg(), 'k_eta_fixed')": slow.fedavg,
-    "scheduled(fedavg(), 'dsgd')": slow.dsgd,
-    "scheduled(fedavg(), 'k_rounds')": lambda run: slow.scheduled(run, lambda r, _: (up(STEPS / r ** (1 / 3)), ETA)),
     "scheduled(fedavg(), 'k_error', window=1)": lambda run: slow.scheduled(
         run, lambda r, losses: (max(1, up(STEPS * ratio(losses, 1) ** (1 / 3))), ETA)
     ),
     "scheduled(fedavg(), 'k_step', plateau_round=3)": lambda run: slow.scheduled(
         run, lambda r, _: (STEPS if r < 3 else up(STEPS / 10), ETA)
     ),
-    "scheduled(fedavg(), 'eta_rounds')": lambda run: slow.scheduled(run, lambda r, _: (STEPS, ETA / r**0.5)),
     "scheduled(fedavg(), 'k_rounds', step_size='eta_rounds')": lambda run: slow.scheduled(
         run, lambda r, _: (up(STEPS / r ** (1 / 3)), ETA / r**0.5)
     ),

@@ -7,7 +7,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 import torch
-from loops import cases
 from measuring_toys import INPUTS, logistic, PARTS, PENALTY, ridge, SETTING, slope
 from refusals import all_refused
 from torch import nn
@@ -18,7 +17,7 @@ from empirics.federation.federation import Federation
 from empirics.measuring.constants import as_json, closed_forms, constants, visited
 from empirics.measuring.constants.curvature import eigenvalues, hessian_product, roughly
 from empirics.measuring.constants.noise import Gradients, gradients_along, of_batches, offset_along, sample_noise
-from empirics.models.linear import Logistic, Softmax, SquaredHinge
+from empirics.models.linear import Logistic
 from empirics.models.network import Network
 from empirics.problems.problem import FederatedProblem
 
@@ -33,10 +32,10 @@ def network(width=4) -> FederatedProblem:
     return FederatedProblem(net, Federation.of(INPUTS, torch.tensor([0, 1, 2, 1, 0, 2]), PARTS), name="net")
 
 
-def steepest_of(part, slope_of_slope=1.0):
-    """The largest curvature of a client's linear model, penalty included."""
+def steepest_of(part):
+    """The largest curvature of a client's least squares, penalty included."""
     x = INPUTS[part].numpy()
-    return slope_of_slope * np.linalg.eigvalsh(x.T @ x / len(part))[-1] + PENALTY
+    return np.linalg.eigvalsh(x.T @ x / len(part))[-1] + PENALTY
 
 
 def hessian(problem, w, client):
@@ -218,58 +217,6 @@ def test_mistakes_are_named():
             (lambda: visited(ridge(), fedavg, SETTING, 1, most=1), "2 1"),
         ]
     )
-
-
-# ---- the pair (G^2, B^2) of convex clients: random models and federations, and cases it is met in ----
-
-S_TRIED = (0.13, 1.0, 4.2)
-
-
-def excess(L: float, mu: float) -> float:
-    return (L - mu) ** 2 / (4 * L * mu)
-
-
-def drawn(seed: int) -> FederatedProblem:
-    """A federation of a random linear model, of clients of unlike sizes and scales."""
-    draws = np.random.default_rng(seed)
-    sizes = draws.integers(2, 9, size=draws.integers(2, 6))
-    total, features = int(sizes.sum()), int(draws.integers(2, 4))
-    owner = np.repeat(np.arange(len(sizes)), sizes)
-    inputs = draws.normal(size=(total, features)) * np.exp(draws.normal(size=len(sizes)))[owner, None]
-    penalty = float(np.exp(draws.uniform(-4, 0.5)))
-    kind = (Logistic, Softmax, SquaredHinge)[seed % 3]
-    if kind is Softmax:
-        targets, model = torch.from_numpy(draws.integers(0, 3, total)), Softmax(features, 3, penalty)
-    else:
-        targets, model = torch.from_numpy(draws.choice([-1.0, 1.0], total)), kind(features, 1, penalty)
-    parts = [np.flatnonzero(owner == k) for k in range(len(sizes))]
-    weight = ("uniform", "samples")[seed // 3 % 2]
-    return FederatedProblem(model, Federation.of(torch.from_numpy(inputs), targets, parts), client_weight=weight)
-
-
-def numbers(problem: FederatedProblem, w: np.ndarray) -> tuple[float, float]:
-    """The weighted mean squared client gradient and the squared gradient of their mean."""
-    p = problem.weights.numpy()
-    gradients = problem.client_gradients(torch.from_numpy(w)).numpy()
-    mean = p @ gradients
-    return float(p @ (gradients**2).sum(1)), float(mean @ mean)
-
-
-@cases("seed", range(18))
-def test_the_pairs_of_convexity_hold_at_every_model(seed):
-    problem, draws = drawn(seed), np.random.default_rng(1000 + seed)
-    e = excess(problem.smoothness, problem.strong_convexity)
-    best = problem.minimiser.numpy()
-    at_best = numbers(problem, best)[0]
-    assert problem.optimum_dissimilarity == pytest.approx(at_best, rel=1e-7)
-    assert problem.dissimilarity_factor == pytest.approx(1 + 2 * e, rel=1e-9)
-    assert problem.dissimilarity_offset == pytest.approx(2 * at_best, rel=1e-6)
-    pairs = [(problem.dissimilarity_offset_for(1 + (1 + s) * e), 1 + (1 + s) * e) for s in S_TRIED]
-    for (offset, _), s in zip(pairs, S_TRIED, strict=True):
-        assert offset == pytest.approx((1 + 1 / s) * at_best, rel=1e-6)
-    for size in np.exp(draws.uniform(-6, 4, size=100)):
-        clients, together = numbers(problem, best + size * draws.normal(size=len(best)))
-        assert all(clients <= (offset + factor * together) * (1 + 1e-9) for offset, factor in pairs)
 
 
 def test_equal_parabolas_need_no_more_than_the_dissimilarity_at_the_minimiser():

@@ -142,7 +142,6 @@ def test_small_sets_can_be_named_and_mistakes_are_one_clear_line():
             (lambda: federate(rows, "dirichlet(0.1)", 4), "table regression"),
             (lambda: federate(rows, "iid", 4, local_test="own"), "none held_out matched groups 'own'"),
             (lambda: federate(rows, "iid", 4, local_test="matched"), "table matched local_test='held_out'"),
-            (lambda: federate(rows, "iid", 4, test_share=1.0, **held), "test_share 0 1"),
             (lambda: federate(rows, "iid", 4, test_share=0.0, **held), "test_share 0 1"),
             (lambda: federate(rows, "iid", 50, **held), "0 1 0.2"),
             (lambda: federate(rows, "iid", 4, augment=CropFlip()), "table (4,)"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from empirics_toys import directed, Fails, ragged, small
+from empirics_toys import directed, ragged, small
 from hypothesis import given, settings, strategies as st
 from loops import cases
 from refusals import all_refused
@@ -41,10 +41,15 @@ def start(model, federation, built, seed=3):
 
 
 def ends(model, federation, built, setting, state, clients, engine) -> torch.Tensor:
-    """The local models after one round's work of ``clients``."""
+    """The local models after a round's work of ``clients``, beside the first losses if the method asks for them."""
     drawn = np.array(clients), np.ones(len(clients))
     work = plan(model, federation, built, setting, 8, state, drawn)
-    return engine.local(model, federation, built, setting, work)[0]
+    found, losses = engine.local(model, federation, built, setting, work)
+    return found if losses is None else torch.cat([found, losses[:, None]], 1)
+
+
+EARLY = "scheduled(fedavg(), 'eta_error', window=1)"
+"""It asks for losses."""
 
 
 @st.composite
@@ -56,7 +61,7 @@ def local_work(draw):
     length = draw(st.sampled_from([{}, {"local_steps": None, "local_epochs": 2}]))
     optimiser = draw(st.sampled_from([{}, {"momentum": 0.5}, {"momentum": 0.5, "clip": 1.5}]))
     setting = replace(WORK, batch=draw(st.integers(1, 33)), step_size=0.05, **length, **optimiser)
-    built = algorithm(draw(st.sampled_from(["fedavg()", "fedsam(rho=0.1)", "scaffold()"])))
+    built = algorithm(draw(st.sampled_from(["fedavg()", "fedsam(rho=0.1)", "scaffold()", EARLY])))
     return model, federation, built, setting, start(model, federation, built)
 
 
@@ -65,7 +70,7 @@ def local_work(draw):
 def test_bits_do_not_depend_on_chunk_cohort_or_threads_and_the_plain_loop_agrees(made, chunk, clients):
     *made, state = made
     whole = ends(*made, state, range(7), Stacked())
-    assert (whole - state.model).abs().max() > 1e-4
+    assert (whole[:, : len(state.model)] - state.model).abs().max() > 1e-4
     assert torch.equal(ends(*made, state, range(7), Stacked(chunk)), whole)
     assert torch.equal(ends(*made, state, clients, Stacked()), whole[clients])
     before = torch.get_num_threads()
@@ -80,32 +85,11 @@ def test_bits_do_not_depend_on_chunk_cohort_or_threads_and_the_plain_loop_agrees
     torch.testing.assert_close(plain, whole, rtol=exact, atol=exact)
 
 
-def test_reported_losses_are_the_weighted_mean_on_the_first_batches_whatever_the_chunk():
-    model, federation = problem("softmax", RAGGED, features=7)
-    built = algorithm("scheduled(fedavg(), 'eta_error', window=1)")
-    setting = replace(WORK, cohort=3, client_weight="samples", average="unbiased")
-    state = start(model, federation, built)
-    drawn = np.array([0, 2, 6]), np.ones(3)
-    engines = [Stacked(chunk) for chunk in (1, 2, 256)]
-    found = [play(model, federation, built, setting, 8, engine, state, cohort=drawn).losses for engine in engines]
-    assert found[0] == found[1] == found[2]
-    total = 0.0
-    for k, weight in ((0, 7), (2, 12), (6, 23)):
-        index = federation.draw(8, 0, np.array([k]), np.array([4]), 4).index[0, 0]
-        scores = federation.inputs[index] @ state.model.view(3, 7).T
-        losses = torch.logsumexp(scores, 1) - scores[torch.arange(4), federation.targets[index]]
-        total += weight / 42 * float(losses.mean() + 0.015 * (state.model**2).sum())
-    assert list(found[0]) == [pytest.approx(total, rel=1e-12)]
-
-
 OPTIMISERS = {
-    "momentum": ({"momentum": 0.8, "weight_decay": 0.3}, {"momentum": 0.8, "weight_decay": 0.3}),
-    "clip": ({"clip": 0.4}, {}),
     "all": (
         {"momentum": 0.8, "nesterov": True, "weight_decay": 0.3, "clip": 0.4},
         {"momentum": 0.8, "nesterov": True, "weight_decay": 0.3},
     ),
-    "adamw": ({"optimizer": "adamw", "weight_decay": 0.3}, {"weight_decay": 0.3}),
     "adamw, all": (
         {"optimizer": "adamw", "beta1": 0.7, "beta2": 0.95, "epsilon": 1e-3, "weight_decay": 0.3, "clip": 0.4},
         {"betas": (0.7, 0.95), "eps": 1e-3, "weight_decay": 0.3},
@@ -165,19 +149,11 @@ FEDERATION = two_classes(SIZES)
 FEDAVG = algorithm("fedavg()")
 
 
-def begin(text="fedavg()"):
-    return algorithm(text).begin(MODEL.start(0), FEDERATION.clients)
-
-
 def local_ends(clients) -> torch.Tensor:
     """FedAvg's local models of these clients after the first round's work."""
-    work = plan(MODEL, FEDERATION, FEDAVG, SETTING, 8, begin(), (np.array(clients), np.ones(len(clients))))
+    drawn = np.array(clients), np.ones(len(clients))
+    work = plan(MODEL, FEDERATION, FEDAVG, SETTING, 8, FEDAVG.begin(MODEL.start(0), 5), drawn)
     return Stacked().local(MODEL, FEDERATION, FEDAVG, SETTING, work)[0]
-
-
-def played(setting, clients, counts, text="fedavg()"):
-    drawn = np.array(clients), np.array(counts, dtype=float)
-    return play(MODEL, FEDERATION, algorithm(text), setting, 8, Stacked(), begin(text), cohort=drawn)
 
 
 @pytest.mark.parametrize("sampling", ["without_replacement", "with_replacement", "bernoulli"])
@@ -212,31 +188,9 @@ def test_weights_of_cases_ii_and_of_bernoulli_draws(average, weight):
     assert (abs(weights.sum() - 1) < 1e-12) == (average == "renormalised")
     for sampling in ("without_replacement", "bernoulli"):
         setting = replace(SETTING, sampling=sampling, average=average, client_weight=weight)
-        found = played(setting, [0, 2], [1, 1]).model
+        begun, drawn = FEDAVG.begin(MODEL.start(0), 5), (np.array([0, 2]), np.ones(2))
+        found = play(MODEL, FEDERATION, FEDAVG, setting, 8, Stacked(), begun, cohort=drawn).model
         torch.testing.assert_close(found, torch.tensor(weights) @ local_ends([0, 2]), rtol=0, atol=1e-14)
-
-
-ORDERLY = [
-    *("fedavg()", "scaffold()", "feddyn(alpha=0.2)", "fedcm()", "fedinit(beta=0.2)", "fedals(alpha=2)", "fedexp()"),
-    *("layerwise(scaffold(), alpha=2)", "fedrep(head_steps=2)", "ditto(scaffold(), weight=0.4)"),
-    "finetuned(fedadam())",
-]
-
-
-@cases("text", ORDERLY)
-def test_a_round_does_not_depend_on_the_order_of_the_clients(text):
-    """A client who read what another has just written would tell: memories are rewritten between rounds only."""
-    built, setting = algorithm(text), replace(SETTING, local_steps=None, client_weight="samples", local_epochs=1)
-    results = []
-    for order in ([0, 1, 3, 4], [4, 1, 0, 3]):
-        state = begin(text)
-        for _ in range(3):
-            drawn = np.array(order), np.ones(4)
-            state = play(MODEL, FEDERATION, built, setting, 8, Stacked(2), state, cohort=drawn)
-        results.append({"model": state.model, **state.memory, **state.server})
-    one, other = results
-    for name in one:
-        torch.testing.assert_close(one[name], other[name], rtol=0, atol=1e-12)
 
 
 def test_a_diverging_run_says_when_who_and_how_large():
@@ -277,13 +231,6 @@ def test_what_is_chosen_by_model_and_device():
     assert choose(MODEL) == Stacked()
     assert choose(small()) == ClientLoop(threads=cores())
     assert type(choose(small(), "cuda")).__name__ == "Graphs"
-
-
-def test_a_mistake_of_the_user_keeps_its_words_on_threads():
-    plan_ = Setting(rounds=2, cohort=6, batch=8)
-    refusing = directed(Fails(2, EmpiricsError("another number of rounds is needed; got 9")))
-    run = rounds(small(), ragged(), refusing, plan_, 3, ClientLoop(threads=3))
-    all_refused([(lambda: list(run), "rounds 9")])
 
 
 def test_clients_under_way_stop_soon_when_another_fails():

@@ -31,7 +31,6 @@ from empirics.exact import (
     Tracing,
 )
 from empirics.exact.draws import listed as listed_draw
-from empirics.exact.rounds import after, listed
 from empirics.exact.sampled import sampled
 from empirics.problems.quadratics import QuadraticFederation, QuadraticModel, Quadratics, random_quadratics
 from empirics.training.rounds import rounds
@@ -260,21 +259,6 @@ def test_a_thousand_clients_of_whom_ten_take_part_are_followed_without_listing_a
     assert len(run.clients.sizes) == 2
 
 
-def test_any_horizon_is_reached_by_squaring():
-    draws = np.random.default_rng(5)
-    matrix, constant, start = 0.3 * draws.standard_normal((4, 4)), draws.standard_normal(4), draws.standard_normal(4)
-    states = listed(matrix, constant, start, 37)
-    for count in (1, 2, 23, 37):
-        last, total = after(matrix, constant, start, count)
-        np.testing.assert_allclose(last, states[count], rtol=1e-12)
-        np.testing.assert_allclose(total, states[:count].sum(0), rtol=1e-12)
-    whole = FRACTIONS.array(np.round(100 * matrix).astype(int)) / 100
-    told = listed(whole, FRACTIONS.array([1, 2, 3, 4]), FRACTIONS.array([0, 1, 0, 2]), 11)
-    assert (after(whole, FRACTIONS.array([1, 2, 3, 4]), FRACTIONS.array([0, 1, 0, 2]), 11)[0] == told[11]).all()
-    rest = np.linalg.solve(np.eye(4) - matrix, constant)
-    np.testing.assert_allclose(after(matrix, constant, start, 2**40)[0], rest, rtol=1e-10)
-
-
 # ---- plain averaged SGD without cohorts ----
 
 STEP_SIZES = np.array([0.07, 0.31])
@@ -391,7 +375,6 @@ SAMPLED = {
     "Bernoulli, weighted": ("fedavg", {"sampling": "bernoulli", "client_weight": "samples"}),
     "falling step size, momentum": ("fedprox(mu=0.7)", {"step_size_decay": 0.8, "momentum": 0.4}),
     "falling local steps": ("scheduled(fedavg(), schedule='k_rounds')", {"local_steps": 4}),
-    "all train": ("fedinit(beta=0.3, reading='proof')", {}),
     "layers": ("fedals(alpha=2)", {"cohort": 3, "rounds": 3}),
     "unbiased, weighted": ("fedavg", {"client_weight": "samples", "average": "unbiased"}),
 }

@@ -67,18 +67,14 @@ def test_a_grid_that_is_too_large_is_refused_with_its_size_and_without_building_
 FIXED = "[fixed]\na = 2\n"
 FILES = {
     "a = " + 500 * "[" + 500 * "]": "deeply",
-    "[fixed]\na = " + 500 * "{x = " + "3" + 500 * "}": "deeply",
     b"a = \xff": "TOML",
     "[vary": "TOML",
     "[fixed]\na = 2001-02-03\n": "text number list table",
     f"name = 3\n{FIXED}": "name 3",
-    f'name = "a\\nb"\n{FIXED}': "name",
-    f"also = {list(range(9000))}\n{FIXED}": "also list",
     "[vari]\na = [1]\n": "'vari' 'vary'",
     "name = 'x'\n": "[fixed] [vary]",
     "vary = 3\n": "vary table 3",
     "[vary]\na = 3\n": "a list 3",
-    "[vary]\na = [1]\n[[also]]\nfix = 3\n": "'fix' 'fixed'",
     "[vary]\na = [nan]\n": "finite nan",
     "[vary]\nstep_size = [1e-400, 0.1]\n": "TOML",
     f"job = 3\n{FIXED}": "job path/file.py:name 3",
@@ -126,8 +122,6 @@ def calls(*texts):
 
 WORDS = [
     (calls("fedinit(beta=1e-400)"), "'1e-400'"),
-    (calls("relaxed(scaffold(), beta=0x1)"), "'0x1'"),
-    (calls("fedprox(0.1, 0.2)"), "fedprox 1 2"),
     (calls("fedavg()", "fedprox(0.1)", "fedpro(0.1)"), "'fedpro' 'fedprox'"),
     (({}, {"seed": [0, True]}), "seed 0 True"),
     (({"clients": "four"},), "clients 1 'four'"),
@@ -136,22 +130,19 @@ WORDS = [
     (({"measure": ["train_loss", "train_loss"]},), "train_loss twice"),
     (({"local_steps": 3, "local_epochs": 2},), "local_steps local_epochs"),
     (({"problem": "softmax(iris, regularization=0.1)"},), "'regularization' 'regularisation'"),
-    (({"problem": [3]},), "problem [3]"),
     (({"local_test": "held"},), "local_test 'held'"),
-    (({"algorithm": None},), "train algorithm given"),
     (({"measure": None},), "train measure given"),
 ]
 """What no cell can have: refused by --status as well."""
 TRIED = {
     "problem": {
         "softmax(digit)": "'digit'",
-        "digits": "model",
         "softmax(digits)": "test samples",
         "logistic_network(digits)": "'logistic_network'",
     },
     "measure": {"test_loss": "measurements", "test_los": "measurements", 7: "measurements 7"},
     "clients": {-3: "clients 1 -3"},
-    "cohort": {9: "cohort clients 9 4", 0: "cohort 1 0", 100_000: "cohort clients 100000 4"},
+    "cohort": {9: "cohort clients 9 4", 0: "cohort 1 0"},
     "rounds": {"3": "rounds 1 '3'"},
     "partition": {"dirichle(1)": "'dirichle' 'dirichlet'", "nowhere.py:mine": "nowhere.py"},
     "stepsize": {0.1: "'stepsize' 'step_size'"},

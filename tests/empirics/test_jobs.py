@@ -57,6 +57,11 @@ def test_a_key_knows_arguments_that_are_not_defaults_and_no_place_of_code(monkey
     monkeypatch.setattr(jobs, "jobs", lambda: known | {"train": changed})
     assert Cell("train", RUN).key == Cell("train", {**RUN, "learned": 7}).key == key
     assert Cell("train", {**RUN, "learned": 8}).key != key
+    monkeypatch.setattr(jobs, "jobs", lambda: known | {"train": replace(changed, version="99")})
+    assert Cell("train", RUN).key != key
+    own = {Cell(f"{HERE}:{name}", {"number": 3}).key for name in ("square", "raises")}
+    assert own == {Cell(f"{HERE}:{name}", {"number": 3.0}).key for name in ("square", "raises")}
+    assert len(own) == 2
 
 
 def test_runs_of_different_length_share_all_of_the_key_but_its_end():

@@ -26,14 +26,8 @@ METHODS = [
     "scheduled(scaffold(), schedule='k_error', window=2)",
     "relaxed(feddyn(alpha=0.3), beta=0.07)",
 ]
-MEASURED = [
-    "train_loss",
-    "divergence",
-    "mean_divergence",
-    "mean_grad_norm_sq",
-    "round_averaged_gap",
-    "exchanged_parameters",
-]
+MEASURED = ["train_loss", "divergence", "mean_divergence", "mean_grad_norm_sq", "round_averaged_gap",
+            "exchanged_parameters"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

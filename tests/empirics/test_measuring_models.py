@@ -200,6 +200,7 @@ def test_gap_over_the_samples_of_each_round():
         for k in (0, 1):
             places = used[k].tolist()
             assert len(set(places)) == len(places)
+            assert not seen[k] & set(places)
             x, y = problem.federation.inputs[places], problem.federation.targets[places]
             losses = problem.model.evaluate(state.model.unsqueeze(0), x.unsqueeze(0), y.unsqueeze(0))[0]
             here.append(float(risks[k] - losses.mean()))
@@ -208,11 +209,8 @@ def test_gap_over_the_samples_of_each_round():
     np.testing.assert_allclose(series(rows, "round_averaged_gap"), [gaps[0], np.mean(gaps)], rtol=1e-9)
 
 
-def test_rounds_of_fresh_samples_are_disjoint_and_run_out():
-    problem = ridge()
-    fresh = Fresh.from_(problem.federation, per_round=1)
-    both = [fresh.draw(7, r, np.array([0, 1]), np.array([1, 1]), 1).index.flatten().tolist() for r in (0, 1)]
-    assert not set(both[0]) & set(both[1])
+def test_fresh_samples_run_out():
+    fresh = Fresh.from_(ridge().federation, per_round=1)
     for round_, steps, named in ((2, [1, 1], "round 3 .*3 samples of client 0.*2"), (0, [2, 2], "2 steps .*1 samples")):
         with pytest.raises(EmpiricsError, match=named):
             fresh.draw(7, round_, np.array([0, 1]), np.array(steps), 1)
@@ -339,25 +337,16 @@ def alike(model, held, other, other_held, rtol=0.0, atol=0.0):
         np.testing.assert_allclose(a, b, rtol=rtol, atol=atol)
 
 
-def test_means_by_plain_sums_and_networks_like_closed_forms():
-    held = samples()
-    alike(LINEAR, held, NETWORK, samples(), rtol=1e-12, atol=1e-15)
-    loss, right = evaluation.shared(LINEAR, ROWS[0], held)
-    scores = INPUTS.numpy() @ ROWS[0].numpy().reshape(3, 2).T
-    for k, part in enumerate(PARTS):
-        losses = [np.log(np.exp(scores[j]).sum()) - scores[j, LABELS[j]] for j in part]
-        assert float(loss[k]) == pytest.approx(np.mean(losses))
-        assert float(right[k]) == np.mean([scores[j].argmax() == LABELS[j] for j in part])
-
-
-@pytest.mark.parametrize("model", [LINEAR, NETWORK], ids=["stacked", "network"])
-def test_chunks_and_forgetting_change_nothing(model, monkeypatch):
-    whole = everything(model, samples())
+def test_networks_have_the_numbers_of_closed_forms_and_chunks_and_forgetting_change_nothing(monkeypatch):
+    whole = samples()
+    alike(LINEAR, whole, NETWORK, samples(), rtol=1e-12, atol=1e-15)
+    expected = everything(LINEAR, whole)
     monkeypatch.setattr(evaluation, "CHUNK", 2)
     monkeypatch.setattr(evaluation, "KEPT", 8)  # nothing is kept, and every group of clients has one
     assert samples()._kept is None
-    for a, b in zip(whole, everything(model, samples()), strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-15)
+    for model in (LINEAR, NETWORK):
+        for a, b in zip(expected, everything(model, samples()), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-15)
 
 
 def halved(batch):

@@ -48,10 +48,6 @@ class Huge:
     dim, stacked = MOST_PATH, True
 
 
-def run_of(problem, names=(), setting=SETTING, every=1):
-    return Run(problem, fedavg, setting, 1, [measurement(name) for name in names], every=every).rows()
-
-
 def test_what_does_not_fit_together_is_refused():
     whole = ridge().federation
     huge = FederatedProblem(Huge(), whole, name="huge")
@@ -59,11 +55,11 @@ def test_what_does_not_fit_together_is_refused():
     steps = 7 * -(-max(map(len, PARTS)) // SETTING.batch)
     fewer = Federation.of(whole.inputs, whole.targets, PARTS[:1])
     for call, named in (
-        (lambda: run_of(ridge(client_weight="samples")), "'uniform'.*'samples'"),
+        (lambda: rows_of(ridge(client_weight="samples"), []), "'uniform'.*'samples'"),
         (lambda: ridge(client_weight="equal"), "client_weight .*'equal'"),
-        (lambda: run_of(ridge(), every=0), "every .*0"),
-        (lambda: run_of(huge, ["local_drift"]), r" 2 local .*68\.7 GB.* local_drift"),
-        (lambda: run_of(huge, ["local_drift"], passes), f" {steps} local"),
+        (lambda: rows_of(ridge(), [], every=0), "every .*0"),
+        (lambda: rows_of(huge, ["local_drift"]), r" 2 local .*68\.7 GB.* local_drift"),
+        (lambda: rows_of(huge, ["local_drift"], passes), f" {steps} local"),
         (lambda: FederatedProblem(ridge().model, whole, local_test=fewer), "local_test .*2 .*1"),
     ):
         with pytest.raises(EmpiricsError, match=named):

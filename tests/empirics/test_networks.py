@@ -13,10 +13,11 @@ import torch.nn.functional as F
 from loops import cases
 from network_toys import samples
 from refusals import all_refused
-from torch import Tensor
+from torch import nn, Tensor
 
 from empirics.errors import EmpiricsError
 from empirics.models.losses import CrossEntropy, IGNORED, MultiLabel, NextToken
+from empirics.models.network import Network
 from empirics.models.networks import Generator, network, NETWORKS, pooling
 from empirics.models.networks.decoder import released_names
 from empirics.models.networks.pooling import relu_pool
@@ -196,20 +197,36 @@ WRONG = {
     "resnet20(classes=0)": "classes 0",
     "resnet20(width=3)": "width",
     "resnet20(loss='next_token')": "loss",
-    "resnet18(stem='none')": "stem",
     "resnet20(norm='batch_local', groups=4)": "group norm",
-    "vgg11(side=16)": "side 32 16",
     "opt(heads=5)": "heads width",
-    "opt(head_layers=13)": "head_layers 12",
     "opt(length=3000)": "length positions",
     "fedcog_cnn(side=8)": "side_after_pooling",
-    "resnet20(groups=3)": "groups",
     "resnet20(extractor=21)": "extractor 20",
 }
 
 
 def test_wrong_options_are_refused_when_they_are_read_and_sizes_when_the_network_is_built():
     all_refused(WRONG, lambda text: network(text).layers)
+
+
+def test_other_statistics_and_noise_outside_of_the_row_rows_inputs_and_halves_that_do_not_fit_are_refused():
+    images, flat, whole = network("fedcog_cnn"), network("femnist_dnn"), Network("mine", lambda: nn.Linear(5, 3))
+    w, x = flat.start(0).unsqueeze(0), torch.randn(1, 2, 1, 28, 28)
+    assert torch.equal(flat.output(w, x), flat.output(w, x.flatten(2)))
+    others = {
+        nn.BatchNorm1d(7, track_running_stats=False): "batch norm",
+        nn.BatchNorm1d(7, momentum=None): "batch norm",
+        nn.Dropout(0.1): "dropout",
+    }
+    all_refused(others, lambda part: Network("mine", lambda: nn.Sequential(nn.Linear(5, 7), part)).start(0))
+    for call, named in (
+        (lambda: flat.output(torch.cat([w, w]), x), "split"),
+        (lambda: images.output(images.start(0).unsqueeze(0), x), r"\(3, 32, 32\).*\(1, 28, 28\)"),
+        (lambda: flat.output(w, torch.zeros(1, 2, 783)), "783"),
+        (lambda: whole.features(whole.start(0).unsqueeze(0), torch.randn(1, 6, 5)), "mine .*features"),
+    ):
+        with pytest.raises((EmpiricsError, RuntimeError), match=named):
+            call()
 
 
 # ---- the fused pooling against torch's, in double precision ----

@@ -1,6 +1,5 @@
 """``path/file.py:variable``: a user's own algorithm, partition, problem and job, in this process and in workers."""
 
-import csv
 import json
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from refusals import all_refused, refusal
 from empirics.algorithms import algorithm
 from empirics.data.catalogue import digits
 from empirics.experiments import Cell, Outcome, Store
+from empirics.experiments.running import sweep
 from empirics.federation.partitions import partition
 from empirics.problems.tasks import task
 
@@ -159,24 +159,13 @@ def test_kept_runs_of_a_table_that_has_changed_since_do_not_go_on(tmp_path, run)
     assert "kept.pt" in err
 
 
-# ---- tables of an own job ----
+# ---- an own job ----
 
 
-def swept(tmp_path, run, text, values, name="x"):
-    """What ``results`` prints of a sweep over an own job's argument, as rows of CSV."""
-    path, grid = tmp_path / "jobs.py", tmp_path / "g.toml"
-    path.write_text("from empirics.experiments import Outcome\n\n" + text)
-    grid.write_text(f'job = "{path}:own"\n[vary]\n{name} = {values}\n')
-    store = ["--store", tmp_path / "store"]
-    assert run("sweep", grid, *store, "--workers", "0")[0] == 0
-    status, out, _ = run("results", *store, "--csv")
-    assert status == 0
-    return list(csv.DictReader(out.splitlines()))
-
-
-def test_false_is_not_zero_and_one_is_not_true(tmp_path, run):
+def test_false_is_not_zero_and_one_is_not_true(tmp_path, store):
     job = "def own(x=False, y=1) -> Outcome:\n    return Outcome({}, {'got': repr((x, y))})\n"
-    rows = swept(tmp_path, run, job, "[false, 0, 0.1]")
-    assert sorted(row["value"] for row in rows) == ["(0, 1)", "(0.1, 1)", "(False, 1)"]
-    rows = swept(tmp_path, run, job, "[true, 1, 1.0]", name="y")
-    assert sorted({row["value"] for row in rows}) == ["(0, 1)", "(0.1, 1)", "(False, 1)", "(False, True)"]
+    (tmp_path / "jobs.py").write_text("from empirics.experiments import Outcome\n\n" + job)
+    words = [{"x": False}, {"x": 0}, {"x": 0.1}, {"y": True}, {"y": 1}, {"y": 1.0}]
+    sweep([Cell(f"{tmp_path / 'jobs.py'}:own", each) for each in words], store, workers=0)
+    found = sorted(kept.card["facts"]["got"] for kept in store)
+    assert found == ["(0, 1)", "(0.1, 1)", "(False, 1)", "(False, True)"]

@@ -61,6 +61,9 @@ def test_a_split_deals_to_every_client_and_no_sample_twice_and_repeats_itself(te
         assert dealt.min() >= 0
         assert dealt.max() < SAMPLES
         assert not split.disjoint or len(set(dealt.tolist())) == len(dealt)
+        if text in ("iid", "sorted"):
+            assert len(dealt) == SAMPLES
+            assert max(map(len, parts)) - min(map(len, parts)) <= 1
     first, again, other = ([part.tolist() for part in split(data, 6, seed=s)] for s in (3, 3, 4))
     assert first == again != other
     few = POOL.part(np.arange(12))
@@ -83,6 +86,13 @@ LIMITS = {
     "classes_per_client({})": ([1], [0]),
     "shards({})": ([1], [0]),
 }
+
+
+def test_shards_hold_few_classes():
+    """A shard of 31 samples of classes of 120 touches at most two classes."""
+    counts = counts_of("shards(2)", 20, 3)
+    assert (counts > 0).sum(1).max() <= 4
+    assert set(counts.sum(1).tolist()) <= {60, 61, 62}
 
 
 def test_arguments_are_taken_up_to_their_limits_and_refused_from_there():
@@ -124,12 +134,6 @@ def test_what_a_split_cannot_deal_of_its_data_is_refused():
     all_refused([(lambda: partition("shards(3)").shares(POOL.labels, 4, seed=1), "shards(per_client=3)")])
 
 
-def test_iid_is_a_permutation_cut_in_even_sizes():
-    parts = deal("iid", 8, 2)
-    assert sorted(np.concatenate(parts).tolist()) == list(range(SAMPLES))
-    assert {len(p) for p in parts} == {SAMPLES // 8, SAMPLES // 8 + 1}
-
-
 # ---- classes ----
 
 
@@ -160,22 +164,6 @@ def test_random_classes_are_held_equally_often():
         for c in np.flatnonzero(held):
             assert counts[:, c].sum() == total[c]
             assert np.ptp(counts[counts[:, c] > 0, c]) <= 1
-
-
-def test_shards_hold_few_classes():
-    """A shard of 31 samples of classes of 120 touches at most two classes."""
-    counts = counts_of("shards(2)", 20, 3)
-    assert (counts > 0).sum(1).max() <= 4
-    assert set(counts.sum(1).tolist()) <= {60, 61, 62}
-    assert (counts_of("shards(60)", 20, 3) > 0).sum(1).min() == 10
-
-
-def test_absent_classes_are_dealt_to_nobody():
-    gap = POOL.part(np.flatnonzero(POOL.labels != 4))
-    for text in ("dirichlet_replaced(0.5)", "dirichlet(0.5)", "shards(2)", "sorted"):
-        counts = counts_of(text, 5, 2, gap)
-        assert counts[:, 4].sum() == 0
-        assert counts.sum() >= len(gap) - 4
 
 
 # ---- Dirichlet ----

@@ -44,6 +44,7 @@ PROBLEMS = {
     "ridge": lambda: dealt("ridge(iris, regularisation=0.3)"),
     "softmax": lambda: dealt("softmax(iris, regularisation=0.2)"),
     "logistic": lambda: dealt("logistic(breast_cancer, regularisation=0.4)"),
+    "svm": lambda: dealt("svm(breast_cancer, regularisation=0.6)"),
     "drawn": lambda: task("ridge(iris, regularisation=0.3)").pool("dirichlet_replaced(0.7)", 3, 9).drawn(seed=4),
     "quadratics": lambda: random_quadratics(7, 3, 4, noise=0.3, weights=WEIGHTS, floors=np.array([0.3, 1.7, 0.9])),
 }
@@ -106,3 +107,20 @@ def test_dissimilarity_and_the_gradients_growth_hold_at_every_model(problem):
         assert weights @ (gradients**2).sum(1) <= most * (1 + 1e-9)
         loss = weights @ numbers(problem.client_losses(at(problem, seed, size=2.0)))
         assert 2 * problem.pl_constant * (loss - problem.optimal_loss) <= mean @ mean * (1 + 1e-9)
+
+
+@cases("problem", [made(name) for name in ("softmax", "logistic", "svm")])
+def test_the_pairs_of_convexity_hold_at_every_model(problem):
+    e = (problem.smoothness - problem.strong_convexity) ** 2 / (4 * problem.smoothness * problem.strong_convexity)
+    weights, at_best = numbers(problem.weights), numbers(problem.client_gradients(problem.minimiser))
+    apart = weights @ (at_best**2).sum(1)
+    assert problem.dissimilarity_factor == pytest.approx(1 + 2 * e, rel=1e-9)
+    assert problem.dissimilarity_offset == pytest.approx(2 * apart, rel=1e-6)
+    for s in (0.13, 1.0, 4.2):
+        factor = 1 + (1 + s) * e
+        offset = problem.dissimilarity_offset_for(factor)
+        assert offset == pytest.approx((1 + 1 / s) * apart, rel=1e-6)
+        for seed in range(20):
+            gradients = numbers(problem.client_gradients(problem.minimiser + at(problem, seed, size=np.exp(seed - 12))))
+            mean = weights @ gradients
+            assert weights @ (gradients**2).sum(1) <= (offset + factor * mean @ mean) * (1 + 1e-9)

@@ -101,10 +101,6 @@ def dsgd(run: Plain) -> list[Vector]:
     return fedavg(run, steps=1)
 
 
-def fedprox(run: Plain, mu: float) -> list[Vector]:
-    return fedavg(run, lambda start: lambda w, g, at: g + mu * (w - start))
-
-
 def fedsam(run: Plain, rho: float, epsilon: float) -> list[Vector]:
     return fedavg(run, lambda start: lambda w, g, at: at(w + rho * g / (np.linalg.norm(g) + epsilon)))
 
@@ -162,45 +158,6 @@ def scaffold(run: Plain, relax: float = 0.0, uniform: bool = False, past: bool =
             new = own[k] - c + (start - last[k]) / (run.steps * run.eta)
             change, own[k] = change + (1 / run.clients if uniform else run.weights[k]) * (new - own[k]), new
         w, c = mean([last[k] for k in cohort], run.shares(r)), c + change
-        path.append(w)
-    return path
-
-
-def feddyn(run: Plain, lam: float) -> list[Vector]:
-    """The local objective is ``f + lam <w, h - start> + lam/2 ||w||^2``; the server adds the weighted mean of all h."""
-    w, h, path = run.start, [0 * run.start] * run.clients, []
-    for r, cohort in enumerate(run.cohorts):
-        ends = []
-        for k in cohort:
-            end = run.train(k, r, w, lambda p, g, at, linear=h[k] - w: g + lam * linear + lam * p)
-            h[k] = h[k] + end - w
-            ends.append(end)
-        w = mean(ends, run.shares(r)) + mean(h, run.weights)
-        path.append(w)
-    return path
-
-
-def fedcm(run: Plain, alpha: float) -> list[Vector]:
-    w, shared, path = run.start, 0.0, []
-    for r, cohort in enumerate(run.cohorts):
-        ends = [run.train(k, r, w, lambda _, g, at, d=shared: alpha * g + (1 - alpha) * d) for k in cohort]
-        average = mean(ends, run.shares(r))
-        w, shared = average, (w - average) / (run.steps * run.eta)
-        path.append(w)
-    return path
-
-
-def fedinit(run: Plain, beta: float, reading: str) -> list[Vector]:
-    """FedInit: ``alg1`` (models, stale states), ``code`` (updates, stale states), ``virtual`` (all train)."""
-    w, last, path = run.start, [run.start] * run.clients, []
-    for r, cohort in enumerate(run.cohorts):
-        starts = [w + beta * (w - old) for old in last]
-        for k in range(run.clients) if reading == "virtual" else cohort:
-            last[k] = run.train(k, r, starts[k])
-        if reading == "code":
-            w = w + mean([last[k] - starts[k] for k in cohort], run.shares(r))
-        else:
-            w = mean([last[k] for k in cohort], run.shares(r))
         path.append(w)
     return path
 
