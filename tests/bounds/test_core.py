@@ -9,7 +9,6 @@ from bounds import About, Bound, ClassSum, ClientMean, Condition, quantity, Sour
 from bounds.assumptions import SMOOTH
 from bounds.core import spell
 from bounds.errors import BoundsError, DeclarationError, DomainError, MissingQuantityError, UnknownNameError
-from bounds.units import LOSS
 
 class_count, w, clients = vocabulary.class_count, vocabulary.client_weight, vocabulary.clients
 generalization_gap, Delta, K = vocabulary.generalization_gap, vocabulary.local_gap, vocabulary.local_steps
@@ -57,27 +56,17 @@ def test_an_inconsistent_declaration_is_refused():
     all_refused(
         [
             ({"name": "Own Bound"}, "Own"),
-            ({"relation": "<"}, "relation"),
             ({"terms": {}}, "term"),
             ({"signed": ("drift",)}, "'drift' spread steps"),
-            ({"off_by": {"drift": LOSS}}, "'drift'"),
             ({"terms": {"spread": 3.7}}, "'spread' 3.7"),
-            ({"terms": {"spread": L / sp.S.Zero}}, "'spread' zoo"),
-            ({"terms": [L]}, "terms [smoothness]"),
             ({"target": sp.Symbol("gap")}, "target gap"),
             ({"source": "own notes"}, "Source("),
-            ({"conditions": ("L <= 1",)}, "conditions Condition 'L"),
             ({"terms": {"spread": sp.Symbol("q") * L}}, "q quantity("),
             ({"terms": {"spread": L * quantity("smoothness", "M", "another one")}}, "smoothness"),
             ({"terms": {"spread": ClientMean(Delta) + ClassSum(class_count)}}, "axis"),
             ({"terms": {"spread": w * Delta}}, "'spread' clients"),
-            ({"where": {ratio: L * Delta}}, "ratio clients"),
             ({"terms": {1: K * eta}}, "terms 1"),
-            ({"terms": {"": K * eta}}, "terms ''"),
-            ({"where": {"ratio": L / mu}}, "where {'ratio'"),
             ({"statistic": "min"}, "Statistic 'min'"),
-            ({"about": "fedavg"}, "About 'fedavg'"),
-            ({"given": 3}, "given dict"),
             ({"given": {"smothness": 2.5}}, "smothness"),
         ],
         lambda changes: make(**changes),
@@ -93,19 +82,11 @@ def test_a_term_that_no_array_function_computes_is_refused_when_it_is_declared()
     all_refused(
         [
             (sp.Sum(L / index, (index, 1, K)), "'odd' Sum( ClientSum ClientMean"),
-            (L + mu * sp.Product(1 + L / index, (index, 1, K)), "'odd' Product("),
-            (sp.Integral(sp.exp(-(index**2)), (index, 0, L)), "'odd' Integral("),
-            (sp.Derivative(sp.exp(L), L), "'odd' Derivative("),
-            (sp.Limit(sp.exp(-L * index), index, sp.oo), "'odd' Limit("),
             (2 * sp.Function("h")(L), "'odd' h(smoothness)"),
             (sp.Piecewise((L, L < 2), (sp.Sum(L / index, (index, 1, K)), True)), "'odd' Sum("),
             (L * sp.CRootOf(index**5 - index + 3, 0), "'odd' CRootOf("),
             (L + 3 * sp.I, "'odd' I, real"),
-            (sp.Mul(sp.zoo, L - 1), "'odd' zoo"),
             (sp.Piecewise((sp.nan, L < 2), (L, True)), "'odd' nan"),
-            (L + sp.Piecewise((sp.oo, L < 2), (L, True)), "'odd' oo"),
-            (L + sp.factorial(K), "'odd' factorial(local_steps)"),
-            (L * sp.erf(eta), "'odd' erf(step_size)"),
             (L * sp.EulerGamma, "'odd' EulerGamma"),
             (sp.Le(L, 2 * mu), "'odd'"),
         ],
@@ -118,16 +99,13 @@ def test_nor_may_it_hide_elsewhere_and_a_condition_says_one_thing_that_numbers_c
     all_refused(
         [
             (lambda: make(conditions=(Condition("few steps", L * eta * harmonic <= 1),)), "'few Sum("),
-            (lambda: make(where={ratio: L * harmonic}), "ratio Sum("),
             (lambda: make(conditions=(Condition("far", sp.gamma(L * eta) <= 3),)), "'far' gamma"),
             (lambda: make(terms={"a": 3 / ratio}, where={ratio: sp.S.Zero}, conditions=())(), "'a' zoo"),
             (lambda: Condition("words", sp.Le(mu, L), SMOOTH), "both"),
             (lambda: Condition("words", sp.Ge(L, 0)), "numbers"),
-            (lambda: Condition("words", L - 1), "smoothness"),
             (lambda: Condition("words", eta), "step_size"),  # which SymPy takes for something true or false
             (lambda: Condition.assume("convexish"), "'convex'"),
             (lambda: Statistic("median"), "'last' 'min' 'median'"),
-            (lambda: Statistic("min", over="iteration"), "'iteration'"),
             (lambda: Statistic("min", over="rounds", at="nowhere"), "'nowhere'"),
             (lambda: About("fedinit", "x"), "'intended' 'x'"),
         ],
@@ -140,7 +118,6 @@ def test_an_inconsistent_quantity_is_refused():
         [
             ({"name": "target"}, "target"),
             ({"domain": (0, 1)}, "own domain Domain (0, 1)"),
-            ({"unit": "loss"}, "own unit Unit 'loss'"),
             ({"at_most": 3.7}, "own at_most 3.7"),
         ],
         lambda declared: quantity(**{"name": "own", "letter": "o", "meaning": "a quantity of one's own", **declared}),
@@ -172,15 +149,6 @@ def test_value_and_parts_equal_an_independent_computation():
     pieces = one.formula(smoothness=[1.3, 2.7], step_size=0.01, local_gap=0.3)
     np.testing.assert_allclose(pieces, [1.3, 2.7**2])
     assert make(terms={"all": L / clients}, where={}, conditions=(), given={"clients": 4})(smoothness=2.5) == 0.625
-
-
-def test_sweeps_broadcast_and_keep_the_client_axis_last():
-    steps, gaps = np.array([[3], [7]]), [[0.05, 0.02, 0.09], [0.04, 0.06, 0.01], [0.03, 0.08, 0.07]]
-    swept = make()(**{**VALUES, "local_steps": steps, "local_gap": gaps})
-    assert swept.shape == (2, 3)
-    for i, j in np.ndindex(2, 3):
-        one = {**VALUES, "local_steps": int(steps[i, 0]), "local_gap": gaps[j]}
-        assert swept[i, j] == pytest.approx(sum(reference(**one).values()), rel=1e-14)
 
 
 def test_outside_the_conditions_a_bound_has_no_value_and_its_formula_has():

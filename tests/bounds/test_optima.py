@@ -195,14 +195,8 @@ def test_mistakes_are_named():
             (lambda: PER_SECOND.minimize("local_step"), "'local_step' 'local_steps'"),
             (lambda: PER_SECOND.minimize(K, **without("smoothness", "step_size")), "smoothness, step_size"),
             (lambda: PER_SECOND.minimize(K, **NUMBERS, local_steps=3), "local_steps"),
-            (
-                lambda: PER_SECOND.minimize(
-                    client_gradient_variance, local_steps=3, **without("client_gradient_variance")
-                ),
-                "clients",
-            ),
+            (lambda: PER_SECOND.minimize(client_gradient_variance, local_steps=3), "clients"),
             (lambda: PER_SECOND.minimize(K, **without(smoothness=-1.0)), "smoothness > 0 -1"),
-            (lambda: PER_SECOND.fix(local_steps=3).minimize(K, **NUMBERS), "local_steps"),
             (lambda: toy(a / y**2 + y**2).minimize(y), "negative"),
         ]
     )
