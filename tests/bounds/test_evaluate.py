@@ -53,6 +53,7 @@ def test_nonsense_is_refused():
     all_refused(
         [
             ({"smoothness": -1.3}, "smoothness > 0 -1.3"),
+            ({"smoothness": float("nan")}, "smoothness NaN"),
             ({"smoothness": [[1.2, 3.4], [5.6]]}, "smoothness"),
             ({"smoothness": 1.2 + 3.4j}, "smoothness (1.2+3.4j)"),
             ({"smoothness": np.datetime64("2021")}, "smoothness"),
