@@ -18,12 +18,8 @@ def test_training_prints_a_line_per_seed_and_writes_a_row_per_number(tmp_path, r
     plan = ["--rounds", "3", "--local-steps", "2", "--seeds", "2", "--compare", "scaffold", *watched]
     status, out, err = run("train", *SMALL, *plan, "-o", str(table))
     assert (status, err) == (0, "")
-    assert [line.split(", round")[0] for line in out.splitlines()[:4]] == [
-        "fedavg(), seed 0",
-        "scaffold(), seed 0",
-        "fedavg(), seed 1",
-        "scaffold(), seed 1",
-    ]
+    said = [f"{method}(), seed {seed}" for seed in (0, 1) for method in ("fedavg", "scaffold")]
+    assert [line.split(", round")[0] for line in out.splitlines()[:4]] == said
     rows = read(table)
     assert {r.algorithm for r in rows} == {"fedavg()", "scaffold()"}
     losses = [r.value for r in rows if r.quantity == "train_loss" and r.algorithm == "fedavg()" and r.seed == 1]

@@ -8,7 +8,7 @@ from refusals import all_refused
 from bounds import About, Bound, ClassSum, ClientMean, Condition, quantity, Source, Statistic, vocabulary
 from bounds.assumptions import SMOOTH
 from bounds.core import spell
-from bounds.errors import BoundsError, DeclarationError, DomainError, MissingQuantityError, UnknownNameError
+from bounds.errors import BoundsError, DeclarationError, DomainError, UnknownNameError
 
 class_count, w, clients = vocabulary.class_count, vocabulary.client_weight, vocabulary.clients
 generalization_gap, Delta, K = vocabulary.generalization_gap, vocabulary.local_gap, vocabulary.local_steps
@@ -173,13 +173,10 @@ def test_what_is_fixed_is_neither_needed_nor_accepted_again_and_enters_exactly()
     rest = {n: v for n, v in VALUES.items() if n not in ("local_steps", "smoothness")}
     assert fixed(**rest) == make()(**VALUES)
     assert fixed.given == {"local_steps": 13, "smoothness": 2.7}
-    with pytest.raises(MissingQuantityError, match="client_weight, local_gap, step_size, strong_convexity"):
-        fixed()
     with pytest.raises(BoundsError, match=r"smoothness .*2.7"):
         fixed(**VALUES)
     with pytest.raises(UnknownNameError, match="'local_steps'"):
         make().fix(local_step=3)
     with pytest.raises(DomainError, match=r"local_steps .*2\.5"):
         make().fix(local_steps=2.5)
-    assert make().fix(local_steps=13).expr.coeff(ClientMean(Delta)) == 13
     assert make().fix(strong_convexity=0.1).expr.coeff(ClientMean(w * Delta)) == 10 * L

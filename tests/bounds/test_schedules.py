@@ -1,13 +1,11 @@
 """The schedules of Table 3: exact ceilings, independent arithmetic for every round, costs, and refusals."""
 
-from fractions import Fraction
-from math import ceil, sqrt
+from math import sqrt
 from types import SimpleNamespace as Values
 
 import numpy as np
 import pytest
 import sympy as sp
-from hypothesis import given, strategies as st
 from refusals import all_refused
 from twins import TWINS
 
@@ -67,12 +65,6 @@ def test_the_rounds_schedule_equals_whole_number_arithmetic_for_thousands_of_rou
     for start in (1, 3, 60, 81, 999, 39916):  # with perfect cubes: 60 after 8, 27 and 64 rounds
         plan = SCHEDULES["k_rounds"].plan(rounds=3000, initial_local_steps=start, initial_step_size=0.31)
         assert plan.local_steps.tolist() == [exact_steps(start, i) for i in range(1, 3001)]
-
-
-@given(start=st.integers(1, 39999), root=st.integers(1, 400))
-def test_dividing_by_a_whole_root_is_exact(start, root):
-    steps = BOUNDS["decaying_k.schedule_k_rounds_steps"](initial_local_steps=start, round_index=root**3)
-    assert steps == ceil(Fraction(start, root))
 
 
 def test_an_eighth_of_the_loss_halves_the_steps_exactly_and_a_true_excess_is_not_forgiven():

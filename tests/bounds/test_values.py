@@ -199,6 +199,14 @@ UNREADABLE = [
         for text in ("true", '"@c.json"', "[" * 900 + "1" + "]" * 900, '{"a": 1}', "1e-400")
     ),
 ]
+NOTES = [
+    ({"smoothness": 1.3, "_interval": {"smothness": [1.1, 1.7]}}, "_interval 'smoothness'"),
+    ({"smoothness": "1.3:1.6:3", "_interval": {"smoothness": [1.1, 1.7]}}, "smoothness"),
+    ({"smoothness": 1.3, "_interval": [1, 2]}, "c.json _interval [low, high]"),
+    ({"smoothness": 1.3, "_interval": {"smoothness": 3}}, "c.json smoothness [low, high] 3"),
+    ({"smoothness": 1.3, "interval": {"smoothness": [1, 3]}}, "_interval"),
+    ({"smoothness": 1.3, "Strong_convexity": 3.5}, "'Strong_convexity'"),
+]
 INTERVALS = [
     (2.5, [2.6, 3.1], "2.5"),
     ([2.5, 3.5], [2.4, 3.4], "[2.5, 3.5]"),
@@ -215,7 +223,7 @@ def test_a_file_that_holds_no_constants_or_no_intervals_is_refused(file):
 
     all_refused(UNREADABLE, reading)
     noted = [({"smoothness": v, "_interval": {"smoothness": i}}, f"_interval smoothness {n}") for v, i, n in INTERVALS]
-    all_refused(noted, reading)
+    all_refused(noted + NOTES, reading)
     with pytest.raises(BoundsError, match=r"absent\.json"):
         read(["@absent.json"])
 
