@@ -279,6 +279,7 @@ OUTCOMES = [
     (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: 8 bytes"), 70, "memory"),
     (ModuleNotFoundError("No module named 'torch.nn'", name="torch.nn"), 2, "torch pip"),
     (BrokenPipeError(32, "Broken pipe"), 2, "Broken pipe"),
+    (UserWarning("odd"), 2, "UserWarning: odd"),
     (overflow_in_an_error, 2, "fedbounds: no\n"),
     (overflow, 0, "overflow exp"),
     (warned, 0, "odd numbers\n"),

@@ -9,6 +9,7 @@ from bounds import About, Bound, ClassSum, ClientMean, Condition, quantity, Sour
 from bounds.assumptions import SMOOTH
 from bounds.core import spell
 from bounds.errors import BoundsError, DeclarationError, DomainError, UnknownNameError
+from bounds.units import LOSS
 
 class_count, w, clients = vocabulary.class_count, vocabulary.client_weight, vocabulary.clients
 generalization_gap, Delta, K = vocabulary.generalization_gap, vocabulary.local_gap, vocabulary.local_steps
@@ -56,17 +57,24 @@ def test_an_inconsistent_declaration_is_refused():
     all_refused(
         [
             ({"name": "Own Bound"}, "Own"),
+            ({"relation": "<"}, "relation"),
             ({"terms": {}}, "term"),
             ({"signed": ("drift",)}, "'drift' spread steps"),
+            ({"off_by": {"drift": LOSS}}, "'drift'"),
             ({"terms": {"spread": 3.7}}, "'spread' 3.7"),
+            ({"terms": [L]}, "terms [smoothness]"),
             ({"target": sp.Symbol("gap")}, "target gap"),
             ({"source": "own notes"}, "Source("),
+            ({"conditions": ("L <= 1",)}, "conditions Condition 'L"),
             ({"terms": {"spread": sp.Symbol("q") * L}}, "q quantity("),
             ({"terms": {"spread": L * quantity("smoothness", "M", "another one")}}, "smoothness"),
             ({"terms": {"spread": ClientMean(Delta) + ClassSum(class_count)}}, "axis"),
             ({"terms": {"spread": w * Delta}}, "'spread' clients"),
+            ({"where": {ratio: L * Delta}}, "ratio clients"),
             ({"terms": {1: K * eta}}, "terms 1"),
+            ({"where": {"ratio": L / mu}}, "where {'ratio'"),
             ({"statistic": "min"}, "Statistic 'min'"),
+            ({"about": "fedavg"}, "About 'fedavg'"),
             ({"given": {"smothness": 2.5}}, "smothness"),
         ],
         lambda changes: make(**changes),
@@ -99,6 +107,7 @@ def test_nor_may_it_hide_elsewhere_and_a_condition_says_one_thing_that_numbers_c
     all_refused(
         [
             (lambda: make(conditions=(Condition("few steps", L * eta * harmonic <= 1),)), "'few Sum("),
+            (lambda: make(where={ratio: L * harmonic}), "ratio Sum("),
             (lambda: make(conditions=(Condition("far", sp.gamma(L * eta) <= 3),)), "'far' gamma"),
             (lambda: make(terms={"a": 3 / ratio}, where={ratio: sp.S.Zero}, conditions=())(), "'a' zoo"),
             (lambda: Condition("words", sp.Le(mu, L), SMOOTH), "both"),
@@ -118,6 +127,7 @@ def test_an_inconsistent_quantity_is_refused():
         [
             ({"name": "target"}, "target"),
             ({"domain": (0, 1)}, "own domain Domain (0, 1)"),
+            ({"unit": "loss"}, "own unit Unit 'loss'"),
             ({"at_most": 3.7}, "own at_most 3.7"),
         ],
         lambda declared: quantity(**{"name": "own", "letter": "o", "meaning": "a quantity of one's own", **declared}),

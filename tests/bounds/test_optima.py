@@ -171,6 +171,7 @@ def test_mistakes_are_named():
             (lambda: BOUND.minimize("stepps"), "'stepps' 'steps'"),
             (lambda: BOUND.minimize(k, **without("share", "width")), "share, width"),
             (lambda: BOUND.minimize(k, **NUMBERS, steps=3), "steps"),
+            (lambda: BOUND.fix(steps=3).minimize(k, **NUMBERS), "steps"),
             (lambda: BOUND.minimize(part, steps=3), "clients"),
             (lambda: BOUND.minimize(k, **without(alpha=-1.0)), "alpha > 0 -1"),
             (lambda: toy(a / y**2 + y**2).minimize(y), "negative"),

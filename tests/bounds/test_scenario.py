@@ -81,6 +81,7 @@ def test_what_cannot_be_is_refused():
             ({"rounds": [3, 4]}, "rounds"),
             ({"step_size": -0.3}, "step_size > 0"),
             ({"step_sise": 0.3}, "'step_size'"),
+            ({"sampling": "bernoulli"}, "sampling"),
             ({"smoothness": "uniform"}, "smoothness client_weight"),
             ({"clients": 1e9}, "clients 1000000"),
         ],
@@ -93,6 +94,7 @@ def test_files_and_notes_that_are_wrong_are_refused():
         [
             ({"grad_cap_sq": 2.5, "_up_to": {"grad_cap_sq": 0.3}}, "_up_to grad_cap_sq"),
             ({"smoothness": 2.5, "_provenance": {"smoothness": "sure"}}, "_provenance smoothness"),
+            ({"smoothness": 1.7, "_provenance": 3}, "_provenance"),
             ({"smoothness": 1.7, "_how": {"smoothness": 3}}, "_how"),
         ],
         Scenario.of,

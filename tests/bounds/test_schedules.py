@@ -132,6 +132,7 @@ def test_nonsense_is_refused():
             ({"losses": LOSSES[:-1]}, "losses 9 (8,)"),
             ({"losses": [*LOSSES[:-1], -0.2]}, "losses >= 0 -0.2"),
             ({"losses": [0.0, *LOSSES[1:]]}, "initial_loss > 0"),
+            ({"initial_local_steps": "many"}, "initial_local_steps 'many'"),
             ({"initial_local_steps": [47, 50]}, "initial_local_steps [47, 50]"),
             ({"rounds": 0}, "rounds >= 1 0"),
             ({"plateau_round": 0}, "plateau_round >= 1"),

@@ -135,6 +135,7 @@ def test_points_give_back_every_combination():
 
 
 TWO = "smoothness=2 client_weight=[.6,.4]"
+MANY_GAPS = f"local_gap={'2,' * 2999}2"
 ONE_OF_EIGHT = "client_gradient_variance=[0.1] client_weight=uniform clients=8"
 
 
@@ -144,6 +145,8 @@ def test_a_grid_that_cannot_be_spanned_is_refused_by_name():
             (lambda: shared(**spanned(shared, "local_steps=2,2.5 smoothness=1.7").values), "local_steps 2.5"),
             (lambda: spanned(shared, "local_steps=2,3,7 smoothness=0.5,1.5", paired=True), "local_steps: 3"),
             (lambda: spanned(shared, "smoothness=uniform local_steps=3"), "smoothness"),
+            (lambda: spanned(shared, "smoothness=[[1,2],[3,4]] local_steps=3"), "smoothness"),
+            (lambda: spanned(listed, f"smoothness=1:2:500000 client_weight=uniform {MANY_GAPS}"), "500000 3000"),
             (lambda: spanned(listed, f"{TWO} local_gap=[3]"), "client_weight: 2 local_gap"),
             (lambda: spanned(shared, "smoothness=1:2:500 local_steps=1:9000:9000"), "4500000"),
             (lambda: spanned(wide, " ".join(f"q{i}=[3]" for i in range(70))), "70 30"),
@@ -213,6 +216,8 @@ INTERVALS = [
     ([2.5, 3.5], [[1, 1, 1], [4, 4, 4]], "3 2"),
     (2.5, [[], []], "0 1"),
     (2.5, [-1, 3], "[-1, 3]"),
+    (2.5, ["1", 3], ""),
+    (2.5, [3, 2], ""),
 ]
 
 

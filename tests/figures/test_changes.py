@@ -71,12 +71,16 @@ def test_a_changed_figure_says_so_everywhere_and_lies_in_a_folder_of_its_own(run
 
 REFUSED = (
     ("--set stepsize=0.05", "'step_size'"),
+    ("--set step_size=-0.1", "-0.1"),
     ("--set cohort=50 --dry-run", "50 > 20"),
     ("--set partition=dirichle(1)", "'dirichlet'"),
     ("--set algorithm=fedavg()", "algorithm"),
     ("--set seed=3", "--seeds"),
     ("--set local_epochs=3", "local_steps"),
+    ("--set step_size=", "'step_size='"),
+    ("--set batch=3 batch=5", "batch"),
     ("--seeds 0", "1000"),
+    ("--seeds 2", "seeds=2"),
     ("--dry-run --no-sweep", "--no-sweep"),
 )
 COMPARED = (

@@ -85,6 +85,7 @@ def test_what_cannot_be_a_picture_is_refused(tmp_path):
         (("local_steps=3", "initial_gap=2"), "local_steps"),
         (("local_steps=1:9:3", "initial_gap=1:9:9"), "9 curves"),
         (("local_steps=1:1e140:3:log", "initial_gap=2"), r"e\+277"),
+        (("local_steps=[[1,2],[3,4]]", "initial_gap=2.7"), "local_steps"),
     ):
         with pytest.raises(BoundsError, match=named):
             picture(bowl, words=words)

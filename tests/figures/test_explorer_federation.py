@@ -206,8 +206,10 @@ TAKEN = (
 )
 WRONG = (
     (constants(local_steps=2.5), "2.5"),
+    (constants(cohort=20), "20"),
     (constants(gradient_variance=-1), "-1"),
     (constants(strong_convexity=2), "μ"),
+    (constants(pl_constant=2), "pl constant"),
     (constants(client_gradient_variance=[0.1, 0.2, 0.3]), "10 clients"),
     (constants(client_weight=[0.3] * 10), "client weight"),
     (constants(initial_loss="two"), "initial loss"),

@@ -446,9 +446,11 @@ ENDINGS = (
 UNFIT = (
     (lambda text: text.replace(",0.01,3,2,", ",0.01,3,1,", 1), "seed 3"),
     (lambda text: text.replace("fedavg()", "scaffold()"), "scaffold()"),
+    (lambda text: text.replace(",8,0.01,", ",8.5,0.01,"), "8.5"),
     (lambda text: text.replace("optimality_gap", "train_loss"), "optimality_gap"),
     (lambda text: text.replace("seed", "run"), "seed"),
     (lambda text: "".join(x for x in text.splitlines(True) if ",11," not in x), "2 seeds"),
+    (lambda text: text + "fedavg(),10,8,0.01\n", "4 fields"),
     (lambda text: text.replace("gap,0.", "gap,zero ", 3), "zero"),
     (lambda text: runs(START_GAP, rounds=6)[0], "6 rounds"),
     (lambda text: runs(2 * START_GAP)[0], "optimality gap"),

@@ -156,6 +156,7 @@ def test_mistakes_are_one_line_and_write_nothing(own, refused):
         (["explore", "strange.py:mine", "-o", "x.html"], "KroneckerDelta"),
         (["explore", "fedals.one_round", "-o", "no/such/folder.html"], "no/such/folder.html"),
         (["explore", "fedals.one_round", "--store", "nowhere"], "nowhere"),
+        (["explore", "fedals.one_round", "--store", "."], "store"),
     ):
         assert named in refused(*words), words
     assert {path.name for path in Path().iterdir()} <= {"own.py", "strange.py", "__pycache__"}

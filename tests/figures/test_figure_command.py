@@ -81,8 +81,11 @@ MISTAKES = (
     (f"{NAME} --scale huge", "'huge'"),
     (f"{NAME} --workers -3", "1024"),
     (f"{NAME} --style poster", "'poster'"),
+    ("fedinit.figure_6 --redraw -o none", "none"),
     (f"{NAME} --redraw --workers 3", "--workers"),
+    (f"{NAME} -o ''", "-o"),
     (f"{NAME} --scale smoke --store /proc/none", "/proc/none"),
+    (f"{NAME} --fresh --no-sweep", "--no-sweep"),
     (f"{NAME} --scale smoke -o file/out", "-o file/out"),
     ("--bundle --store nowhere -o b", "nowhere"),
 )

@@ -90,6 +90,7 @@ UNDRAWN = (
     ("x=round y=test_accuracy algorithm=scaffold() local_steps=10", "no result"),
     ("x=round y=train_loss hue=algorithm,local_steps -o mine.svg", "mine.csv"),
     ("x=round y=train_loss --latex", "--latex"),
+    ("x=number y=name --store words", "y=name"),
     ("x=round y=loss --store words", "'round'"),
 )
 
