@@ -40,6 +40,23 @@ def test_no_number_is_wrong_and_no_condition_misjudged_in_any_regime(name):
 # ---- cancellation ----
 
 
+def test_the_non_iidness_of_clients_whose_sampling_terms_cancel_keeps_its_digits():
+    """(1 - 2 w_k) Delta_k + E_j[w_j Delta_j] with a first client of weight above one half, and its gap at the zero."""
+    weights, others = [0.75, 0.125, 0.125], [1.37, 0.83]
+    mean = sum(sp.Rational(w) ** 2 * sp.Rational(g) for w, g in zip(weights[1:], others, strict=True))
+    gap = float(mean / (sp.Rational(1, 2) - sp.Rational(9, 16)) * -1)
+    exact = (-sp.Rational(gap) / 2 + sp.Rational(9, 16) * sp.Rational(gap) + mean) / 2
+    assert exact > 0
+    found = BOUNDS["fedals.gaussian_mean_non_iidness"].parts(
+        client_weight=weights,
+        local_gap=[gap, *others],
+        client_distance_sq=[0.3, 0.2, 0.9],
+        smoothness=1.7,
+        outside=True,
+    )
+    assert found["sampling"][0] == pytest.approx(float(exact), rel=1e-13)
+
+
 a, b, c = (quantity(n, n, f"the number {n}", domain=POSITIVE) for n in "abc")
 
 
@@ -96,6 +113,25 @@ def test_an_allowance_for_rounding_that_overflows_meets_no_condition():
     with quiet():
         assert not BOUNDS["decaying_k.k_star"].holds(**numbers)
         assert BOUNDS["decaying_k.k_star"].holds(**{**numbers, "runtime": 1e300})
+
+
+@pytest.mark.parametrize("exponent", [63.5, 72.7, 74.1])
+def test_a_power_of_a_base_next_to_one_keeps_its_digits(exponent):
+    """With K R = 1 the factor (1/t_0)^(c L) of FedInit's Theorem 3 is 1/A up to A^(1/(c L)), A = t_0^(c L + 1)."""
+    cap, lipschitz, smoothness, variance, samples, root, relaxation = 4283.4, 2.6, 0.0099, 0.1686, 21, 0.00557, 0.0674
+    scale = 10**exponent / smoothness
+    numbers = {
+        "loss_cap": cap, "lipschitz": lipschitz, "local_steps": 1, "rounds": 1, "smoothness": smoothness,
+        "step_size_scale": scale, "gradient_variance": variance, "samples": samples, "summed_divergence_root": root,
+        "relaxation": relaxation,
+    }  # fmt: skip
+    a = (2 * variance**0.5 * lipschitz * samples + 2 * lipschitz**2) / (cap * smoothness)
+    by_hand = cap / samples + lipschitz / a * (2 * variance**0.5 * samples + 2 * lipschitz) / (
+        smoothness * (samples - 1)
+    )
+    by_hand += lipschitz * root / a
+    with quiet():
+        assert float(BOUNDS["fedinit.theorem_3"].formula(**numbers)) == pytest.approx(by_hand, rel=1e-12)
 
 
 def test_every_question_gets_one_answer_where_a_condition_is_met_up_to_rounding():
