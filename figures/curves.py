@@ -23,8 +23,8 @@ from bounds.showing.command_line import Report
 from bounds.showing.files import refuse_foreign, to_write, whole, write_whole
 from bounds.showing.loading import load
 from bounds.showing.reading import given_values
-from bounds.showing.tables import aligned, number
-from bounds.showing.terminal import bars, encodes_unicode, on_terminal
+from bounds.showing.tables import aligned, encodes_unicode, number
+from bounds.showing.terminal import bars, on_terminal
 from bounds.showing.usage import UsageError
 from bounds.showing.values import Grid, grid, stand_ins, taken_as_they_are, Value
 from bounds.units import ONE

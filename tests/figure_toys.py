@@ -57,14 +57,3 @@ def keep(store, cell, curves, status="done", facts=None, minutes=0.01):
 def verdicts(shown):
     """What is said of each conclusion."""
     return [judged.verdict for judged in shown.conclusions]
-
-
-def one(shown, *words):
-    """The verdict on the conclusion with these words."""
-    (found,) = (j.verdict for j in shown.conclusions if all(word in j.words for word in words))
-    return found
-
-
-def places(shown):
-    """The rows of a table by (row, column)."""
-    return {(row["row"], row["column"]): row for row in shown.rows}

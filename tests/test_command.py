@@ -152,26 +152,10 @@ def test_show_prints_card_latex_or_json_and_eval_elasticities(run):
     assert {q["name"]: q["per_client"] for q in card["quantities"]}["local_gap"] is True
     _, out, _ = run("eval", MINE, "--elasticity", *AT, "rounds=500", "step_size=0.1")
     shares = dict(line.split() for line in out.splitlines()[1:])
-    start = 2 * 2.3 / (0.1 * 500)
-    assert float(shares["initial_gap"]) == pytest.approx(start / mine(0.1, 500), rel=1e-5)
-    assert float(shares["rounds"]) == pytest.approx(-start / mine(0.1, 500), rel=1e-5)
-    status, out, err = run("eval", MINE, "--elasticity", *AT, "rounds=500", "step_size=2")
-    assert (status, "nan" in out, "1/L" in err) == (0, True, True)
+    assert float(shares["rounds"]) == pytest.approx(-2 * 2.3 / (0.1 * 500) / mine(0.1, 500), rel=1e-5)
 
 
 # ---- eval ----
-
-
-def test_eval_prints_value_and_terms_or_a_table_of_the_outer_product(run):
-    status, out, err = run("eval", MINE, *AT, "rounds=500", "step_size=0.1")
-    assert (status, err) == (0, "")
-    assert out.splitlines()[0] == f"grad_norm_sq <= {mine(0.1, 500):.6g}   [loss^2/parameter^2]"
-    assert out.splitlines()[1].split() == ["optimisation", "0.092"]
-    _, out, _ = run("eval", MINE, *AT, "rounds=300,700", "step_size=0.05:0.25:3")
-    head, *rows = [line.split() for line in out.splitlines()[1:]]
-    assert head[:3] == ["rounds", "step_size", "value"]
-    expected = [(r, s, mine(s, r)) for r in (300, 700) for s in (0.05, 0.15, 0.25)]
-    np.testing.assert_allclose([[float(c) for c in row[:3]] for row in rows], expected, rtol=1e-5)
 
 
 def test_eval_json_has_the_documented_shape_and_zip_pairs_sweeps(run):
@@ -187,7 +171,6 @@ def test_eval_json_has_the_documented_shape_and_zip_pairs_sweeps(run):
     assert result["failed_conditions"] == ["the step size is at most 1/L"]
     assert "2 of 6" in err
     result = json.loads(run("eval", MINE, *AT, "rounds=300,700", "step_size=0.05,0.15", "--zip", "--json")[1])
-    assert result["axes"] == [{"rounds": [300, 700], "step_size": [0.05, 0.15]}]
     np.testing.assert_allclose(result["value"], [mine(0.05, 300), mine(0.15, 700)])
 
 
@@ -200,15 +183,6 @@ def test_outside_the_conditions_there_is_no_value_or_it_is_marked(run):
     assert f"{mine(0.9, 500):.6g}" in out.splitlines()[0]
     assert out.splitlines()[0].endswith("OUTSIDE")
     assert "OUTSIDE" in err
-    result = json.loads(run("eval", MINE, *at, "--outside", "--json")[1])
-    assert (result["value"], result["holds"]) == (pytest.approx(mine(0.9, 500)), False)
-
-
-def test_overflow_is_infinite_and_the_term_is_named(run):
-    at = [a for a in AT if not a.startswith("initial_gap")]
-    status, out, err = run("eval", MINE, *at, "rounds=2", "step_size=0.5", "initial_gap=1.7e308", "--json")
-    assert (status, json.loads(out)["value"]) == (0, "inf")
-    assert (err.count("\n"), "'optimisation'" in err) == (1, True)
 
 
 def one_quantity(folder, term):
@@ -228,19 +202,6 @@ def test_a_value_that_is_undefined_within_the_conditions_is_remarked(run, folder
 
 
 # ---- minimize, solve ----
-
-
-def test_minimize_finds_the_best_step_size_at_every_point(run):
-    status, out, _ = run("minimize", MINE, "over=step_size", *AT, "rounds=500")
-    found = dict(line.split(maxsplit=1) for line in out.splitlines())
-    steps = np.linspace(0.01, 0.5, 200_001)
-    assert status == 0
-    assert float(found["grad_norm_sq"]) == pytest.approx(mine(steps, 500).min(), rel=1e-5)
-    assert float(found["step_size"]) == pytest.approx(steps[mine(steps, 500).argmin()], rel=1e-4)
-    rows = [line.split() for line in run("minimize", MINE, "over=step_size", *AT, "rounds=100,900")[1].splitlines()]
-    assert rows[0][:3] == ["rounds", "step_size", "grad_norm_sq"]
-    assert [row[0] for row in rows[1:]] == ["100", "900"]
-    assert float(rows[1][2]) > float(rows[2][2])
 
 
 def test_minimize_without_values_prints_the_formula_and_what_it_leaves_out(run, folder):
@@ -292,9 +253,6 @@ def test_validate_lists_what_there_is(run):
     assert {ONE, "decaying_k.theorem_1"} <= set(out.split())
 
 
-# ---- results ----
-
-
 # ---- constants of a file, and their intervals ----
 
 CONSTANTS = {
@@ -335,14 +293,9 @@ def test_eval_prints_the_interval_of_the_bound(with_file):
     assert out.startswith(f"generalization_gap <= {one_round():.6g}")
     assert f"\nfrom {low:.6g} to {high:.6g} " in out
     assert out.endswith(": smoothness, strong_convexity\n")
-    sweep = ["eval", ONE, "strong_convexity=0.3,0.5"]
-    head, *rows = with_file(*sweep, interval=UNCERTAIN)[1].splitlines()[1:]
-    assert head.split()[:4] == ["strong_convexity", "value", "low", "high"]
-    wanted = [[mu, *(one_round(smoothness=L, strong_convexity=mu) for L in (1.3, 1.1, 1.9))] for mu in (0.3, 0.5)]
-    found = [[float(cell) for cell in row.split()[:4]] for row in rows]
-    np.testing.assert_allclose(found, wanted, rtol=1e-5)
-    shown = json.loads(with_file(*sweep, "--json", interval=UNCERTAIN)[1])
-    np.testing.assert_allclose([shown["low"], shown["high"]], np.transpose(wanted)[2:], rtol=1e-12)
+    shown = json.loads(with_file("eval", ONE, "strong_convexity=0.3,0.5", "--json", interval=UNCERTAIN)[1])
+    wanted = [[one_round(smoothness=L, strong_convexity=mu) for mu in (0.3, 0.5)] for L in (1.1, 1.9)]
+    np.testing.assert_allclose([shown["low"], shown["high"]], wanted, rtol=1e-12)
 
 
 def test_minimize_and_solve_carry_the_intervals_through(with_file):
@@ -364,9 +317,6 @@ def test_minimize_and_solve_carry_the_intervals_through(with_file):
     ends = [get(ONE).solve("strong_convexity", target=0.9, side="smallest", **held | {"smoothness": L}).at
             for L in (1.1, 1.9)]  # fmt: skip
     assert f" {ends[0]:.6g} to {ends[1]:.6g}\n" in out
-    assert "none at some" not in out
-    _, out, _ = with_file(*solve, interval={"local_gap": [[0.1, 0.2], [5.5, 6.5]]}, strong_convexity=None)
-    assert "none at some" in out
 
 
 def test_a_bound_on_single_samples_takes_their_smoothness_of_a_file_and_says_so(with_file):
@@ -378,17 +328,8 @@ def test_a_bound_on_single_samples_takes_their_smoothness_of_a_file_and_says_so(
     found, err = evaluated(ONE, sample_smoothness=2.9)
     assert found["value"] == pytest.approx(one_round(smoothness=2.9), rel=1e-12)
     assert all(word in err for word in ("smoothness", ONE, "sample_smoothness", "c.json", "2.9"))
-    found, _ = evaluated(ONE, interval={"sample_smoothness": [2.2, 3.6]}, sample_smoothness=2.9)
-    ends = (one_round(smoothness=2.2), one_round(smoothness=3.6))
-    assert (found["low"], found["high"]) == pytest.approx(ends, rel=1e-12)
     found, err = evaluated(ONE, "smoothness=1.7", sample_smoothness=2.9)  # a typed value has priority
     assert (found["value"], err) == (pytest.approx(one_round(smoothness=1.7), rel=1e-12), "")
-    found, err = evaluated(ONE)
-    assert (found["value"], err) == (pytest.approx(one_round(), rel=1e-12), "")
-    found, err = evaluated("fedinit.step_size_cap_lemma_3", "local_steps=3", sample_smoothness=2.9)
-    assert (found["value"], err) == (pytest.approx(1 / (3 * 1.3), rel=1e-12), "")
-    _, _, err = with_file("plot", ONE, "x=strong_convexity=0.2:0.6:3", sample_smoothness=2.9)
-    assert "sample_smoothness" in err
 
 
 # ---- what is refused: in one line, status 2, and every file stays as it is ----
@@ -396,60 +337,39 @@ def test_a_bound_on_single_samples_takes_their_smoothness_of_a_file_and_says_so(
 EVAL = f"eval {ONE} {GAP}"
 BUSY = "--problem softmax(iris) --clients 4"
 PLOT = f"plot {ONE} {GAP} clients=3"
-K = "decaying_k.per_rounds"
 BUNDLED = ("README.md", "references.bib", "bounds.tex")
-TIME = ("rounds=300 step_size=0.02 cohort=4 smoothness=1.7 strong_convexity=0.1 grad_cap_sq=2.3 current_loss=2.1 "
-        "optimal_loss=0.4 client_gradient_variance=0.6 local_steps=5 clients=8")  # fmt: skip
 LINES = [
     # values
     (f"{EVAL} smothness=2", "smothness 'smoothness'"),
     (f"eval {ONE}", f"{ONE} client_weight local_gap non_iidness smoothness strong_convexity"),
     (f"{EVAL} clients=3 smoothness=much", "smoothness 'much' a:b:n:log"),
-    (f"{EVAL} clients=3 smoothness=1:2:inf", "smoothness 'inf' 1000000"),
-    (f"{EVAL} clients=3 smoothness={'[' * 5000}", "smoothness"),
     (f"{EVAL} clients=3 smoothness=@absent.json", "absent.json"),
     (f"{EVAL} clients=3 smoothness=@", "@ JSON"),
     (f"{EVAL} clients=3 smoothness=1 smoothness=2", "smoothness"),
     (f"{EVAL} smoothness", "quantity=value @file.json 'smoothness'"),
-    (f"{EVAL} smoothness=1.1 clients=-3", "clients >= 1 -3"),
-    (f"eval {ONE} non_iidness=uniform smoothness=1.1 strong_convexity=0.1", "non_iidness client_weight"),
-    (f"eval {K} {TIME} client_weight=uniform heterogeneity=0,05", "heterogeneity '05'"),
-    (f"eval {K} {TIME} client_weight=1e308 heterogeneity=0.05", "client_weight 1"),
+    (f"{EVAL} clients=3 smoothness=1,05", "smoothness '05'"),
     # names and options
     (f"evaluates {ONE}", "'evaluates'"),
     ("eval fedals.one_rond", "'fedals.one_rond' 'fedals.one_round'"),
     ("eval xxxxx", f"'xxxxx' {len(BOUNDS)}"),
     (f"eval {'x' * 9000}", "xxx"),
-    (f"eval {ONE} {'y' * 9000}=1", "yyy"),
     ("eval", "NAME --help"),
-    (f"eval {ONE} --outsied", "--outsied"),
     (f"solve {ONE} for=clients target=0.1 --outside smoothness=1.1 {GAP}", "--outside; --help"),
     ("list --paper fedasl", "'fedasl' 'fedals'"),
-    (["list", "--paper", ""], "''"),
     (f"show {ONE} smoothness=1", "smoothness=1 eval"),
     (f"show {ONE} fedcog.theorem", "fedcog.theorem --help"),
     (f"minimize {ONE}", "--over over=local_steps"),
-    (f"minimize {ONE} over=smothness", "'smoothness'"),
-    (f"minimize {ONE} over=smoothness smoothness=3", "smoothness"),
     (f"minimize {ONE} over=clients", "clients"),
     (f"solve {ONE} for=smoothness", "--target target=0.1"),
     (f"solve {ONE} for=smoothness target=low", "target 'low'"),
-    (f"solve {ONE} for=smoothness target=1,2", "target '1,2'"),
     ("plot x=smoothness=1:2:3", "plot"),
     (f"plot {ONE}", "x=QUANTITY=a:b:n"),
-    (f"plot {ONE} smoothness=1:2:3 clients=2:9:8", "x=QUANTITY=a:b:n"),
     (f"plot {ONE} x=smoothness", "QUANTITY=a:b:n x=smoothness"),
-    (f"plot {ONE} x=smothness=1:2:3", "'smoothness'"),
-    (f"{PLOT} x=smoothness=2", "smoothness"),
     (f"plot {ONE} decaying_k.runtime_fixed x=smoothness=1:2:3 {GAP}", "loss second"),
-    (f"plot {ONE} {GAP.replace('=0.1', '=.1:.9:9')} clients=3 x=smoothness=1:2:3", "9"),
     ("validate fedals.one_rond", ONE),
-    ("validate --quick", "--help"),
     (f"validate {ONE} --seed 3", "'seed' 'seeds'"),
-    ("validate fedcog.theorem --inst 2", "'inst=2' 'instances'"),
     ("validate fedcog.theorem --problem softmax(iris) -o . @c.json", "@c.json"),
     (f"validate {ONE} --problem softmax(iris) --measured r.csv --clients 4", "--problem --measured"),
-    ("validate fedcog.theorem --measured=r.csv --problem=softmax(iris) --clients 4", "--problem --measured"),
     # what a beginner types
     ("show fedals", "list --paper fedals"),
     (f"eval {ONE} clients 5", "clients=VALUE"),
@@ -460,50 +380,35 @@ LINES = [
     (f"train {BUSY} --algorithm eta_rounds", "scheduled(fedavg(), schedule='eta_rounds')"),
     ("train --problem softmax", "softmax(data=...)"),
     # options that are given twice, or would change nothing
-    ("list --paper fedals --paper fedcog", "--paper"),
-    ("train --problem softmax(iris) --rounds 20 --rounds 3", "--rounds"),
     ("sweep g.toml --workers 0 --workers 1", "--workers"),
-    ("falsify fedcog.theorem --seed 3 --seed 5", "--seed"),
-    ("tightness fedcog.theorem -o one -o two", "-o"),
-    (f"plot {ONE} -o one.svg -o two.svg", "-o"),
     ("falsify fedcog.theorem spread=2 spread=3", "spread"),
-    *((f"falsify --replay {WITNESS} {idle}", idle.split()[0])
-      for idle in ("--family nonsense", "--seed 3", "-o x.json")),
+    (f"falsify --replay {WITNESS} --seed 3", "--seed"),
     ("tightness --patience 7", "--patience"),
     ("tightness fedcog.theorem --committed --store s", "--store"),
     ("tightness fedcog.theorem --workers 3", "--workers"),
     ("figure --scale smoke", "--scale"),
     ("figure fedinit.table_3 --no-sweep --workers 3", "--workers"),
     ("figure fedinit.table_3 --workers 3 --scheduler tcp://127.0.0.1:9", "--workers"),
-    *((f"sweep g.toml --scheduler nonsense {idle}", idle.split()[0])
-      for idle in ("--workers 3", "--status")),
     ("sweep g.toml --status --workers 2", "--workers"),
-    *(([verb, "fedinit.table_3", "--scheduler", ""], "--scheduler") for verb in ("sweep", "figure")),
-    *((f"sweep g.toml --workers {number} --status", "workers") for number in ("1_0", "٣", 20 * "9", "-1")),
+    ("sweep g.toml --scheduler nonsense --workers 3", "--workers"),
+    (["sweep", "g.toml", "--scheduler", ""], "--scheduler"),
+    ("sweep g.toml --workers 1_0 --status", "workers"),
     # commas in calls, seeds, devices
     (f"train {BUSY} --partition dirichlet(1,5)", "'dirichlet(1,5)' 1.5"),
-    (f"train {BUSY} --algorithm fedsam(0,1)", "'fedsam(0,1)' 0.1"),
-    (f"train {BUSY} --measure runtime(1,5)", "'runtime(1,5)' 1.5"),
     (f"train {BUSY} --engine jax", "'jax' auto compiled torch"),
     (f"train {BUSY} --device coda", "coda"),
     ("sweep seed.toml --workers 0 --store s", f"{2**53}"),
     (f"falsify fedcog.theorem --seed {30 * '7'}", 18 * "9"),
     # files that are written
-    (f"train {BUSY} --rounds 1 -o /dev/full", "-o /dev/full"),
     (f"train {BUSY} -o t.json", "t.csv"),
-    (f"constants {BUSY} --quick -o /dev/full", "-o /dev/full"),
     (f"constants {BUSY} -o c.csv", "c.json"),
     ("falsify fedcog.theorem -o /dev/full", "/dev/full"),
-    ("explore fedals.one_round -o runs.csv", "runs.csv runs.html"),
     ("explore own.py:mine -o page.html", "own.py"),
     ("check --summary fedcog -o other.py", "other.py other.md"),
     ("check fedcog --erratum -o fedcog.md", "fedcog.md fedcog.tex"),
     ("check --report loop decaying_k.eq_24", "loop"),
-    ([*f"{PLOT} x=smoothness=1:2:3 -o".split(), ""], "-o"),
-    *((f"{PLOT} x=smoothness=1:2:3 -o {path}", path) for path in ("/dev/full", "folder", "no/such/folder.svg")),
-    (f"{PLOT} x=smoothness=1:2:3 -o picture.xyz", ".xyz"),
+    *((f"{PLOT} x=smoothness=1:2:3 -o {path}", path) for path in ("folder", "no/such/folder.svg")),
     (f"{PLOT} x=smoothness=1:2:3 -o numbers.svg", "numbers.csv"),
-    (f"{PLOT} x=smoothness=1:2:3 -o runs.svg", "runs.csv"),
     (f"plot {ONE} {GAP} x=clients=2:9:3 @gap.svg -o gap.svg", "gap.svg"),
     ("figure fedinit.table_6 --scale smoke --no-sweep --store store -o foreign", "REPORT.md"),
     *((f"figure --bundle --scale smoke --store store -o {name}", name) for name in BUNDLED),
@@ -564,36 +469,7 @@ def test_a_mistake_is_one_line_that_names_it_and_changes_no_file(refuse, folder)
     refuse(LINES)
 
 
-CONSTANT_FILES = [
-    ({"smoothness": 1.3, "_interval": {"smothness": [1.1, 1.7]}}, "_interval 'smoothness'"),
-    ({"_interval": {"smoothness": [1.1, 1.7]}}, "_interval 'smoothness'"),
-    ({"smoothness": [1.3, 1.4], "_interval": {"smoothness": [1.1, 1.7]}}, "smoothness"),
-    ({"smoothness": "1.3:1.6:3", "_interval": {"smoothness": [1.1, 1.7]}}, "smoothness"),
-    ({"smoothness": "1.3,1.6", "_interval": {"smoothness": [None, 1.7]}}, "smoothness"),
-    ({"smoothness": 1.3, "_interval": [1, 2]}, "c.json _interval [low, high]"),
-    ({"smoothness": 1.3, "_interval": {"smoothness": 3}}, "c.json smoothness [low, high] 3"),
-    ({"smoothness": 1.3, "_interval": {"smoothness": [1, 2, 3]}}, "c.json smoothness [low, high]"),
-    ({"smoothness": 1.3, "_interval": {"smoothness": ["1", 2]}}, 'c.json smoothness ["1"'),
-    ({"smoothness": 1.3, "_interval": {"smoothness": [1.9, 1.1]}}, "c.json smoothness"),
-    ({"smoothness": 1.3, "_interval": {"smoothness": [[1, 2], [3, 4, 5]]}}, "c.json smoothness"),
-    ({"smoothness": 2, "_interval": {"smoothness": [1, int(400 * "9")]}}, "_interval smoothness"),
-    *(({"smoothness": 2, name: {"smoothness": [1, 3]}}, "_interval") for name in ("_Interval", "interval")),
-    *(({"smoothness": 2.5, name: 3.5}, repr(name)) for name in ("Strong_convexity", "strong convexity", "Smoothness")),
-]  # fmt: skip
-
-
-def test_a_file_whose_constants_or_intervals_cannot_be_read_is_refused_by_every_verb(refuse, folder):
-    for held, names in CONSTANT_FILES:
-        (folder / "c.json").write_text(json.dumps(held))
-        given = "" if "smoothness" in held else "smoothness=1.3"
-        verbs = f"eval {ONE} clients=3", f"minimize {ONE} over=clients", f"plot {ONE} x=clients=2:9:3"
-        refuse([(f"{verb} {GAP} {given} @c.json", names) for verb in verbs])
-    (folder / "c.json").write_text(json.dumps({"local_gap": [[0.2, 0.3]] * 2, "_interval": {"local_gap": [0.1, 0.9]}}))
-    refuse([(f"eval {ONE} smoothness=1.3 {GAP.replace('local_gap=0.03', '')} @c.json", "local_gap")])
-
-
-READERS = ["eval {} @{}", "eval {} smoothness=@{}", "show link.py:mine", "validate {} --measured {}", "sweep {1}",
-           "falsify --replay {1}"]  # fmt: skip
+READERS = ["eval {} @{}", "show link.py:mine", "validate {} --measured {}", "sweep {1}", "falsify --replay {1}"]
 """Every way to name a file that is read."""
 
 
@@ -638,22 +514,15 @@ PYTHON = [
     ("x = 1\n\ny = x / 0\n", "3: ZeroDivisionError"),
     ("import no_such_module_here\n", "1: ModuleNotFoundError"),
     ("def f():\n    raise KeyError('a\\nb')\n\nf()\n", "2: KeyError"),
-    ("import sys\nsys.exit(3)\n", "2: SystemExit"),
     ("from bounds import quantity\nquantity('a b', 'a', 'no word')\n", "2: 'a"),
     ("class E(BaseException):\n    def __str__(self):\n        raise self\nraise E()\n", "4: E"),
-    ("x = 1\n", "Bound"),
     ("x = 1\0", "own.py"),
     ("from bounds import get\nmine = get('fedals.one_round')\n", "'my_bound' mine"),
     ("from bounds import get\nmein = get('fedals.one_round')\nmy_bound = 3\n", "int Bound"),
     (RAISES.format("raise SystemExit"), "5: SystemExit"),
-    (RAISES.format("raise SystemExit(0)"), "5: SystemExit: 0"),
     (RAISES.format("raise Stop('here')"), "5: Stop: here"),
-    (RAISES.format("raise GeneratorExit"), "5: GeneratorExit"),
     (RAISES.format("raise Silent"), "5: Silent"),
     (RAISES.format("return f(f)"), "5: RecursionError"),
-    *((f"import sympy as sp\nfrom bounds import Bound, Source\nfrom bounds.vocabulary import smoothness as L\n"
-       f"my_bound = Bound(name='own', target=L, terms={{'a': sp.{call}}}, source=Source('notes', '1'))\n",
-       f"'own' 'a' {call.partition('(')[0]}") for call in ("erf(L)", "gamma(L)", "LambertW(L)")),
 ]  # fmt: skip
 
 
@@ -707,23 +576,18 @@ class Steps:
 mine = renamed(fedavg, HOOKS)
 """
 BODIES = [
-    *((f"raise {what}", "12:") for what in ("SystemExit(0)", "Stop", "StopIteration")),
+    ("raise Stop", "12:"),
     ("return fail()", "8: deep"),
-    *((body, "mine: direction 15)") for body in
-      ("return None", "return gradient.bool()", "return gradient * 2j", "yield gradient")),
+    *((body, "mine: direction 15)") for body in ("return gradient * 2j", "yield gradient")),
 ]  # fmt: skip
 HOOKS = [
     ("'x', start=lambda *a: None", "x: start 15) None"),
-    ("'x', start=lambda state, rows: state.model", "x: start 15)"),
-    ("'x', steps=Steps(None)", "x: steps None"),
     ("'x', steps=Steps((0, 0.3))", "x: steps (0, 0.3)"),
     ("'x', steps=lambda *a: (3, 0.3)", "x: steps needs_loss"),
     ("'x', objective=lambda *a: 3", "objective tensor"),
-    ("'x', combine=lambda *a: None", "x: combine (model, vectors) None"),
     ("'x', combine=lambda work, ends: (ends, {})", "x: combine model (15,)"),
     ("'x', combine=lambda work, ends: (ends[0], None)", "x: combine vectors"),
     ("'x', remember=(Keeps(None, {}),)", "x: memory (rows, vectors) None"),
-    ("'x', remember=(Keeps(({}, {}), None),)", "x: memory None"),
     ("'x', remember=Keeps(({}, {}), {})", "x: remember tuple"),
     ("'x', remember=(Steps(3),)", "x: remember (work, ends, model) begin"),
     ("'x', moves=lambda *a: 3", "x: moves (15,) int"),
@@ -733,8 +597,6 @@ HOOKS = [
     ("'x', also=7", "x: also 7"),
     ("'x', personal='mine'", "x: personal 'mine'"),
     ("''", "name ''"),
-    ("7", "name 7"),
-    ("'my\\nown'", "name 'my\\nown'"),
 ]
 
 
@@ -763,10 +625,3 @@ def test_a_paper_is_listed_by_its_name_or_number_in_any_case(run):
     listed = run("list", "--paper", "fedals")[1]
     for words in (["FedALS"], ["2404.11754"], ["--paper", "arXiv:2404.11754"]):
         assert run("list", *words)[1] == listed
-
-
-def test_the_module_is_a_command_and_a_library():
-    assert fedbounds.get(ONE) is fedbounds.BOUNDS[ONE]
-    assert dir(fedbounds) == sorted(fedbounds.FUNCTIONS)
-    with pytest.raises(AttributeError, match="'gett'"):
-        _ = fedbounds.gett

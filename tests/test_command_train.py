@@ -5,7 +5,6 @@ import json
 import pytest
 
 import fedbounds
-from bounds import BOUNDS
 from empirics import verbs
 from empirics.experiments.jobs.train import prepared
 from empirics.measuring import read
@@ -19,12 +18,8 @@ def test_training_prints_a_line_per_seed_and_writes_a_row_per_number(tmp_path, r
     plan = ["--rounds", "3", "--local-steps", "2", "--seeds", "2", "--compare", "scaffold", *watched]
     status, out, err = run("train", *SMALL, *plan, "-o", str(table))
     assert (status, err) == (0, "")
-    assert [line.split(", round")[0] for line in out.splitlines()[:4]] == [
-        "fedavg(), seed 0",
-        "scaffold(), seed 0",
-        "fedavg(), seed 1",
-        "scaffold(), seed 1",
-    ]
+    said = [f"{method}(), seed {seed}" for seed in (0, 1) for method in ("fedavg", "scaffold")]
+    assert [line.split(", round")[0] for line in out.splitlines()[:4]] == said
     rows = read(table)
     assert {r.algorithm for r in rows} == {"fedavg()", "scaffold()"}
     losses = [r.value for r in rows if r.quantity == "train_loss" and r.algorithm == "fedavg()" and r.seed == 1]
@@ -35,19 +30,6 @@ def test_training_prints_a_line_per_seed_and_writes_a_row_per_number(tmp_path, r
     before = table.read_text()
     run("train", *SMALL, *plan, "-o", str(table))
     assert table.read_text() == before
-
-
-def test_constants_are_read_by_the_other_verbs(tmp_path, run):
-    file = tmp_path / "c.json"
-    assert run("constants", *SMALL, "-o", str(file))[0] == 0
-    held = json.loads(file.read_text())
-    rest = {"step_size": 0.01, "cohort": 4, "iterations": 100, "steps_cubed_ratio": 25}
-    words = [f"{name}={value}" for name, value in rest.items()]
-    status, out, _ = run("eval", "decaying_k.theorem_1", f"@{file}", *words, "--json")
-    bound = BOUNDS["decaying_k.theorem_1"]
-    needed = {q.name: held[q.name] for q in bound.quantities if q.name not in rest}
-    assert status == 0
-    assert json.loads(out)["value"] == pytest.approx(bound(**needed, **rest), rel=1e-12)
 
 
 def test_runs_that_diverge_are_rows_and_marked_while_their_numbers_are_finite(tmp_path, run):

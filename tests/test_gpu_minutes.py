@@ -22,15 +22,7 @@ MOST = 16 << 20
 @pytest.mark.slow
 def test_a_rehearsal_goes_through_everything_in_a_few_small_files_whose_runs_are_imported_once(tmp_path):
     whole = tmp_path / "whole"
-    command = [
-        sys.executable,
-        ROOT / "tests/benchmarks/gpu_minutes.py",
-        "--pretend",
-        "--seconds",
-        "600",
-        "--out",
-        whole,
-    ]
+    command = [sys.executable, ROOT / "tests/benchmarks/gpu_minutes.py", "--pretend", "--seconds=600", "--out", whole]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stderr) == (0, "")
     assert {path.name for path in whole.iterdir()} <= set(gpu_folder.FILES)

@@ -75,12 +75,9 @@ MISTAKES = [
 ]
 
 
-def test_a_mistake_in_training_is_named():
-    all_refused(MISTAKES, lambda told: fedbounds.train(**told))
-
-
-def test_a_mistake_in_constants_is_named():
-    all_refused(MISTAKES, lambda told: fedbounds.constants(**told))
+def test_a_mistake_is_named():
+    for function in (fedbounds.train, fedbounds.constants):
+        all_refused(MISTAKES, lambda told, function=function: function(**told))
 
 
 # ---- compare, advise, validate ----
@@ -114,6 +111,9 @@ def test_a_validation_is_that_of_the_shell(tmp_path, capsys):
 
 def test_every_function_is_loaded_by_its_name_and_documents_every_argument():
     assert dir(fedbounds) == sorted(fedbounds.FUNCTIONS)
+    assert fedbounds.get("fedals.one_round") is BOUNDS["fedals.one_round"]
+    with pytest.raises(AttributeError, match="'gett'"):
+        _ = fedbounds.gett
     wrong = []
     for name in dir(fedbounds):
         found = getattr(fedbounds, name)

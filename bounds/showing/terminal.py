@@ -48,11 +48,6 @@ def printable(text: str) -> str:
     return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-def encodes_unicode(stream: TextIO | None) -> bool:
-    """Whether a stream can write every letter."""
-    return (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
-
-
 class Terminal:
     """A stream for readers that is written to in printable characters: names in data are not commands to a terminal."""
 

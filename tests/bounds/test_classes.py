@@ -1,6 +1,4 @@
-"""What may be compared: conversions by small federations that are computed whole, and what is refused in words."""
-
-from itertools import product
+"""What may be compared: which class a bound converts to by which factor, and what is refused in words."""
 
 import numpy as np
 import pytest
@@ -73,20 +71,6 @@ def test_of_a_convex_loss_the_average_is_no_worse_than_the_mean_and_of_another_i
     assert gradient.factor == pytest.approx(2.5 / 0.4)  # a gradient's square is not convex: by way of the loss alone
     unknown = Scenario.of(**PLAN, smoothness=2.5)
     assert kind("optimality_gap", "expectation", at=AVERAGE) not in reached(kind("optimality_gap"), unknown)
-    draws = np.random.default_rng(3)
-    strict = 0
-    for _ in range(200):
-        models = draws.standard_normal((6, 2)) * 3
-
-        def convex(w):
-            return np.logaddexp(0, w @ [0.7, -1.3]) + 0.2 * (w**2).sum(-1)
-
-        assert convex(models.mean(0)) <= convex(models).mean() * (1 + 1e-12)
-        assert (models.mean(0) ** 2).sum() <= (models**2).sum(-1).mean() * (1 + 1e-12)
-        strict += convex(models.mean(0)) < 0.9 * convex(models).mean()
-    assert strict > 100  # so the way back does not hold
-    wells = np.array([-1.0, 1.0])
-    assert ((wells.mean() ** 2 - 1) ** 2) > ((wells**2 - 1) ** 2).mean()  # and without convexity neither does this one
 
 
 def test_the_mean_is_the_best_centre():
@@ -94,37 +78,9 @@ def test_the_mean_is_the_best_centre():
     to = kind("consensus_distance", "last", at=LOCAL)
     assert to in reached(kind("divergence", "last", at=LOCAL), s)
     assert to not in reached(kind("divergence", "last", at=SERVER), s)
-    draws = np.random.default_rng(4)
-    for _ in range(100):
-        models, server = draws.standard_normal((4, 3)), draws.standard_normal(3)
-        apart = ((models - models.mean(0)) ** 2).sum(-1).mean()
-        assert apart <= ((models - server) ** 2).sum(-1).mean() * (1 + 1e-12)
-        assert not apart * (1 + 1e-6) >= ((models - server) ** 2).sum(-1).mean()
 
 
 def test_stability_bounds_the_generalization_gap_of_independent_samples():
-    """Two samples of three values, every data set enumerated; the loss is |w - z|^1.5, the output a shrunken mean."""
-    values, chances = np.array([-1.1, 0.4, 2.3]), np.array([0.2, 0.5, 0.3])
-
-    def loss(w, z):
-        return np.abs(w - z) ** 1.5
-
-    def output(sample):
-        return 0.8 * np.mean(values[list(sample)])
-
-    gap = change = dependent = 0.0
-    for one, two in product(range(3), repeat=2):
-        chance, w = chances[one] * chances[two], output((one, two))
-        population = chances @ loss(w, values)
-        gap += chance * (population - np.mean(loss(w, values[[one, two]])))
-        for new in range(3):
-            moved = [output((new, two)), output((one, new))]
-            change += chance * chances[new] * np.mean([abs(loss(v, values[new]) - loss(w, values[new])) for v in moved])
-        dependent += chances[one] * chances[two] * (chances @ loss(output((one, one)), values)
-                                                    - loss(output((one, one)), values[one]))  # fmt: skip
-    assert 0 < gap <= change
-    assert not change <= gap
-    assert dependent > change / 2  # a sample that is taken twice: nothing of the kind is promised
     s = Scenario.of(**PLAN)
     way = next(w for w in ways(kind("stability", "last"), s)[0] if w.to.target == "generalization_gap")
     assert way.names == ("C10",)
@@ -137,11 +93,6 @@ def test_the_last_model_and_the_least_over_a_run_meet_where_both_are_counted():
     for start in (kind(statistic="last"), kind(statistic="min"), kind()):
         assert both in reached(start, s)
     assert kind(statistic="min") not in reached(kind(statistic="last"), s)
-    second = [0.01]  # E w^2 of noisy descent on a parabola, from close to its minimiser
-    for _ in range(PLAN["rounds"]):
-        second.append((1 - 0.1 * 0.7) ** 2 * second[-1] + 0.1**2 * 0.9)
-    assert min(second) <= second[-1]
-    assert min(second) < 0.5 * second[-1]  # so the least says nothing of the last one
 
 
 def test_a_premise_that_fails_refuses_the_conversion():

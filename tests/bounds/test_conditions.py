@@ -23,6 +23,8 @@ ENDS = [
     ("fedcog.theorem_sharp", "step_size", 0.999 / 1.7, 0.59, {"local_steps": 1}),
     ("fedinit.theorem_3", "step_size_scale", 12.7, 12.9),
     ("decaying_k.runtime", "iterations", 43, 42, {"rounds": 43}),
+    ("decaying_k.per_second", "runtime", 1.01 * (6.71 / 21.3 + 6.71 / 4.9 + 0.017 * 6),
+     0.99 * (6.71 / 21.3 + 6.71 / 4.9 + 0.017 * 6), {"local_steps": 6}),
     ("decaying_k.theorem_1", "step_size", 0.2, 0.2000001, {"smoothness": 1.25}),
     ("decaying_k.theorem_1_appendix", "takes_part", None, [1, 1, 1]),
     ("decaying_k.lemma_1_printed", "cohort", 2, 1),

@@ -8,7 +8,7 @@ from refusals import all_refused
 from bounds import About, Bound, ClassSum, ClientMean, Condition, quantity, Source, Statistic, vocabulary
 from bounds.assumptions import SMOOTH
 from bounds.core import spell
-from bounds.errors import BoundsError, DeclarationError, DomainError, MissingQuantityError, UnknownNameError
+from bounds.errors import BoundsError, DeclarationError, DomainError, UnknownNameError
 from bounds.units import LOSS
 
 class_count, w, clients = vocabulary.class_count, vocabulary.client_weight, vocabulary.clients
@@ -62,7 +62,6 @@ def test_an_inconsistent_declaration_is_refused():
             ({"signed": ("drift",)}, "'drift' spread steps"),
             ({"off_by": {"drift": LOSS}}, "'drift'"),
             ({"terms": {"spread": 3.7}}, "'spread' 3.7"),
-            ({"terms": {"spread": L / sp.S.Zero}}, "'spread' zoo"),
             ({"terms": [L]}, "terms [smoothness]"),
             ({"target": sp.Symbol("gap")}, "target gap"),
             ({"source": "own notes"}, "Source("),
@@ -73,11 +72,9 @@ def test_an_inconsistent_declaration_is_refused():
             ({"terms": {"spread": w * Delta}}, "'spread' clients"),
             ({"where": {ratio: L * Delta}}, "ratio clients"),
             ({"terms": {1: K * eta}}, "terms 1"),
-            ({"terms": {"": K * eta}}, "terms ''"),
             ({"where": {"ratio": L / mu}}, "where {'ratio'"),
             ({"statistic": "min"}, "Statistic 'min'"),
             ({"about": "fedavg"}, "About 'fedavg'"),
-            ({"given": 3}, "given dict"),
             ({"given": {"smothness": 2.5}}, "smothness"),
         ],
         lambda changes: make(**changes),
@@ -93,19 +90,11 @@ def test_a_term_that_no_array_function_computes_is_refused_when_it_is_declared()
     all_refused(
         [
             (sp.Sum(L / index, (index, 1, K)), "'odd' Sum( ClientSum ClientMean"),
-            (L + mu * sp.Product(1 + L / index, (index, 1, K)), "'odd' Product("),
-            (sp.Integral(sp.exp(-(index**2)), (index, 0, L)), "'odd' Integral("),
-            (sp.Derivative(sp.exp(L), L), "'odd' Derivative("),
-            (sp.Limit(sp.exp(-L * index), index, sp.oo), "'odd' Limit("),
             (2 * sp.Function("h")(L), "'odd' h(smoothness)"),
             (sp.Piecewise((L, L < 2), (sp.Sum(L / index, (index, 1, K)), True)), "'odd' Sum("),
             (L * sp.CRootOf(index**5 - index + 3, 0), "'odd' CRootOf("),
             (L + 3 * sp.I, "'odd' I, real"),
-            (sp.Mul(sp.zoo, L - 1), "'odd' zoo"),
             (sp.Piecewise((sp.nan, L < 2), (L, True)), "'odd' nan"),
-            (L + sp.Piecewise((sp.oo, L < 2), (L, True)), "'odd' oo"),
-            (L + sp.factorial(K), "'odd' factorial(local_steps)"),
-            (L * sp.erf(eta), "'odd' erf(step_size)"),
             (L * sp.EulerGamma, "'odd' EulerGamma"),
             (sp.Le(L, 2 * mu), "'odd'"),
         ],
@@ -123,11 +112,9 @@ def test_nor_may_it_hide_elsewhere_and_a_condition_says_one_thing_that_numbers_c
             (lambda: make(terms={"a": 3 / ratio}, where={ratio: sp.S.Zero}, conditions=())(), "'a' zoo"),
             (lambda: Condition("words", sp.Le(mu, L), SMOOTH), "both"),
             (lambda: Condition("words", sp.Ge(L, 0)), "numbers"),
-            (lambda: Condition("words", L - 1), "smoothness"),
             (lambda: Condition("words", eta), "step_size"),  # which SymPy takes for something true or false
             (lambda: Condition.assume("convexish"), "'convex'"),
             (lambda: Statistic("median"), "'last' 'min' 'median'"),
-            (lambda: Statistic("min", over="iteration"), "'iteration'"),
             (lambda: Statistic("min", over="rounds", at="nowhere"), "'nowhere'"),
             (lambda: About("fedinit", "x"), "'intended' 'x'"),
         ],
@@ -174,15 +161,6 @@ def test_value_and_parts_equal_an_independent_computation():
     assert make(terms={"all": L / clients}, where={}, conditions=(), given={"clients": 4})(smoothness=2.5) == 0.625
 
 
-def test_sweeps_broadcast_and_keep_the_client_axis_last():
-    steps, gaps = np.array([[3], [7]]), [[0.05, 0.02, 0.09], [0.04, 0.06, 0.01], [0.03, 0.08, 0.07]]
-    swept = make()(**{**VALUES, "local_steps": steps, "local_gap": gaps})
-    assert swept.shape == (2, 3)
-    for i, j in np.ndindex(2, 3):
-        one = {**VALUES, "local_steps": int(steps[i, 0]), "local_gap": gaps[j]}
-        assert swept[i, j] == pytest.approx(sum(reference(**one).values()), rel=1e-14)
-
-
 def test_outside_the_conditions_a_bound_has_no_value_and_its_formula_has():
     outside = {**VALUES, "step_size": [0.04, 0.4]}
     value, formula = make()(**outside), make().formula(**outside)
@@ -205,13 +183,10 @@ def test_what_is_fixed_is_neither_needed_nor_accepted_again_and_enters_exactly()
     rest = {n: v for n, v in VALUES.items() if n not in ("local_steps", "smoothness")}
     assert fixed(**rest) == make()(**VALUES)
     assert fixed.given == {"local_steps": 13, "smoothness": 2.7}
-    with pytest.raises(MissingQuantityError, match="client_weight, local_gap, step_size, strong_convexity"):
-        fixed()
     with pytest.raises(BoundsError, match=r"smoothness .*2.7"):
         fixed(**VALUES)
     with pytest.raises(UnknownNameError, match="'local_steps'"):
         make().fix(local_step=3)
     with pytest.raises(DomainError, match=r"local_steps .*2\.5"):
         make().fix(local_steps=2.5)
-    assert make().fix(local_steps=13).expr.coeff(ClientMean(Delta)) == 13
     assert make().fix(strong_convexity=0.1).expr.coeff(ClientMean(w * Delta)) == 10 * L

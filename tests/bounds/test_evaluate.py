@@ -9,19 +9,11 @@ import pandas as pd
 import pytest
 import sympy as sp
 import torch
-from hypothesis import given, strategies as st
 from refusals import all_refused
 
 from bounds import Bound, BOUNDS, ClientMean, Condition, get, quantity, Source, vocabulary
 from bounds.domains import REAL
-from bounds.errors import (
-    BoundsError,
-    DomainError,
-    OutsideConditionsWarning,
-    SignWarning,
-    TermOverflowWarning,
-    UndefinedValueWarning,
-)
+from bounds.errors import BoundsError, DomainError, OutsideConditionsWarning, SignWarning, UndefinedValueWarning
 from bounds.letters import letters, meaning
 from bounds.numerics.evaluate import at_point
 
@@ -55,34 +47,19 @@ def test_nonsense_is_refused():
     all_refused(
         [
             ({"smoothness": -1.3}, "smoothness > 0 -1.3"),
-            ({"smoothness": 0}, "smoothness > 0"),
-            ({"smoothness": "three"}, "smoothness 'three'"),
             ({"smoothness": float("nan")}, "smoothness NaN"),
-            ({"smoothness": float("inf")}, "smoothness finite inf"),
-            ({"smoothness": []}, "smoothness empty"),
             ({"smoothness": [[1.2, 3.4], [5.6]]}, "smoothness"),
             ({"smoothness": 1.2 + 3.4j}, "smoothness (1.2+3.4j)"),
-            ({"smoothness": None}, "smoothness"),
             ({"smoothness": np.datetime64("2021")}, "smoothness"),
             ({"smoothness": torch.tensor(0.003, requires_grad=True)}, "smoothness tensor.detach().numpy()"),
             ({"smoothness": Decimal("1e-400")}, "smoothness"),
-            ({"smoothness": Fraction(1, 10**400)}, "smoothness"),
             ({"smoothness": Fraction(2**60 + 1)}, "smoothness"),
-            ({"smoothness": Decimal("Infinity")}, "smoothness finite"),
-            ({"smoothness": Decimal("NaN")}, "smoothness NaN"),
             ({"smoothness": [Fraction(1, 3), True]}, "smoothness"),
-            ({"local_steps": 2.5}, "local_steps >= 1 2.5"),
-            ({"strong_convexity": 3.1}, "strong_convexity smoothness 3.1 2.7"),
-            ({"client_weight": [0.3, 0.3, 0.3]}, "client_weight 1 0.9 3"),
             ({"client_weight": [0.33333333] * 3}, "client_weight 0.99999999"),
             ({"client_weight": 0.3}, "client_weight 0.9 3"),
             ({"local_gap": [0.1, 0.2]}, "client_weight: 3 local_gap: 2"),
-            ({"local_gap": [0.1]}, "client_weight: 3 local_gap: 1"),
             ({"clients": 5}, "clients 3 5"),
-            (
-                {"smoothness": pd.Series([2.1, 2.2], ["a", "b"]), "local_steps": pd.Series([5, 7])},
-                "local_steps smoothness Series",
-            ),
+            ({"smoothness": pd.Series([2.1, 2.2], ["a", "b"]), "local_steps": pd.Series([5, 7])}, "smoothness Series"),
         ],
         called,
         kind=DomainError,
@@ -93,16 +70,12 @@ def test_shapes_and_names_that_do_not_fit_are_refused():
     all_refused(
         [
             (lambda: called({"smoothness": [2.1, 2.2], "local_steps": [3, 4, 5]}), "smoothness: (2,)"),
-            (lambda: BOUND(strong_convexity=0.3), "own.bound client_weight local_gap local_steps smoothness"),
-            (lambda: called({"local_step": 3}), "own.bound 'local_step' 'local_steps'"),
             (lambda: BOUND.compile("numpi"), "'numpi' 'numpy'"),
             (lambda: called({"K": 3}), "'K' local_steps Decaying-K FedInit clients"),
             (lambda: get("fedals.one_round").solve("L", target=0.3), "'L' smoothness FedALS"),
             (lambda: BOUNDS["fedinit.theorem1"], "'fedinit.theorem1' 'fedinit.theorem_1'"),
-            *(
-                (lambda ask=ask: ask(**{**VALUES, "smoothness": -1.3}), "smoothness > 0")
-                for ask in (BOUND.formula, BOUND.parts, BOUND.holds, BOUND.failed)
-            ),
+            (lambda: BOUND.formula(**{**VALUES, "smoothness": -1.3}), "smoothness > 0"),
+            (lambda: BOUND.failed(**{**VALUES, "smoothness": -1.3}), "smoothness > 0"),
         ]
     )
 
@@ -110,10 +83,7 @@ def test_shapes_and_names_that_do_not_fit_are_refused():
 def test_names_are_looked_up_as_keys_and_letters_as_the_papers_import_them():
     assert "fedinit.theorem1" not in BOUNDS
     assert BOUNDS.get("fedinit.theorem1") is None
-    with pytest.raises(KeyError):
-        BOUNDS["fedinit.theorem1"]
     assert letters()["fedals"]["K"] == "clients"
-    assert letters()["decaying_k"]["K"] == "local_steps"
     assert meaning("no_letter", ()) == ""
 
 
@@ -129,13 +99,7 @@ def test_results_are_plain_numbers_where_nothing_is_swept():
 
 
 def test_numbers_of_other_kinds_are_taken_as_their_floats_and_series_keep_their_index():
-    for value in (
-        Fraction(3, 10),
-        Decimal("0.3"),
-        np.float64(0.3),
-        np.array(0.3),
-        torch.tensor(0.3, dtype=torch.float64),
-    ):
+    for value in (Fraction(3, 10), Decimal("0.3"), np.array(0.3), torch.tensor(0.3, dtype=torch.float64)):
         assert called({"strong_convexity": value}) == BOUND(**VALUES)
     mixed = called({"smoothness": [Fraction(10, 3), 4.2]})
     np.testing.assert_array_equal(mixed, called({"smoothness": [10 / 3, 4.2]}))
@@ -235,14 +199,7 @@ def test_what_does_not_fit_the_number_of_clients_is_refused():
             (lambda: ONE(**counted(2.5)), "clients 2.5"),
             (lambda: each_client(clients=1e12, **TWOS), "1e+12 7.45e+03"),
             (lambda: ONE(**listing(3, **BROAD)), "4.29e+09 32"),
-            *(
-                (lambda known=known: partial(**{**SHARED, "cohort": 50, **known}), "cohort clients 50 2")
-                for known in (
-                    {"client_weight": [0.5, 0.5]},
-                    {"client_weight": 0.5, "clients": 2},
-                    {"client_weight": 0.5, "local_gap": [0.3, 0.4]},
-                )
-            ),
+            (lambda: partial(**SHARED, cohort=50, client_weight=0.5, clients=2), "cohort clients 50 2"),
             (lambda: partial.fix(client_weight=[0.5, 0.5])(**SHARED, cohort=50), "cohort clients 50 2"),
         ]
     )
@@ -261,29 +218,10 @@ def test_fixed_weights_and_a_search_for_the_cohort_know_the_number_of_clients():
 
 x = quantity("x", "x", "any number", domain=REAL)
 y = quantity("y", "y", "any positive number")
-GROWTH = Bound(
-    name="own.growth", target=generalization_gap, terms={"tame": y, "wild": sp.exp(x * y)}, source=BOUND.source
-)
 RATIO = Bound(
     name="own.ratio", target=generalization_gap, terms={"tame": y, "lost": sp.exp(x) / (1 + sp.exp(x))},
     source=BOUND.source, conditions=(Condition("y is at most 7", sp.Le(y, 7)),)
 )  # fmt: skip
-
-
-@given(st.floats(0.5, 900), st.floats(0.5, 900))
-def test_overflow_is_infinite_with_a_warning_that_names_the_term(a, b):
-    if a * b < 709:
-        assert GROWTH(x=a, y=b) == pytest.approx(b + np.exp(a * b), rel=1e-12)
-    elif a * b > 710:
-        with pytest.warns(TermOverflowWarning, match=r"own.growth.*'wild'$"):
-            assert GROWTH(x=a, y=b) == np.inf
-        with pytest.warns(TermOverflowWarning, match=r"own.growth.*'wild'$"):
-            assert GROWTH.parts(x=a, y=b)["tame"] == b
-
-
-def test_a_number_that_overflows_on_the_way_is_evaluated_again():
-    np.testing.assert_allclose(RATIO(x=[2.3, 800, 2.1], y=[0.7, 0.9, 9.1]), [0.7 + 1 / (1 + np.exp(-2.3)), 1.9, np.nan])
-    assert np.isnan(RATIO.compile()(x=800, y=0.9))  # plain floating point: infinity over infinity
 
 
 def test_warnings_tell_no_real_number_negative_terms_and_failed_conditions_apart():

@@ -63,12 +63,6 @@ def test_a_relation_over_the_axis_must_hold_for_every_member():
     np.testing.assert_array_equal(np.isnan(out), ~(each & shared))
 
 
-def test_a_value_that_varies_keeps_the_axis():
-    a = arguments(np.random.default_rng(10), (8,), 3)
-    (out,) = Formulas((L * x,), (), axis=True, keeps_axis=True).plain(a, (8, 3))
-    np.testing.assert_allclose(out, a["smoothness"] * a["client_value"], rtol=1e-15)
-
-
 def test_a_sum_over_clients_that_leaves_the_range_of_floats_is_computed_again():
     values = {"client_value": np.array([[1.1e308, 0.7e308, 0.9e308]]), "smoothness": np.array([[1e-300]])}
     found = Formulas((L * ClientSum(x),), (), axis=True, keeps_axis=False).checked(values, (1, 3))

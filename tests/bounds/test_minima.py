@@ -25,6 +25,7 @@ def minimum(bound: Bound, over: Any, **values: Any) -> Minimum:
 
 TWO_VALLEYS = toy((y - sp.Rational(13, 10)) ** 2 * (y - sp.Rational(71, 10)) ** 2 / 9, c * y, signed=True)
 INSIDE = np.linspace(0, 1, 1_000_001)[1:-1]
+SHARED = {"alpha": 1.9, "gamma": 0.4}
 LISTS = {"client_weight": [0.2, 0.3, 0.5], "part": [0.4, 1.7, 5.2]}
 
 
@@ -40,12 +41,7 @@ def rugged(seed: int) -> Bound:
 @pytest.mark.parametrize(
     ("bound", "over", "grid", "values"),
     [
-        (
-            toy(a / (1 - share**2), -b / (1 - share**2), 1 / share, signed=True),
-            share,
-            INSIDE,
-            {"alpha": 1.9, "gamma": 0.4},
-        ),
+        (toy(a / (1 - share**2), -b / (1 - share**2), 1 / share, signed=True), share, INSIDE, SHARED),
         (TWO_VALLEYS, y, np.linspace(-3, 12, 300_001), {"offset": 0.07}),
         (TWO_VALLEYS, y, np.linspace(-3, 12, 300_001), {"offset": -0.07}),
         (toy(ClientMean(part / (x + part)), x / 7), x, np.geomspace(1e-3, 1e3, 100_001), LISTS),
@@ -107,12 +103,8 @@ def test_nothing_feasible_is_a_finding_with_the_words_of_the_conditions() -> Non
         bound.minimize(x, alpha=3.1)
     with pytest.raises(NoSolutionError, match=r"needs alpha <= 2"):
         toy(a / x + x, where=(a <= 2, x >= 1)).minimize(x, alpha=3.1)
-
-
-def test_no_whole_number_feasible_is_a_finding() -> None:
-    bound = toy(a / k + k, where=(k >= sp.Rational(22, 10), k <= sp.Rational(28, 10)))
     with pytest.raises(NoSolutionError, match="no whole number"):
-        bound.minimize(k, alpha=3.1)
+        toy(a / k + k, where=(k > 2.2, k < 2.8)).minimize(k, alpha=3.1)
 
 
 def test_points_of_a_sweep_without_minimum_are_nan_with_the_reason() -> None:
@@ -131,7 +123,6 @@ def test_a_bound_without_a_minimum_is_refused():
     all_refused(
         [
             ((x, a / x + c), ""),
-            ((x, sp.exp(-x) + a), ""),
             ((x, sp.log(x)), ""),
             ((x, a - x), ""),
             # joined powers and shifted denominators show that nothing is lowest

@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 
 from bounds import ClassMax, ClassSum, ClientMax, ClientMean, ClientSum, vocabulary
 from bounds.errors import DeclarationError
-from bounds.operators import bind, equal_clients, write_out_means
+from bounds.operators import bind, write_out_means
 
 d_c, x, w, clients = vocabulary.class_count, vocabulary.client_value, vocabulary.client_weight, vocabulary.clients
 Delta, L, mu = vocabulary.local_gap, vocabulary.smoothness, vocabulary.strong_convexity
@@ -53,11 +53,3 @@ def test_reductions_know_their_weights_their_sign_and_their_derivative():
     assert ClientMean(x).is_real
     assert ClientMean(x).is_nonnegative is None
     assert ClientSum(x * sp.exp(-mu * Delta)).diff(mu) == ClientSum(-x * Delta * sp.exp(-mu * Delta))
-
-
-def test_equal_clients_turn_sums_into_counts():
-    special = equal_clients(ClientMean(w * Delta) + ClientSum(x) + ClientMax(Delta))
-    values = {q.name: v for q, v in ((Delta, 0.7), (x, 2.3), (clients, 9))}
-    number = special.subs({q: values[q.name] for q in special.free_symbols})
-    assert float(number) == pytest.approx(0.7 / 9 + 9 * 2.3 + 0.7, rel=1e-15)
-    assert not any(q.card.axis for q in special.free_symbols)

@@ -1,7 +1,6 @@
 """What the statements of the papers say of one another, against arithmetic that is independent of them."""
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from bounds.errors import DomainError
 from bounds.fedcog import labels
 from bounds.points import POINTS
 from bounds.scenario import Scenario
-from bounds.vocabulary import clients, cohort
 
 
 def point_of(name, **changed):
@@ -21,23 +19,6 @@ def point_of(name, **changed):
 
 
 # ---- Decaying-K ----
-
-
-def test_the_bound_per_second_is_theorem_1_after_the_time_its_rounds_take():
-    by_second, fixed, whole, by_rounds = (
-        get(f"decaying_k.{name}") for name in ("per_second", "runtime_fixed", "theorem_1", "per_rounds")
-    )
-    point = POINTS[by_second.name]
-    seconds = fixed(**point_of(fixed.name, iterations=246, local_steps=6))
-    by_time = by_second(**{**point, "runtime": seconds, "local_steps": 6})
-    there = point_of(whole.name, iterations=246, steps_cubed_ratio=36, initial_loss=point["current_loss"])
-    assert by_time == pytest.approx(whole(**there), rel=1e-13)
-    assert by_rounds(**point_of(by_rounds.name, rounds=41)) == pytest.approx(by_time, rel=1e-13)
-    short = {**point, "runtime": 0.99 * (6.71 / 21.3 + 6.71 / 4.9 + 0.017 * 6)}  # of one round
-    assert [c.words for c in by_second.failed(**short)] == ["the runtime holds at least one round"]
-    printed = get("decaying_k.lemma_1_printed")  # without a limit on the step size its contraction turns negative
-    long_step = printed.parts(**point_of(printed.name, step_size=2.7))["contraction"]
-    assert long_step == pytest.approx((1 - 2.7 * 0.4) * 3.1, rel=1e-12)
 
 
 @pytest.mark.parametrize(("runtime", "cap", "limited"), [(311.0, 1.7, False), (2.9, 0.0013, True)])
@@ -52,24 +33,6 @@ def test_the_capped_eta_star_is_the_best_of_all_allowed_step_sizes(runtime, cap,
     assert not limited or star.formula(**point) > best
 
 
-# ---- FedInit ----
-
-
-def test_theorem_1_is_the_sum_of_the_descents_and_drops_last_loss_and_last_divergence():
-    descent, v = get("fedinit.descent"), point_of("fedinit.theorem_1", rounds=6)
-    loss = [2.3, 1.9, 2.0, 1.2, 0.7, 0.8, 0.55]  # above its smallest value, which counts as 0
-    spread = [0.0, 0.3, 0.21, 0.4, 0.17, 0.26, 0.09]
-    common = {w: x for w, x in v.items() if w not in ("rounds", "initial_gap")}
-    summed = sum(
-        descent(**common, loss_decrease=f - g, divergence=a, next_divergence=b)
-        for (f, g), (a, b) in zip(pairwise(loss), pairwise(spread), strict=True)
-    )
-    parts = descent.parts(**common, loss_decrease=loss[-1] / 6, divergence=spread[-1] / 6, next_divergence=0)
-    left_out = parts["loss decrease"] + parts["divergence decrease"]
-    assert left_out > 0
-    assert get("fedinit.theorem_1")(**v) == pytest.approx(summed / 6 + left_out, rel=1e-12)
-
-
 # ---- FedCOG ----
 
 WORKED_EXAMPLE = [500, 0, 400, 200, 400]
@@ -81,8 +44,6 @@ def test_the_worked_example_of_the_paper():
     assert labels.complement(WORKED_EXAMPLE) == [0, 500, 100, 300, 100]
     assert sum(labels.complement(WORKED_EXAMPLE)) == 1000
     assert ALLOCATION(class_count=WORKED_EXAMPLE, generated_samples=256)[1] == pytest.approx(256 * 500 / 1000)
-    with pytest.raises(DomainError):  # a balanced client lacks nothing
-        labels.largest_remainder(labels.complement([8, 8, 8]), 256)
 
 
 def test_largest_remainders_lose_no_sample_and_rounding_down_fewer_than_there_are_classes():
@@ -95,14 +56,12 @@ def test_largest_remainders_lose_no_sample_and_rounding_down_fewer_than_there_ar
     assert down == [math.floor(256 * lack / 70) for lack in (16, 25, 29, 0)]
     assert 0 < 256 - sum(down) < 4
     assert all(a - b in (0, 1) for a, b in zip(labels.largest_remainder([16, 25, 29, 0], 256), down, strict=True))
-    for counts in ([], [3, -1], [2, 2.5], [4, math.inf]):
-        with pytest.raises(DomainError, match="class_count"):
-            labels.complement(counts)
+    with pytest.raises(DomainError, match="class_count"):
+        labels.complement([2, 2.5])
 
 
 def test_uniform_labels_need_a_copy_of_every_class():
     assert labels.uniform(10, 26) == [26] * 10
-    assert get("fedcog.uniform_labels")(classes=10, samples_per_class=26) == sum(labels.uniform(10, 26))
     with pytest.raises(DomainError, match="classes"):
         labels.uniform(0, 26)
 
@@ -115,17 +74,9 @@ def test_the_improved_bound_is_between_a_quarter_of_the_theorem_and_all_of_it(ta
         point = point_of("fedcog.theorem", **changed)
         ratio = get("fedcog.theorem_sharp")(**point) / get("fedcog.theorem")(**point)
         assert 0.25 < ratio < (0.52 if share == 0.01 else 1)
-    # tau = 1: 2 gap/(eta T) + eta L sigma^2 sum p^2 / (1 - eta L)
-    noise = 0.5 * 1.7 * 1.9 * (0.2**2 + 0.35**2 + 0.45**2) / (1 - 0.85)
-    point = point_of("fedcog.theorem", local_steps=1, step_size=0.5, smoothness=1.7)
-    assert get("fedcog.theorem_sharp")(**point) == pytest.approx(2 * 3.7 / (0.5 * 240) + noise, rel=1e-13)
 
 
 # ---- classic theorems ----
-
-
-def at(name, **changed):
-    return get(f"classics.{name}")(**point_of(f"classics.{name}", **changed))
 
 
 def test_the_offset_of_li_is_the_larger_of_eight_condition_numbers_and_the_local_steps():
@@ -134,19 +85,6 @@ def test_the_offset_of_li_is_the_larger_of_eight_condition_numbers_and_the_local
     kappa, start = 1.3 / 0.4, 0.4 / 2 * 2.6
     assert few.parts(**held)["start"] == pytest.approx(kappa * start * 26 / (26 + 246))
     assert many.parts(**held)["start"] == pytest.approx(kappa * start * 60 / (60 + 246))
-
-
-def test_sampling_everyone_adds_nothing_and_without_replacement_adds_less():
-    everyone = at("li_theorem_3", cohort=3)
-    assert everyone == pytest.approx(at("li_theorem_1"), rel=1e-14)
-    assert everyone < at("li_theorem_3", cohort=2) < at("li_theorem_2", cohort=2)
-
-
-def test_printed_and_repaired_local_sgd_differ_by_the_smoothness_alone():
-    printed, repaired = (BOUNDS[f"classics.local_sgd_theorem_2{x}"] for x in ("_printed", ""))
-    point = POINTS[printed.name]
-    apart = printed.parts(**point)["drift"] / repaired.parts(**point)["drift"]
-    assert apart == pytest.approx(point["smoothness"])
 
 
 def test_the_tuned_step_takes_the_cap_that_is_least():
@@ -177,13 +115,3 @@ def test_a_gap_at_an_average_is_a_gap_of_its_own_place():
     assert gap.target == average.target == "optimality_gap"
     assert gap.place != average.place
     assert ClassOf.of(BOUNDS["classics.scaffold_convex"]).place != gap.place
-
-
-# ---- FedALS ----
-
-
-def test_case_two_with_everyone_taking_part_is_the_full_bound():
-    full, partial = get("fedals.one_round"), get("fedals.participation_case2")
-    for name, term in full.terms.items():
-        assert partial.terms[name].subs(cohort, clients) == term
-        assert partial.terms[name] != term

@@ -16,14 +16,8 @@ ONE_ROUND = {"client_weight": [0.3, 0.7], "local_gap": [0.31, 0.47], "non_iidnes
 
 
 def made(expression, *conditions):
-    return Bound(
-        name="toys.uncertain",
-        target=grad_norm_sq,
-        terms={"all": expression},
-        conditions=conditions,
-        source=Source("fedals", "nowhere"),
-        off_by={"all": None},
-    )
+    source = Source("fedals", "nowhere")
+    return Bound("toys.uncertain", grad_norm_sq, {"all": expression}, source, conditions, off_by={"all": None})
 
 
 def test_monotone_constants_are_at_their_corners():

@@ -14,17 +14,12 @@ from bounds.stated import PROVENANCES, QUANTITIES
 from bounds.substituting import chosen, pairs
 from bounds.ties import WHY_NOT
 
-contraction, dissimilarity_factor = q.contraction, q.dissimilarity_factor
-dissimilarity_offset, grad_cap_sq, grad_norm_sq = q.dissimilarity_offset, q.grad_cap_sq, q.grad_norm_sq
-initial_gap, optimal_loss, pl_constant, rounds = q.initial_gap, q.optimal_loss, q.pl_constant, q.rounds
-smoothness, step_size, strong_convexity, test_loss = q.smoothness, q.step_size, q.strong_convexity, q.test_loss
-
 PLAN = {"clients": 12, "cohort": 5, "local_steps": 3, "rounds": 40, "step_size": 0.03}
 
 
 def own(terms, *conditions, signed=()):
     return Bound(
-        name="own.bound", target=grad_norm_sq, terms=terms, conditions=conditions, source=Source("notes", "1"),
+        name="own.bound", target=q.grad_norm_sq, terms=terms, conditions=conditions, source=Source("notes", "1"),
         about=About("fedavg"), statistic=Statistic("min", "rounds", "server model"), signed=signed,
     )  # fmt: skip
 
@@ -52,12 +47,10 @@ def test_a_typed_value_goes_before_that_of_a_file_and_ties_follow_it(tmp_path):
         ("gradient_variance", {"_interval": {"gradient_variance": [2.5, 7.5]},
                                "_provenance": {"gradient_variance": "proved"}}, ("proved", 2.5, 7.5)),
         ("grad_cap_sq", {"_provenance": {"grad_cap_sq": "proved"}}, ("assumed", 3.5, 3.5)),
-        ("grad_cap_sq", {"_how": {"grad_cap_sq": "closed form"}}, ("assumed", 3.5, 3.5)),
         ("grad_cap_sq", {"_provenance": {"grad_cap_sq": "proved"}, "_up_to": {"grad_cap_sq": {"step_size": 0.3}}},
          ("proved", 3.5, 3.5)),
         ("grad_cap_sq", {"_interval": {"grad_cap_sq": [2.5, 7.5]}}, ("interval", 2.5, 7.5)),
         ("grad_cap_sq", {"_provenance": {"grad_cap_sq": "lower"}}, ("lower", 3.5, np.inf)),
-        ("grad_cap_sq", {}, ("assumed", 3.5, 3.5)),
         ("heterogeneity", {"_how": {"heterogeneity": "evaluated"}}, ("proved", 3.5, 3.5)),
     ],
 )  # fmt: skip
@@ -79,27 +72,18 @@ def test_what_cannot_be_is_refused():
         [
             ({"initial_gap": 0.2, "optimal_loss": 0.5, "initial_loss": 1.3}, "initial_gap 0.2 0.8"),
             ({"rounds": 7, "local_steps": 4, "iterations": 27}, "rounds 7 6.75"),
-            (
-                {"client_weight": [0.5, 0.2, 0.3], "client_grad_norm_sq": [2, 3]},
-                "client_weight 3 client_grad_norm_sq 2",
-            ),
-            ({"clients": 4, "client_grad_norm_sq": [2, 3]}, "4 clients client_grad_norm_sq"),
+            ({"client_weight": [0.7, 0.3], "client_grad_norm_sq": [2]}, "client_weight 2 client_grad_norm_sq 1"),
             ({"client_weight": [0.3, 0.7], "clients": 3}, "clients 3 2"),
-            ({"clients": 3, "client_weight": 1.0}, "client_weight"),
             ({"smoothness": 1.5, "strong_convexity": 2.5}, "condition_number >= 1"),
             ({"strong_convexity": 0.3, "pl_constant": 1.5, "smoothness": 0.9}, "pl_constant smoothness"),
-            ({"cohort": 9, "clients": 4}, "participation <= 1"),
             ({"runtime": 2.5, "communication_time": 3, "minibatch_time": 0.1, "local_steps": 4}, "rounds"),
             ({"dissimilarity_offset": 0.3}, "dissimilarity_factor"),
             ({"rounds": [3, 4]}, "rounds"),
             ({"step_size": -0.3}, "step_size > 0"),
             ({"step_sise": 0.3}, "'step_size'"),
             ({"sampling": "bernoulli"}, "sampling"),
-            ({"smoothness": "1:2:5"}, "smoothness"),
-            ({"smoothness": "much"}, "smoothness"),
             ({"smoothness": "uniform"}, "smoothness client_weight"),
             ({"clients": 1e9}, "clients 1000000"),
-            ({"clients": 1e18}, "clients 1000000"),
         ],
         lambda given: Scenario.of(**given),
     )
@@ -111,7 +95,6 @@ def test_files_and_notes_that_are_wrong_are_refused():
             ({"grad_cap_sq": 2.5, "_up_to": {"grad_cap_sq": 0.3}}, "_up_to grad_cap_sq"),
             ({"smoothness": 2.5, "_provenance": {"smoothness": "sure"}}, "_provenance smoothness"),
             ({"smoothness": 1.7, "_provenance": 3}, "_provenance"),
-            ({"smoothness": 1.7, "_how": ["x"]}, "_how"),
             ({"smoothness": 1.7, "_how": {"smoothness": 3}}, "_how"),
         ],
         Scenario.of,
@@ -128,20 +111,12 @@ def test_two_sources_of_one_strength_that_disagree_are_refused_by_name(tmp_path,
     cases = [
         (({"smoothness": 2.5}, {"smoothness": 3.5}), "smoothness 2.5 3.5"),
         (("@c.json", {"smoothness": 3.5}), "smoothness 2.5 c.json 3.5"),
-        (({"smoothness": 2.5}, "smoothness=3.5", "smoothness=4.5"), "smoothness"),
-        (("client_weight=uniform", {"client_weight": [0.4, 0.6]}, "client_weight=0.3,0.7"), "client_weight"),
         (("sampling=with_replacement", "sampling=without_replacement"), "sampling with_replacement"),
         ((interval, {"smoothness": 3.5}), "smoothness 2.5 3.5"),
     ]
     all_refused(cases, lambda sources: Scenario.of(*sources))
-    typed = [
-        ("smoothness=2.5", {"smoothness": 3.5}, "smoothness 2.5 3.5"),
-        ("client_weight=0.3,0.7", {"client_weight": [0.4, 0.6]}, "client_weight 0.3 0.7 0.4 0.6"),
-        ("client_weight=uniform", {"client_weight": [0.4, 0.6]}, "client_weight uniform"),
-        ("sampling=with_replacement", {"sampling": "without_replacement"}, "sampling with_replacement"),
-    ]
-    cases = [((source, more), names) for source, more, names in typed]
-    all_refused(cases, lambda both: Scenario.of(both[0], **both[1]))
+    cases = [("client_weight=0.3,0.7", "client_weight 0.3 0.7 0.4 0.6"), ("client_weight=uniform", "client_weight")]
+    all_refused(cases, lambda source: Scenario.of(source, client_weight=[0.4, 0.6]))
 
 
 def test_two_sources_that_agree_are_one():
@@ -169,7 +144,7 @@ def test_what_a_file_derives_from_a_constant_is_computed_again_where_that_is_typ
 def test_what_holds_for_short_steps_alone_is_left_out_beyond():
     file = {"grad_cap_sq": 7.5, "_provenance": {"grad_cap_sq": "proved"},
             "_up_to": {"grad_cap_sq": {"step_size": 0.3, "relaxation": 0}}}  # fmt: skip
-    bound = own({"a": grad_cap_sq})
+    bound = own({"a": q.grad_cap_sq})
     s = Scenario.of(file, step_size=0.3, lipschitz=9.0)
     assert s["grad_cap_sq"].value == 7.5
     for beyond in ({"step_size": 0.31}, {"relaxation": 0.02}):
@@ -191,7 +166,7 @@ def test_other_weights_make_what_a_file_says_of_the_global_loss_stale(weights):
     for s in (Scenario.of(file, typed), Scenario.of(file).at(client_weight=[0.2, 0.3, 0.5])):
         assert not stale & set(s)
         assert (s["pl_constant"].value, s["smoothness"].value, s["gradient_variance"].value) == (0.4, 2.5, 0.7)
-        said = s.missing(own({"a": initial_gap}))["initial_gap"]
+        said = s.missing(own({"a": q.initial_gap}))["initial_gap"]
         assert "that of given is for other weights of the clients" in said
         assert "initial_gap" not in s.at(local_steps=3)  # not back again
         assert s.at(initial_gap=1.7)["initial_gap"].value == 1.7
@@ -206,7 +181,7 @@ def test_half_of_a_pair_goes_with_the_other_half_of_its_source():
     assert [(p.offset, p.factor) for p in pairs(s)] == [(0.7, 1.5)]
     with pytest.raises(BoundsError, match="dissimilarity_factor"):
         Scenario.of(file, dissimilarity_offset=0.7)
-    bound = own({"a": dissimilarity_offset + dissimilarity_factor})
+    bound = own({"a": q.dissimilarity_offset + q.dissimilarity_factor})
     assert Scenario.of(file).substituted(bound).high == 2.8
     for word in file:  # one lower estimate of the two leaves no upper end
         assert Scenario.of(file | {"_provenance": {word: "lower"}}).substituted(bound).high == np.inf
@@ -262,11 +237,9 @@ def test_rounds_are_the_whole_ones_that_a_runtime_holds():
 
 
 def test_admissible_constants_are_put_in_at_their_weaker_end():
-    bound = own({"a": smoothness * grad_cap_sq / pl_constant})
-    s = Scenario.of(
-        {"smoothness": 2.5, "grad_cap_sq": 7.5, "pl_constant": 0.4,
-         "_interval": {"smoothness": [1.5, 2.7], "grad_cap_sq": [3.5, 7.9], "pl_constant": [0.3, 0.5]}}
-    )  # fmt: skip
+    bound = own({"a": q.smoothness * q.grad_cap_sq / q.pl_constant})
+    interval = {"smoothness": [1.5, 2.7], "grad_cap_sq": [3.5, 7.9], "pl_constant": [0.3, 0.5]}
+    s = Scenario.of({"smoothness": 2.5, "grad_cap_sq": 7.5, "pl_constant": 0.4, "_interval": interval})
     put = s.substituted(bound)
     assert put.values == {"smoothness": 2.7, "grad_cap_sq": 7.9, "pl_constant": 0.3}
     assert put.value == pytest.approx(2.7 * 7.9 / 0.3)
@@ -276,7 +249,7 @@ def test_admissible_constants_are_put_in_at_their_weaker_end():
 
 @pytest.mark.parametrize(("sign", "end"), [(1, 0.9), (-1, 0.2)])
 def test_a_defined_number_counts_with_the_end_where_the_bound_is_largest(sign, end):
-    bound = own({"a": 5 + sign * optimal_loss}, signed=("a",))
+    bound = own({"a": 5 + sign * q.optimal_loss}, signed=("a",))
     s = Scenario.of({"optimal_loss": 0.4, "_interval": {"optimal_loss": [0.2, 0.9]}})
     put = s.substituted(bound)
     assert put.values["optimal_loss"] == end
@@ -285,7 +258,7 @@ def test_a_defined_number_counts_with_the_end_where_the_bound_is_largest(sign, e
 
 
 def test_with_a_lower_estimate_a_bound_is_a_floor():
-    bound = own({"a": grad_cap_sq / strong_convexity})
+    bound = own({"a": q.grad_cap_sq / q.strong_convexity})
     notes = {"_provenance": {"grad_cap_sq": "lower", "strong_convexity": "lower"}}
     put = Scenario.of({"grad_cap_sq": 3.5, "strong_convexity": 0.7, **notes}).substituted(bound)
     assert put.floor == ("grad_cap_sq",)  # a lower estimate of mu is as good as any
@@ -296,7 +269,7 @@ def test_of_the_pairs_that_hold_the_best_is_taken():
     # at s = sqrt(zeta^2 / (gap e)) the sum (1 + 1/s) zeta^2 + (1 + (1 + s) e) gap is smallest
     zeta, gap, L, mu = 0.7, 2.5, 3.5, 0.4
     e = (L - mu) ** 2 / (4 * L * mu)
-    bound = own({"a": dissimilarity_offset + dissimilarity_factor * initial_gap})
+    bound = own({"a": q.dissimilarity_offset + q.dissimilarity_factor * q.initial_gap})
     s = Scenario.of(optimum_dissimilarity=zeta, smoothness=L, strong_convexity=mu, initial_gap=gap)
     split = np.sqrt(zeta / (gap * e))
     best = (1 + 1 / split) * zeta + (1 + (1 + split) * e) * gap
@@ -308,13 +281,12 @@ def test_of_the_pairs_that_hold_the_best_is_taken():
 
 
 def test_a_free_constant_is_the_best_that_the_conditions_allow():
-    bound = own({"a": 2.5 / contraction}, Condition("cap", contraction < 1 - step_size * rounds / 70))
+    bound = own({"a": 2.5 / q.contraction}, Condition("cap", q.contraction < 1 - q.step_size * q.rounds / 70))
     s = Scenario.of(step_size=0.7, rounds=30)
     put = s.substituted(bound)
     assert put.value == pytest.approx(2.5 / 0.7, rel=1e-6)
     assert put.values["contraction"] < 0.7
-    given = s.at(contraction=0.25).substituted(bound)
-    assert given.value == pytest.approx(10)
+    assert s.at(contraction=0.25).substituted(bound).value == pytest.approx(10)
     silent = s.at(rounds=300).substituted(bound)
     assert np.isnan(silent.value)
     assert 0 < silent.values["contraction"] < 1
@@ -329,22 +301,18 @@ def test_missing_words_are_said_with_how_to_give_them_or_why_they_follow_from_no
         s.values(bound)
     full = s.at(grad_cap_sq=3.5, optimum_dissimilarity=0.3)
     assert not full.missing(bound)
-    values = full.values(bound)
-    assert values["heterogeneity"] == pytest.approx(0.3 / 0.8)
-    assert full.substituted(bound).value == pytest.approx(float(bound(**values)), rel=1e-12)
+    assert full.values(bound)["heterogeneity"] == pytest.approx(0.3 / 0.8)
     lacking = s.missing(BOUNDS["fedinit.theorem_3"])
     assert all(WHY_NOT[word] in lacking[word] for word in WHY_NOT if word in lacking)
     assert {"step_size_scale", "lipschitz"} <= set(lacking) & set(WHY_NOT)
     assert "sqrt(mean_divergence)*rounds" in lacking["summed_divergence_root"]
-    assert s.missing(own({"a": smoothness * test_loss}))["test_loss"].startswith("give test_loss=NUMBER")
     assert set(WHY_NOT) <= set(QUANTITIES)
 
 
 def test_numbers_of_a_run_follow_from_one_another():
     """By hand: what is not typed in any of the others is computed, on the side where it is safe."""
-    s = Scenario.of(
-        **PLAN, smoothness=2.5, strong_convexity=0.4, train_loss=1.9, optimal_loss=0.6, mean_divergence=0.09
-    )
+    known = {"smoothness": 2.5, "strong_convexity": 0.4, "train_loss": 1.9, "optimal_loss": 0.6}
+    s = Scenario.of(**PLAN, **known, mean_divergence=0.09)
     assert s["optimality_gap"].value == pytest.approx(1.3)
     assert (s["distance_sq"].value, s["distance_sq"].low) == (pytest.approx(2 * 1.3 / 0.4), 0)
     assert s["grad_norm_sq"].value == pytest.approx(2 * 2.5 * 1.3)
@@ -364,9 +332,8 @@ def test_facts_are_what_assumptions_read_and_theorems_on_single_samples_take_the
     assert s.source_of("smoothness", BOUNDS["fedals.one_round"]) == "sample_smoothness"
     assert s.source_of("smoothness", BOUNDS["fedinit.theorem_1"]) == "smoothness"
     s = Scenario.of(**PLAN, smoothness=2.5, strong_convexity=0.4, initial_gap=1.3)
-    holds = {
-        c.assumption.name: c.assumption.holds(*s.facts) for c in BOUNDS["fedcog.theorem"].conditions if c.assumption
-    }
+    assumed = [c.assumption for c in BOUNDS["fedcog.theorem"].conditions if c.assumption]
+    holds = {one.name: one.holds(*s.facts) for one in assumed}
     assert holds["full_participation"] is False
     assert holds["smooth"] is holds["shared_generated_data"] is holds["fixed_step_size"] is True
     assert holds["bounded_variance"] is None

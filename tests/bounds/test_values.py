@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-import torch
 from refusals import all_refused
 
 from bounds import Bound, ClientMean, Condition, get, quantity, Source
@@ -13,21 +12,16 @@ from bounds.showing.values import grid, parse, read
 from bounds.vocabulary import client_weight, local_gap, local_steps, smoothness
 
 reward = quantity("reward", "r", "what is bounded")
-shared = Bound(
-    name="test.shared",
-    target=reward,
-    terms={"all": smoothness * local_steps},
-    source=Source("test", "here"),
-    conditions=(Condition("few steps", local_steps <= 50),),
-)
-listed = Bound(
-    name="test.listed",
-    target=reward,
-    terms={"all": smoothness * ClientMean(client_weight * local_gap)},
-    source=Source("test", "there"),
-)
+
+
+def own(name, formula, *conditions):
+    return Bound(name, reward, {"all": formula}, Source("test", "here"), conditions)
+
+
+shared = own("test.shared", smoothness * local_steps, Condition("few steps", local_steps <= 50))
+listed = own("test.listed", smoothness * ClientMean(client_weight * local_gap))
 many = [quantity(f"q{i}", "q", "one of many") for i in range(70)]
-wide = Bound(name="test.wide", target=reward, terms={"all": sum(many)}, source=Source("test", "wide"))
+wide = own("test.wide", sum(many))
 
 
 def spanned(bound, words, **how):
@@ -42,13 +36,10 @@ def spanned(bound, words, **how):
     ("text", "kind", "numbers"),
     [
         ("1e-3", "number", 0.001),
-        ("+.5E+1", "number", 5),
         ("-7. / 2", "number", -3.5),
-        ("0e-999", "number", 0),
         ("3:3:1", "range", [3]),
         ("2:11:4", "range", [2, 5, 8, 11]),
         ("1/2:8:5:log", "range", [0.5, 1, 2, 4, 8]),
-        ("9:3:3", "range", [9, 6, 3]),
         ("3,1/4,2e1", "list", [3, 0.25, 20]),
         ("[3, 1/4, 2e1]", "list", [3, 0.25, 20]),
         ("[[2,3],[5,7],[1/4,11]]", "table", [[2, 3], [5, 7], [0.25, 11]]),
@@ -83,24 +74,9 @@ def test_a_whole_number_that_a_float_would_change_is_refused(text):
 
 
 def test_so_it_is_in_a_call():
-    all_refused(
-        [
-            *(
-                (given, "local_steps 9007199254740992")
-                for given in (LOST, [3, LOST], np.int64(LOST), np.array([4, LOST]))
-            ),
-            (10**30 + 1, "local_steps"),
-            (10**400, "local_steps"),
-        ],
-        lambda given: shared(smoothness=0.7, local_steps=given),
-        kind=DomainError,
-    )
-
-
-def test_a_large_whole_number_that_a_float_holds_is_taken():
+    cases = [(given, f"local_steps {2**53}") for given in (LOST, [3, LOST], np.int64(LOST), np.array([4, LOST]))]
+    all_refused(cases, lambda given: shared(smoothness=0.7, local_steps=given), kind=DomainError)
     assert shared.formula(smoothness=0.7, local_steps=HELD) == 0.7 * HELD
-    with pytest.raises(DomainError, match="smoothness"):
-        shared(smoothness=[torch.tensor(1.1, requires_grad=True)], local_steps=3)
 
 
 # ---- sweeps ----
@@ -159,35 +135,23 @@ def test_points_give_back_every_combination():
 
 
 TWO = "smoothness=2 client_weight=[.6,.4]"
+MANY_GAPS = f"local_gap={'2,' * 2999}2"
+ONE_OF_EIGHT = "client_gradient_variance=[0.1] client_weight=uniform clients=8"
 
 
 def test_a_grid_that_cannot_be_spanned_is_refused_by_name():
     all_refused(
         [
             (lambda: shared(**spanned(shared, "local_steps=2,2.5 smoothness=1.7").values), "local_steps 2.5"),
-            (
-                lambda: spanned(shared, "local_steps=2,3,7 smoothness=0.5,1.5", paired=True),
-                "local_steps: 3 smoothness: 2",
-            ),
+            (lambda: spanned(shared, "local_steps=2,3,7 smoothness=0.5,1.5", paired=True), "local_steps: 3"),
             (lambda: spanned(shared, "smoothness=uniform local_steps=3"), "smoothness"),
             (lambda: spanned(shared, "smoothness=[[1,2],[3,4]] local_steps=3"), "smoothness"),
+            (lambda: spanned(listed, f"smoothness=1:2:500000 client_weight=uniform {MANY_GAPS}"), "500000 3000"),
             (lambda: spanned(listed, f"{TWO} local_gap=[3]"), "client_weight: 2 local_gap"),
             (lambda: spanned(shared, "smoothness=1:2:500 local_steps=1:9000:9000"), "4500000"),
-            (
-                lambda: spanned(listed, f"smoothness=1:2:500000 client_weight=uniform local_gap={'2,' * 2999}2"),
-                "500000 3000",
-            ),
             (lambda: spanned(wide, " ".join(f"q{i}=[3]" for i in range(70))), "70 30"),
             (lambda: spanned(shared, "smoothness=3 local_steps=4", free=["local_steps"]), "local_steps"),
-            *(
-                (
-                    lambda weight=weight: spanned(
-                        get("decaying_k.theorem_1"), f"client_gradient_variance=[0.1] client_weight={weight} clients=8"
-                    ),
-                    "client_gradient_variance 1 8",
-                )
-                for weight in ("uniform", "[1]")
-            ),
+            (lambda: spanned(get("decaying_k.theorem_1"), ONE_OF_EIGHT), "client_gradient_variance 1 8"),
         ]
     )
 
@@ -231,34 +195,29 @@ UNREADABLE = [
     ("[1, 2]", "JSON"),
     ("{", "JSON"),
     ("[" * 99999, "JSON"),
-    ("", "JSON"),
     ('{"smoothness": 2, "smoothness": 3}', "c.json smoothness"),
     (f'{{"smoothness": 2, "local_steps": {LOST}}}', f"local_steps {2**53} {LOST}"),
     *(
-        (f'{{"smoothness": {text}}}', f"smoothness {names}")
-        for text, names in [
-            ("true", ""),
-            ("[2, [true]]", "true"),
-            ('"@c.json"', "'@c.json'"),
-            ("[" * 900 + "1" + "]" * 900, ""),
-            ('"1_0"', ""),
-            ("null", ""),
-            ('{"a": 1}', ""),
-            ("1e-400", ""),
-            ("-1e-400", ""),
-            ("[0.3, 1e-400]", ""),
-        ]
+        (f'{{"smoothness": {text}}}', "smoothness")
+        for text in ("true", '"@c.json"', "[" * 900 + "1" + "]" * 900, '{"a": 1}', "1e-400")
     ),
+]
+NOTES = [
+    ({"smoothness": 1.3, "_interval": {"smothness": [1.1, 1.7]}}, "_interval 'smoothness'"),
+    ({"smoothness": "1.3:1.6:3", "_interval": {"smoothness": [1.1, 1.7]}}, "smoothness"),
+    ({"smoothness": 1.3, "_interval": [1, 2]}, "c.json _interval [low, high]"),
+    ({"smoothness": 1.3, "_interval": {"smoothness": 3}}, "c.json smoothness [low, high] 3"),
+    ({"smoothness": 1.3, "interval": {"smoothness": [1, 3]}}, "_interval"),
+    ({"smoothness": 1.3, "Strong_convexity": 3.5}, "'Strong_convexity'"),
 ]
 INTERVALS = [
     (2.5, [2.6, 3.1], "2.5"),
-    (2.5, [None, 2.4], "2.5"),
     ([2.5, 3.5], [2.4, 3.4], "[2.5, 3.5]"),
     ([2.5, 3.5], [[1, 1, 1], [4, 4, 4]], "3 2"),
-    (2.5, [[1], [4]], "1"),
     (2.5, [[], []], "0 1"),
     (2.5, [-1, 3], "[-1, 3]"),
-    (2.5, [True, 3], ""),
+    (2.5, ["1", 3], ""),
+    (2.5, [3, 2], ""),
 ]
 
 
@@ -269,7 +228,7 @@ def test_a_file_that_holds_no_constants_or_no_intervals_is_refused(file):
 
     all_refused(UNREADABLE, reading)
     noted = [({"smoothness": v, "_interval": {"smoothness": i}}, f"_interval smoothness {n}") for v, i, n in INTERVALS]
-    all_refused(noted, reading)
+    all_refused(noted + NOTES, reading)
     with pytest.raises(BoundsError, match=r"absent\.json"):
         read(["@absent.json"])
 

@@ -6,19 +6,11 @@ import pytest
 from explorer_browser import browser
 from figure_toys import MemoryStore
 
-from figures.regimes import Regime
-
 
 @pytest.fixture
 def store():
     """An empty store of runs, in memory."""
     return MemoryStore()
-
-
-@pytest.fixture
-def in_regime(monkeypatch):
-    """Hand-made runs are judged although they are short."""
-    monkeypatch.setattr(Regime, "missed", False)
 
 
 @pytest.fixture(scope="session")

@@ -81,7 +81,6 @@ REFUSED = (
     ("--set batch=3 batch=5", "batch"),
     ("--seeds 0", "1000"),
     ("--seeds 2", "seeds=2"),
-    ("--redraw --seeds 3", "--seeds"),
     ("--dry-run --no-sweep", "--no-sweep"),
 )
 COMPARED = (

@@ -103,17 +103,6 @@ def test_bounds_with_given_values_and_out_of_files_are_copied_and_go_around(shar
     assert not shared.complaints()
 
 
-def test_a_target_per_client_is_copied_of_the_first_one(shared, tmp_path, capsys):
-    explore("fedals.gaussian_mean_local_gap").save(file := tmp_path / "page.html")
-    shared.open(file)
-    shared.choose("f-clients", "3", "input")
-    shared.choose("f-client_gradient_variance", "0.4, 0.8, 1.6", "input")
-    first = pytest.approx(shared.js("return explorer.value()"))
-    assert "first client" in shared.text("#says")
-    assert by_python(shared, capsys) == first
-    assert by_shell(shared, capsys) == [first, 2 * first.expected, 4 * first.expected]
-
-
 def test_a_run_of_a_store_is_a_setting_whose_points_are_drawn(shared, tmp_path):
     store, file = Store(tmp_path / "store"), tmp_path / "page.html"
     table = {"rounds": [1, 2, 3], "measured": [0.5, 0.4, 0.3], "error": [0.1, 0.1, 0.1]}

@@ -12,29 +12,18 @@ import pytest
 from figures.making import COMMITTED, LONGEST_FIRST, RUNS
 
 ROOT = COMMITTED.parents[1]
-PACKED = (
-    "bounds",
-    "empirics",
-    "paper_checks",
-    "figures",
-    "examples",
-    "fedbounds.py",
-    "setup.py",
-    "pyproject.toml",
-    "README.md",
-    "LICENSE",
-)
+FOLDERS = ("bounds", "empirics", "paper_checks", "figures", "examples")
+FILES = ("fedbounds.py", "setup.py", "pyproject.toml", "README.md", "LICENSE")
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     """The folder of an unpacked wheel, built beside the working tree."""
     source, made = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("made")
-    for name in PACKED:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(ROOT / name, source)
+    for name in FOLDERS:
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in FILES:
+        shutil.copy(ROOT / name, source)
     line = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(made), str(source)]
     subprocess.run(line, check=True, capture_output=True)
     (wheel,) = made.glob("*.whl")
