@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,8 +22,6 @@ from bounds.showing.command_line import Report
 from bounds.showing.files import refuse_foreign, to_write, whole, write_whole
 from bounds.showing.loading import load
 from bounds.showing.reading import given_values
-from bounds.showing.tables import aligned, encodes_unicode, number
-from bounds.showing.terminal import bars, on_terminal
 from bounds.showing.usage import UsageError
 from bounds.showing.values import Grid, grid, stand_ins, taken_as_they_are, Value
 from bounds.units import ONE
@@ -87,8 +84,7 @@ def plot(
     picture = data(bounds, quantity, given)
     wrote = write(picture, path, outside=outside)
     remarks = [*notes(picture, outside), *taken_as_they_are(bounds, given), *stand_ins(bounds, given)]
-    person = on_terminal(sys.stdout) and encodes_unicode(sys.stdout)
-    return Report(sparklines(picture, outside) if person else [], None, remarks=remarks, wrote=wrote)
+    return Report([], None, remarks=remarks, wrote=wrote)
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,22 +328,6 @@ def _shade(ax: Axes, x: np.ndarray, curve: Curve, outside: bool) -> None:
         middle = np.sqrt(low * high) if ax.get_xscale() == "log" else (low + high) / 2
         ax.text(middle, 0.97, "OUTSIDE" if outside else NOT_HERE, transform=ax.get_xaxis_transform(), ha="center",
                 va="top", color=GREY, rotation=90, fontsize=7)  # fmt: skip
-
-
-def sparklines(picture: Picture, outside: bool = False) -> list[str]:
-    """A line for every curve, all on the scale of the picture's vertical axis; blank where a theorem does not apply."""
-    shown = [np.where(c.holds | outside, c.formula, np.nan) for c in picture.curves]
-    logarithmic = _wide(shown)
-    heights = [(np.log(values) if logarithmic else values).tolist() for values in shown]
-    scale = ["logarithmic"] if logarithmic else []
-    lines = []
-    for curve, height, values in zip(picture.curves, heights, shown, strict=True):
-        some, ends = np.flatnonzero(np.isfinite(values)), f"{NOT_HERE} here"
-        if some.size:
-            (x, y), (last_x, last_y) = ([number(of[i], 4) for of in (picture.x, values)] for i in (some[0], some[-1]))
-            ends = f"{y} at {picture.quantity.name} = {x} to {last_y} at {last_x}"
-        lines.append([bars(height, heights), " ".join(curve.label.split()), ends, *scale])
-    return aligned(lines)
 
 
 def write(picture: Picture, path: Path, *, outside: bool = False) -> list[Path]:

@@ -7,7 +7,7 @@ import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Any, TextIO
+from typing import Any
 
 
 def number(value: float, digits: int = 6) -> str:
@@ -39,17 +39,13 @@ def cells(text: str) -> int:
     return len(text) if text.isascii() else sum(not unicodedata.combining(sign) for sign in text)
 
 
-def encodes_unicode(stream: TextIO | None) -> bool:
-    """Whether a stream can write every letter."""
-    return (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
-
-
 def to_json(item: Any) -> str:
     """What ``--json`` prints: two spaces of indentation, NaN as null, other letters than ASCII as codes where the
     stream cannot encode them."""
     import json
 
-    return json.dumps(plain(item), indent=2, allow_nan=False, ensure_ascii=not encodes_unicode(sys.stdout))
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return json.dumps(plain(item), indent=2, allow_nan=False, ensure_ascii=not encoding.lower().startswith("utf"))
 
 
 def plain(value: Any) -> Any:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
-from math import isfinite
 from textwrap import TextWrapper
 from typing import Any, TextIO
 
@@ -33,8 +32,6 @@ LEFT = 0.6
 """Share of the width within which the last column must begin for its lines to go on under it."""
 FURTHER = 4
 """Elsewhere a line goes on that many columns to the right of where it began."""
-BARS = "▁▂▃▄▅▆▇█"
-MOST_BARS = 40
 LEAST = 20
 """Columns below which nothing is folded."""
 
@@ -117,22 +114,6 @@ class _Wrapper(TextWrapper):
 
     def __init__(self, width: int, **how: str) -> None:
         super().__init__(width, **how, break_long_words=False, break_on_hyphens=False)  # type: ignore[arg-type]
-
-
-def bars(values: Sequence[float], together: Sequence[Sequence[float]]) -> str:
-    """At most ``MOST_BARS`` of the numbers as small bars, from the least to the largest of all ``together``.
-
-    NaN and infinities are blank.
-    """
-    finite = [value for every in together for value in every if isfinite(value)]
-    low, high = (min(finite), max(finite)) if finite else (0.0, 0.0)
-    step = max(1.0, (len(values) - 1) / (MOST_BARS - 1))
-    chosen = [values[round(i * step)] for i in range(min(len(values), MOST_BARS))]
-    return "".join(_bar((value - low) / (high - low) if high > low else 0.0 * value) for value in chosen)
-
-
-def _bar(share: float) -> str:
-    return BARS[round(share * (len(BARS) - 1))] if isfinite(share) else " "
 
 
 def on_terminal(stream: TextIO | None) -> bool:

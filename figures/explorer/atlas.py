@@ -208,7 +208,8 @@ def _bound(bound: Bound, starts: list[ClassOf], kinds: list[ClassOf], assumed: l
     """One bound: its class, the conditions that no numbers of its own decide, and where its words come from."""
     start, standing = ClassOf.of(bound), AUDIT_STATUS.get(bound.name)
     rest: list[list[Any]] = []
-    for condition in (*bound.conditions, *((EQUAL_WEIGHTS,) if _silently_alike(bound) else ())):
+    alike = unweighted(bound) and all(c.words != EQUAL_WEIGHTS.words for c in bound.conditions)
+    for condition in (*bound.conditions, *((EQUAL_WEIGHTS,) if alike else ())):
         if condition.assumption is not None:
             told = [w for w in LEFT_OUT if w == getattr(condition.assumption.holds, "attribute", "")]
             rest.append([condition.words, "assumed", assumed.index(condition.assumption), *told])
@@ -253,10 +254,6 @@ def _made(bound: Bound, kinds: list[ClassOf]) -> Record:
         ]
         found[word] = [one for one in each if one[2]]
     return found
-
-
-def _silently_alike(bound: Bound) -> bool:
-    return unweighted(bound) and all(c.words != EQUAL_WEIGHTS.words for c in bound.conditions)
 
 
 # ---- the code ----

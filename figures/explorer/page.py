@@ -11,15 +11,12 @@ from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 from bounds.catalog import BOUNDS
 
 from . import records
 from .records import NamedBound
-
-if TYPE_CHECKING:
-    from .atlas import Atlas
 
 MODULES = (
     "elements", "numbers", "evaluate", "ties", "speaking", "comparing", "evidence", "runs", "grid", "worker",
@@ -39,7 +36,11 @@ def page(entries: Sequence[NamedBound], store: Path | None = None, *, alone: boo
 
     Where it holds the whole catalogue it compares them, unless each is to be shown ``alone``.
     """
-    atlas = None if alone or not {e.label for e in entries} >= BOUNDS.keys() else _atlas(entries)
+    atlas = None
+    if not alone and {e.label for e in entries} >= BOUNDS.keys():
+        from .atlas import atlas as compared  # with torch, which pages of single bounds do without
+
+        atlas = compared(entries)
     told = atlas.data if atlas else records.alone(entries)
     if store is not None:
         from . import measured  # with torch, which pages without runs do without
@@ -60,12 +61,6 @@ def page(entries: Sequence[NamedBound], store: Path | None = None, *, alone: boo
         "script": script,
     }
     return re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], _part("page.html"))
-
-
-def _atlas(entries: Sequence[NamedBound]) -> Atlas:
-    from .atlas import atlas  # with torch, which pages of single bounds do without
-
-    return atlas(entries)
 
 
 def _script(entries: Sequence[NamedBound], ties: str) -> str:

@@ -2,15 +2,13 @@
 
 import io
 import json
-import math
 import re
 import sys
 
 import pytest
 
-from bounds.showing import terminal
 from bounds.showing.tables import aligned, cells
-from bounds.showing.terminal import bars, fold, print_lines
+from bounds.showing.terminal import fold, print_lines
 
 ROW = "    step_size   \\eta   parameter^2/loss   > 0 and below a limit   step size of local SGD in every round"
 PROSE = "  note: Derived from the theorem before it, with no assumption on how long the computation of a round takes."
@@ -95,14 +93,3 @@ def test_json_is_not_folded(monkeypatch):
 def test_signs_on_top_of_letters_take_no_column():
     assert cells("x̄ F̂") == 3
     assert aligned([["x̄", "mean"], ["abc", "other"]], gap=2) == ["x̄    mean", "abc  other"]
-
-
-def test_bars_share_one_scale_and_leave_out_what_is_no_number():
-    low, high = [3.0, 4.5, math.nan, 6.5], [8.4, 10.5, math.inf, 17.0]
-    assert bars(low, [low, high]) == "▁▂ ▃"
-    assert bars(high, [low, high]) == "▄▅ █"
-    assert bars([2.5] * 3, [[2.5] * 3]) == "▁▁▁"
-    assert bars([math.nan] * 3, [[math.nan] * 3]) == "   "
-    line = bars(range(7, 330), [range(7, 330)])
-    assert (len(line), line[0], line[-1]) == (terminal.MOST_BARS, "▁", "█")
-    assert list(line) == sorted(line)
