@@ -40,8 +40,7 @@ def cells(text: str) -> int:
 
 
 def to_json(item: Any) -> str:
-    """What ``--json`` prints: two spaces of indentation, NaN as null, other letters than ASCII as codes where the
-    stream cannot encode them."""
+    """What ``--json`` prints: two spaces of indentation, NaN as null, letters as codes where they cannot be written."""
     import json
 
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"

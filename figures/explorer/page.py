@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from bounds.catalog import BOUNDS
 
@@ -24,7 +23,6 @@ MODULES = (
     "opening",
 )  # fmt: skip
 """The page's own code, in the order in which it is put together."""
-STYLES = ("page.css",)
 NO_TIES = "const TIES=[],FACTORS=[],SIDES={},TRIVIAL={},PAIR=[],FOLLOWS={},MACHINE_NOISE=null;\n"
 """The script of a page of single bounds: all theorems stand beside each other where all of them are."""
 TITLE = "fedbounds"
@@ -46,7 +44,9 @@ def page(entries: Sequence[NamedBound], store: Path | None = None, *, alone: boo
         from . import measured  # with torch, which pages without runs do without
 
         told["federations"] += measured.settings(entries, store, whole=atlas is not None)
-    script, style = _script(entries, atlas.code if atlas else NO_TIES), "".join(map(_part, STYLES))
+    script, style = _script(entries, atlas.code if atlas else NO_TIES), _part("page.css")
+    shown = records.data(entries) | {"atlas": told}
+    data = json.dumps(shown, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     policy = (
         f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; "
         "img-src data:; worker-src blob:; "
@@ -57,7 +57,7 @@ def page(entries: Sequence[NamedBound], store: Path | None = None, *, alone: boo
         "title": TITLE,
         "words": escape(WORDS),
         "style": style,
-        "data": _packed(records.data(entries) | {"atlas": told}),
+        "data": base64.b64encode(gzip.compress(data.encode(), mtime=0)).decode(),
         "script": script,
     }
     return re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], _part("page.html"))
@@ -78,11 +78,6 @@ def _bare(code: str) -> str:
 def _inert(script: str) -> str:
     """Nothing in a script may look like the end of it."""
     return script.replace("</", "<\\/").replace("<!--", "<\\!--")
-
-
-def _packed(data: dict[str, Any]) -> str:
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def _part(name: str) -> str:

@@ -216,9 +216,7 @@ def _closed(optimum: Optimum, bound: Bound) -> Record:
 
 
 def code(entry: NamedBound) -> str:
-    """The functions of one bound as an object literal: terms, conditions (and whether each must hold for every member
-    of
-    an axis), closed forms of minimisers by quantity."""
+    """The functions of a bound: terms, conditions (and whether each must hold for every member), closed minimisers."""
     bound = entry.bound
     relations = [_relation(r, bound.axis) for r in bound.relations]
     relations += [f"[v=>{limit},0]" for limit in _limits(bound).values()]

@@ -23,8 +23,7 @@ ENDINGS = {
 
 
 def titles(bounds: Iterable[Bound]) -> dict[str, str]:
-    """A title for every bound, each once: paper, statement and variant; two equal ones are distinguished by equation or
-    name."""
+    """A title for every bound, each once: paper, statement and variant; equal ones get their equation or name."""
     bounds = list(bounds)
     short = {bound.name: title(bound) for bound in bounds}
     often = Counter(short.values())
