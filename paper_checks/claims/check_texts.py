@@ -3,7 +3,7 @@
 A formula has the paper's letters, the quantities of the vocabulary, the names of the paper's bounds and what the file's
 ``define`` gives a name. ``theorem_1["noise", "start"]`` are terms of a bound, ``theorem_1(eta=1/L)`` has expressions
 put in for quantities, as has ``at(FORMULA, eta=1/L)``; ``slope(FORMULA, eta)`` is its derivative (``slope(FORMULA,
-eta, 2)`` the second), ``equal_clients(FORMULA)`` is it for equal clients of equal weights, ``of(f)`` what a function of
+eta, 2)`` the second), ``for_equal_clients(FORMULA)`` is it for equal clients of equal weights, ``of(f)`` what a function of
 the book in Python gives, ``point(K=5)`` numbers for ``given``. Of formulas A, B, a bound T, quantities K, n and
 conditions c, d:
 
@@ -157,7 +157,7 @@ class Texts:
             raise ClaimError(f"{', '.join(sorted(clash))} is a bound of {paper} and a function of its claims")
         known |= {name: self.of(bound) for name, bound in bounds.items()}
         known |= {**made, **FUNCTIONS, "at": self.put, "of": self.of, "slope": self.slope}
-        known["equal_clients"] = self.equal_clients
+        known["for_equal_clients"] = self.equal_clients
         known["point"] = lambda **values: {self.names[q]: number for q, number in values.items()}
         self.names.update({name: found for name, found in known.items() if name not in define})
 
