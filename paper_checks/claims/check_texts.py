@@ -3,9 +3,9 @@
 A formula has the paper's letters, the quantities of the vocabulary, the names of the paper's bounds and what the file's
 ``define`` gives a name. ``theorem_1["noise", "start"]`` are terms of a bound, ``theorem_1(eta=1/L)`` has expressions
 put in for quantities, as has ``at(FORMULA, eta=1/L)``; ``slope(FORMULA, eta)`` is its derivative (``slope(FORMULA,
-eta, 2)`` the second), ``for_equal_clients(FORMULA)`` is it for equal clients of equal weights, ``of(f)`` what a function of
-the book in Python gives, ``point(K=5)`` numbers for ``given``. Of formulas A, B, a bound T, quantities K, n and
-conditions c, d:
+eta, 2)`` the second), ``for_equal_clients(FORMULA)`` is it for equal clients of equal weights, ``of(f)`` what a
+function of the book in Python gives, ``point(K=5)`` numbers for ``given``. Of formulas A, B, a bound T, quantities K, n
+and conditions c, d:
 
     A == B                          Same            clauses: ratio R, difference D, where c, d
     A <= B                          ImpliedBy                where, under T, squares A, B, within K 1..40, n 0..0.1
