@@ -194,3 +194,12 @@ def test_a_gpu_agrees_with_the_cpu_and_with_itself(local, together):
     plain = trained(ClientLoop(), scaffold(), plan, ragged(EXACT))
     assert (recorded.cpu() - plain).abs().max() < 1e-10
     assert not engine.refused
+
+
+@pytest.mark.gpu
+def test_a_gpu_runs_what_cannot_be_recorded():
+    engine, gpu = Graphs(), ragged(EXACT).to("cuda")
+    models = trained(engine, directed(Halving()), setting(local_epochs=2), gpu)
+    plain = trained(ClientLoop(), directed(Halving()), setting(local_epochs=2), ragged(EXACT))
+    assert (models.cpu() - plain).abs().max() < 1e-10
+    assert len(engine.refused) == 1

@@ -14,6 +14,7 @@ from empirics.experiments.grids import Grid, read_grid
 from empirics.experiments.running import sweep
 from empirics.measuring import Run
 from empirics.measuring.kept import read
+from empirics.problems.tasks import task
 
 SQUARES = Grid("squares", vary={"number": [1, 2, 3]}, job=f"{HERE}:square")
 
@@ -171,7 +172,9 @@ def length(store, rounds, **options):
 def begun(monkeypatch):
     """The rounds from which runs go on, None from the start."""
     seen, plain = [], Run.__iter__
-    monkeypatch.setattr(Run, "__iter__", lambda run: seen.append(run.begun and run.begun.state.round) or plain(run))
+    monkeypatch.setattr(
+        Run, "__iter__", lambda run: seen.append(run.begun and run.begun.state.round) or plain(run)
+    )  # fmt: skip
     return seen
 
 
@@ -209,9 +212,30 @@ def test_a_state_that_cannot_be_gone_on_from_costs_a_run_from_the_start(why, tmp
 # ---- where cells compute ----
 
 
+def on_a_gpu(**more):
+    words = {"problem": "femnist_dnn(held_out(digits))", "clients": 4, "partition": "dirichlet(0.7)", "rounds": 3}
+    fixed = words | {"algorithm": "fedavg()", "measure": ["train_loss", "test_accuracy"], "batch": 7, **more}
+    return Grid("there", {**fixed, "local_steps": 5}, {"seed": [3]}, "train").cells()
+
+
 def test_cells_for_a_gpu_are_refused_before_the_first_where_there_is_none(store, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    words = {"problem": "femnist_dnn(held_out(digits))", "clients": 4, "algorithm": "fedavg()", "engine": "cuda"}
-    cell = Cell("train", {**words, "measure": ["train_loss"], "seed": 3})
-    all_refused([(lambda: sweep([cell], store, 0), "GPU engine")])
+    all_refused([(lambda: sweep(on_a_gpu(engine="cuda"), store, 0), "GPU engine")])
     assert not list(store.folder.glob("*"))
+
+
+def test_a_problem_that_moves_has_the_same_numbers():
+    dealt = task("femnist_dnn(held_out(digits))").deal("dirichlet(0.7)", 4, 3, local_test="matched")
+    moved = dealt.to("cpu")
+    w = dealt.model.start(3)
+    assert moved.loss(w) == dealt.loss(w)
+    assert (moved.test.clients, moved.local_test.clients, moved.device) == (1, 4, dealt.device)
+
+
+@pytest.mark.gpu
+def test_a_cell_on_a_gpu_has_the_numbers_of_a_cpu(store):
+    (here,), (there,) = ([*on_a_gpu(engine=engine)] for engine in ("torch", "cuda"))
+    sweep([here, there], store, 0)
+    values, others = (store.get(cell).columns()["value"] for cell in (here, there))
+    assert values == pytest.approx(others, rel=1e-3)
+    assert store.get(there).card["facts"]["engine"] == "cuda"
