@@ -244,7 +244,7 @@ def test_measured_on_fresh_seeds(problem):
     assert min(told.regret(row) for row in told.rows) == 1
     (row,) = (row for row in json.loads(told.to_json())["rows"] if row["kind"] == "worst case")
     about = row["worst_case"]
-    assert about["lower"] <= row["bound_value"] * (1 + 1e-9)
+    assert about["lower"] <= row["bound_value"] * (1 + 1e-6)  # the value is a solver's, the end is proved
     assert 0 < about["upper"] / about["lower"] - 1 < 1e-4
     assert f"from {about['lower']:.9g} to {about['upper']:.9g}" in str(told)
 
