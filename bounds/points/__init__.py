@@ -14,8 +14,7 @@ PAPERS = {"fedals": fedals, "fedinit": fedinit, "decaying_k": decaying_k, "fedco
 
 def _point(bound: Bound) -> dict[str, Any]:
     paper, needed = PAPERS[bound.source.paper], {q.name for q in bound.quantities}
-    own = paper.POINTS.get(bound.name, {})
-    numbers = own if needed <= own.keys() else paper.EVERY | own
+    numbers = paper.EVERY | paper.POINTS.get(bound.name, {})
     return {word: number for word, number in numbers.items() if word in needed}
 
 

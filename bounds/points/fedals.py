@@ -31,9 +31,4 @@ POINTS: dict[str, dict[str, Any]] = {
     "fedals.optimization_rate": {"local_steps": 5},
     "fedals.communicated_parameters": {"local_steps": 5},
     "fedals.communicated_parameters_table_2": {"local_steps": 5},
-    "fedals.gaussian_mean_local_gap": {
-        "client_gradient_variance": [0.61, 1.37, 0.89],
-        "smoothness": 2.7,
-        "samples": 12,
-    },
 }

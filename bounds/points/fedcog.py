@@ -39,10 +39,4 @@ EVERY: dict[str, Any] = {
 
 POINTS: dict[str, dict[str, Any]] = {
     "fedcog.sample_passes": {"local_steps": 390},
-    "fedcog.mean_update": {
-        "gradient_variance": 1.9,
-        "client_weight": [0.2, 0.35, 0.45],
-        "local_steps": 5,
-        "mean_path_gradient_sq": 0.64,
-    },
 }

@@ -39,31 +39,6 @@ EVERY: dict[str, Any] = {
     "loss_decrease": 0.014,
 }
 
-_ORDERED = (
-    "divergence relaxation local_steps step_size smoothness gradient_variance dissimilarity_offset "
-    "dissimilarity_factor clients cohort rounds grad_norm_sq mean_grad_norm_sq initial_divergence final_divergence "
-    "summed_grad_norm_sq next_divergence: lemma_2 lemma_3 lemma_4 lemma_4_recursion theorem_4_before "
-    "theorem_4_recursion theorem_4_recursion_sharp local_steps_order",
-    "samples lipschitz smoothness gradient_variance step_size_scale local_steps rounds relaxation "
-    "summed_divergence_root untouched_steps loss_cap: stability_before_t_0 stability_separation theorem_3 "
-    "theorem_3_printed",
-    "cohort local_steps rounds smoothness initial_gap gradient_variance dissimilarity_offset dissimilarity_factor "
-    "step_size_scale samples: theorem_1_order theorem_1_order_appendix theorem_2_order theorem_4_order "
-    "theorem_5_order theorem_6",
-    "samples lipschitz smoothness gradient_variance loss_cap step_size_scale local_steps rounds: t_0",
-    "relaxation step_size local_steps smoothness cohort dissimilarity_factor: contraction_cap",
-    "relaxation local_steps smoothness cohort dissimilarity_factor contraction: step_size_cap_contraction",
-    "clients cohort local_steps smoothness relaxation: step_size_cap_descent",
-    "loss_cap untouched_steps samples lipschitz separation: lemma_5",
-    "rounds local_steps step_size_scale smoothness samples: theorem_3_order",
-    "contraction pl_constant step_size local_steps: relaxation_cap_theorem_5",
-    "relaxation separation: stability_start",
-)
-"""Words in another order than above, in which the record has drawn random points around them, and the bounds."""
-
 POINTS: dict[str, dict[str, Any]] = {
-    f"fedinit.{name}": {word: EVERY[word] for word in words.split()}
-    for words, names in (row.split(":") for row in _ORDERED)
-    for name in names.split()
+    "fedinit.theorem_1_sharp": {"cohort": 11, "contraction": 0.83, "step_size": 0.007},
 }
-POINTS["fedinit.theorem_1_sharp"] = {"cohort": 11, "contraction": 0.83, "step_size": 0.007}

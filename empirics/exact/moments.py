@@ -330,8 +330,8 @@ class Run:
         """A reading of every round, computed at once for all that are the same."""
         found: list[Any] = []
         for _, same in groupby(self.played, key=id):
-            alike = list(same)
-            found += list(reading(alike[0], slice(len(found), len(found) + len(alike))))
+            members = list(same)
+            found += list(reading(members[0], slice(len(found), len(found) + len(members))))
         return found
 
     def _over_rounds(self, reading: Callable[[Played, slice], Any]) -> Array:

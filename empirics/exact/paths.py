@@ -185,12 +185,12 @@ def _then(first: Steps, second: Steps) -> Steps:
     return later @ turn, later @ shift + more, later @ noise @ np.swapaxes(later, -1, -2) + fresh
 
 
-def composed(steps: Steps, alike: bool) -> Steps:
-    """The first 1, 2, ..., K steps, each as one: by doubling if all are ``alike``, else those of pairs first."""
+def composed(steps: Steps, equal: bool) -> Steps:
+    """The first 1, 2, ..., K steps, each as one: by doubling if all are ``equal``, else those of pairs first."""
     count = steps[0].shape[1]
     if count == 1:
         return steps
-    if alike:
+    if equal:
         known: Steps = [x[:, :1] for x in steps]
         while (done := known[0].shape[1]) < count:
             more = _then([x[:, -1:] for x in known], [x[:, : count - done] for x in known])
@@ -283,8 +283,8 @@ class Played:
         wide[..., :size, :size], chance[..., :size, :size] = turn, noise
         wide[..., size:, :d] = kind.array(shares)[:, None, None] * kind.eye(d)
         wide[..., size:, size:] = kind.eye(d)
-        alike = self._alike and all(share is shares[0] for share in shares)
-        last = composed([wide, wide[..., :0], chance], alike)[2][:, -1]
+        equal = self._alike and all(share is shares[0] for share in shares)
+        last = composed([wide, wide[..., :0], chance], equal)[2][:, -1]
         return last[:, :d, size:], last[:, size:, size:]
 
     @cached_property

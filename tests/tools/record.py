@@ -106,7 +106,7 @@ def _drawn(name: str, point: Mapping[str, Any], draw: int) -> dict[str, Any]:
             return max(1, round(value * factor))
         return float(value) * factor
 
-    return {quantity: value if "weight" in quantity else moved(value) for quantity, value in point.items()}
+    return {word: value if "weight" in word else moved(value) for word, value in sorted(point.items())}
 
 
 def optima() -> dict[str, Any]:

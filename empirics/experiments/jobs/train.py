@@ -62,7 +62,7 @@ class SharedRun:
 
     @classmethod
     def of(cls, words: Mapping[str, Any]) -> SharedRun:
-        """Of the words of a job that are fields of this or of ``Setting``."""
+        """The run that a job's arguments describe: those that are fields of this class or of ``Setting``."""
         made = cls(**{name: words[name] for name in SHARED if name in words})
         object.__setattr__(made, "setting", tuple(sorted((k, v) for k, v in words.items() if k not in SHARED)))
         return made

@@ -151,7 +151,7 @@ class CompiledNetwork(Network):
 
 @lru_cache(maxsize=64)
 def _even(count: int) -> Array:
-    """Equal weights of so many samples."""
+    """Equal weights, 1/n each, of ``n`` samples."""
     return np.full(count, 1 / count, np.float32)
 
 

@@ -58,7 +58,7 @@ class Buffer:
 
     @property
     def inside(self) -> tuple[int, ...]:
-        """What operations that copy samples in and out are told of a buffer."""
+        """The arguments of the operations that copy samples into a buffer and out of it."""
         return self.first, *self.shape, self.channel, self.row
 
 

@@ -141,7 +141,7 @@ class Graphs:
 
 @dataclass
 class _Chunk:
-    """Some clients' local work, sorted by falling number of steps, and room for so many in the buffers."""
+    """Some clients' local work, sorted by falling number of steps, and how many the buffers hold (``room``)."""
 
     engine: Graphs
     room: int
