@@ -23,7 +23,7 @@ from . import grid, theorems
 from .grid import exact, PLANS, trained
 from .settings import COMPARED, ROUNDS, title
 
-ALIKE, UNLIKE = "alike", "unlike"
+IDENTICAL, DIFFERENT = "identical", "different"
 SIDES = {"exact": ("o", 0.17), "measured": ("D", -0.17)}
 """What a bound is divided by: its mark, and how far above the middle of a line it is drawn."""
 SHORTEST = 5
@@ -51,15 +51,15 @@ def never_below(
 def over_runs(runs: Runs, scale: str) -> Shown:
     plan, name = PLANS[scale], grid.data(scale)
     once = "fedals.one_round"
-    rows = _ratios(once, theorems.distances(runs, scale), ALIKE)
+    rows = _ratios(once, theorems.distances(runs, scale), IDENTICAL)
     for federation in plan.axes["draws"]:
-        clients = ALIKE if federation.concentration is None else UNLIKE
+        clients = IDENTICAL if federation.concentration is None else DIFFERENT
         rows += _ratios(once, theorems.one_round(runs, scale, federation), clients)
     compared = [bound for named in COMPARED.values() for bound in named]
     for bound in (*ROUNDS, *compared):
         for i in range(plan.counts["compared"] if bound in compared else 0):
-            rows += _ratios(bound, theorems.rows_of(runs, exact(scale, bound, i), bound, str(i)), UNLIKE)
-        rows += _ratios(bound, theorems.rows_of(runs, trained(scale, bound), bound, name), UNLIKE)
+            rows += _ratios(bound, theorems.rows_of(runs, exact(scale, bound, i), bound, str(i)), DIFFERENT)
+        rows += _ratios(bound, theorems.rows_of(runs, trained(scale, bound), bound, name), DIFFERENT)
     families = ", ".join(f.words for f in plan.axes["draws"])
     caption = (
         f"Bound divided by the exact value ({plural(plan.counts['compared'], 'federation')} of quadratics; FedALS, one "
@@ -98,7 +98,7 @@ def _ratios(bound: str, rows: Iterable[dict[str, Any]], clients: str) -> list[di
 def _run_look(row: Row) -> Look:
     """Exact ratios a little above measured ones; open outside the conditions."""
     mark, shift = SIDES[row["curve"]]
-    colour = REFERENCE if row["clients_are"] == ALIKE else MEASURED
+    colour = REFERENCE if row["clients_are"] == IDENTICAL else MEASURED
     return f"{row['curve']}, {row['clients_are']} clients", mark, colour, not row["outside"], shift
 
 
