@@ -24,7 +24,7 @@ SAID = {
 def caption(shown: str, used: Iterable[tuple[str, Sequence[Cell]]], paper: Mapping[str, Arguments], *more: str) -> str:
     """What is ``shown``, how the runs of each name are trained, with how many seeds, and in the ``paper``; then more.
 
-    What is empty is left out, and the paper where it trains alike.
+    What is empty is left out, and the paper where it trains the same way.
     """
     groups: dict[str, list[tuple[str, Arguments]]] = {}
     seeds = 0

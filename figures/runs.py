@@ -137,8 +137,8 @@ def line(
     times: float = 1.0,
     smoothing: int = 1,
 ) -> list[dict[str, Any]]:
-    """``times`` a quantity over rounds to draw, smoothed over so many measurements; a run that diverged counts as far
-    as it went."""
+    """``times`` a quantity over rounds to draw, averaged over ``smoothing`` measurements; a run that diverged counts as
+    far as it went."""
     curves = ((at, times * values) for at, values in (runs.curve(cell, quantity) for cell in cells))
     found = mean_rows((smooth(one, smoothing) for one in curves), panel, curve, ran)
     return [row for row in found if math.isfinite(row["y"])]

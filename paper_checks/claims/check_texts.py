@@ -153,11 +153,12 @@ class Texts:
         self.names = Names(define)
         known = {**vars(assumptions), **vars(units), **vars(vocabulary), **letters}
         bounds = {name.removeprefix(f"{paper}."): name for name in BOUNDS if name.startswith(f"{paper}.")}
-        if clash := bounds.keys() & {name for name, item in made.items() if isfunction(item)}:
-            raise ClaimError(f"{', '.join(sorted(clash))} is a bound of {paper} and a function of its claims")
-        known |= {name: self.of(bound) for name, bound in bounds.items()}
-        known |= {**made, **FUNCTIONS, "at": self.put, "of": self.of, "slope": self.slope}
-        known["for_equal_clients"] = self.equal_clients
+        own = {**FUNCTIONS, "at": self.put, "of": self.of, "slope": self.slope, "for_equal_clients": self.equal_clients}
+        if clash := {*bounds, *own} & {name for name, item in made.items() if isfunction(item)}:
+            raise ClaimError(
+                f"{', '.join(sorted(clash))}: a function of the claims of {paper} has a name that is taken"
+            )
+        known |= {name: self.of(bound) for name, bound in bounds.items()} | {**made, **own}
         known["point"] = lambda **values: {self.names[q]: number for q, number in values.items()}
         self.names.update({name: found for name, found in known.items() if name not in define})
 

@@ -35,7 +35,7 @@ RENEWED = {"scaffold": ("control",), "fedinit": ("last",)}
 
 @dataclass(frozen=True)
 class Cohort:
-    """So many of all clients take part in a round, drawn without replacement."""
+    """``cohort`` of ``clients`` clients take part in a round, drawn without replacement."""
 
     cohort: int
     clients: int
@@ -223,7 +223,7 @@ class _Hooks:
                 played.paths[:, :-1]]  # fmt: skip
 
     def map(self, round_: int, clients: int, cohort: int) -> _Map:
-        """A round of the first so many of the clients, from any state."""
+        """A round in which the first ``cohort`` of the clients take part, from any state."""
         S, Q, w = len(self.server), len(self.memory), len(self.memory) + self.setting.steps
         units = np.eye(S + 2 * w)
         each = units[[range(S, S + w), *[range(S + w, S + 2 * w)] * (clients - 1)]]

@@ -46,7 +46,7 @@ DIGITS = 3
 
 @dataclass(frozen=True)
 class Begun:
-    """So many rounds from a start: ``|w_0 - w*|^2``, ``zeta^2`` and ``sigma^2`` at most these."""
+    """``rounds`` rounds from a start with ``|w_0 - w*|^2``, ``zeta^2`` and ``sigma^2`` at most these."""
 
     rounds: int
     distance: float

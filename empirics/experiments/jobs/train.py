@@ -86,7 +86,7 @@ SHARED = tuple(name for name in SharedRun.__dataclass_fields__ if name != "setti
 
 
 def prepared(algorithm: str, rounds: int, measure: Sequence[str], every: int | None = None, **shared: Any) -> Run:
-    """The training run that these words ask for, its data dealt; the others are those of ``SharedRun``."""
+    """The training run that these arguments describe, its data dealt; the others are those of ``SharedRun``."""
     measurements, plan = measured(measure), SharedRun.of(shared)
     dealt = plan.deal()
     setting = plan.rounds(rounds, dealt.clients)

@@ -17,7 +17,7 @@ SAMPLES = ((3, 1), (1, -1))
 """The equally likely samples (h, y) of the first client, for the loss ``h/2 (theta - y)^2``: mu = 1 and L = 3."""
 
 
-def alike(formula: Formula) -> Callable[[Book], sp.Expr]:
+def with_equal_clients(formula: Formula) -> Callable[[Book], sp.Expr]:
     """The formula for equal clients with uniform weights."""
     return lambda book: equal_clients(resolve(formula, book))
 

@@ -12,7 +12,7 @@ from bounds.operators import equal_clients
 
 from ..checkers import At, OrderIs
 from ..claim import Book, fails, Finding, Grade, holds, judged, Status
-from .common import alike, SAMPLES
+from .common import SAMPLES, with_equal_clients
 
 PLACES = (0, -10, -100, -1000)
 
@@ -40,7 +40,7 @@ def unequal(book: Book) -> Finding:
     return judged(max(ratios) < 2, said.format(*ratios))
 
 
-CLOSED, D, r = alike("fedals.gaussian_mean_bound"), equal_clients(Delta), equal_clients(distance_sq)
+CLOSED, D, r = with_equal_clients("fedals.gaussian_mean_bound"), equal_clients(Delta), equal_clients(distance_sq)
 """(6) for squared distances and equal clients, their local gap and their squared distance from the mean."""
 
 

@@ -14,7 +14,7 @@ from ...reported import Reported, table
 from ..checkers import At, Mean, mean, Prints, rational, resolve
 from ..claim import Book, fails, Finding, Grade, holds, judged, Status
 from .algorithms import ROUNDS, shown, START, STEP, TAU, trained
-from .common import alike, BATCH, CLIENTS, CNN, STEPS
+from .common import BATCH, CLIENTS, CNN, STEPS, with_equal_clients
 
 TRAINING = {"CIFAR-10": 50_000, "CIFAR-100": 50_000, "SVHN": 73_257, "MNIST": 60_000}
 """Training samples of the public data sets."""
@@ -93,7 +93,7 @@ NETWORK = {C: sp.Integer(292_954), Z: sp.Integer(STEPS * BATCH), tau: sp.Integer
 
 
 def nearly(book: Book) -> Finding:
-    expression = resolve(At(alike("fedals.gaussian_mean_gap"), {K: sp.Integer(CLIENTS)}), book)
+    expression = resolve(At(with_equal_clients("fedals.gaussian_mean_gap"), {K: sp.Integer(CLIENTS)}), book)
     share = expression / equal_clients(Delta)
     return Prints({"gap over local gap": "0.04"}, {"gap over local gap": F(int(share.p), int(share.q))})(book)
 

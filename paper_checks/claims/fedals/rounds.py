@@ -17,7 +17,7 @@ from ..checkers.formulas import relations
 from ..claim import Book, fails, Finding, Grade, holds, judged, Status
 from . import enumerated as tiny
 from .algorithms import trained
-from .common import alike, SAMPLES
+from .common import SAMPLES, with_equal_clients
 from .enumerated import Walk, weights
 
 PRINTED, REPAIRED = "fedals.rounds_v2", "fedals.rounds_inexact"
@@ -28,7 +28,7 @@ def stated(book: Book, name: str, walk: Walk, size: int = 1) -> sp.Expr:
     here = {K: walk.clients, tau: walk.steps, L: 1, mu: 1, sigma_sq: size**2, C: 1, shared(Z): walk.steps}
     measured = {Delta: walk.local_gap, delta: walk.non_iidness, epsilon: walk.suboptimality}
     numbers = {shared(q): size**2 * sp.Rational(v.numerator, v.denominator) for q, v in measured.items()}
-    return resolve(alike(name), book).subs({**here, **numbers})
+    return resolve(with_equal_clients(name), book).subs({**here, **numbers})
 
 
 def squared_distances(book: Book) -> Finding:
@@ -73,13 +73,13 @@ def any_constants(book: Book, name: str) -> Finding:
         if walk.gap != F(1, size**2) or size**2 * walk.non_iidness != F(str(drift.subs(n, size))):
             return fails(f"closed form at n = {size}", as_audited=False)
     parts = [part for part in BESIDE if part in book[name].terms]
-    beside = sum(BESIDE[part] * resolve(alike(term(name, part)), book) for part in parts)
+    beside = sum(BESIDE[part] * resolve(with_equal_clients(term(name, part)), book) for part in parts)
     share = sp.limit(sp.expand(beside.subs({**here, L: 1})), n, sp.oo)
     ((root, _),) = (shared(relation).args for relation in relations(book[name]))
     # With mu = 1 an L in B is its condition number.
     under = root.xreplace({shared(delta): c3 * drift, sigma_sq: c4 * sigma_sq}).subs({**here, L: c5})
     least = sp.limit(under / n**2, n, sp.oo)
-    at_16 = resolve(alike(term(name, *parts)), book).subs({**here, L: 1, C: 1}).subs(n, 16)
+    at_16 = resolve(with_equal_clients(term(name, *parts)), book).subs({**here, L: 1, C: 1}).subs(n, 16)
     said = (
         f"n clients take n steps of 1/L on fresh coins of n and -n: gap 1; as n grows B/n^2 tends to {least} and "
         f"the terms beside the root to {share} (at n = 16, all constants and the complexity one, {at_16})"
