@@ -84,9 +84,10 @@ class Floats:
         """Sides that are ``given`` are compared as they are."""
         if given:
             return COMPARISONS[relation](left, right)
-        plain = type(right) is np.ndarray and relation in FORGIVEN
-        if plain and 0 <= np.min(right) <= np.max(right) < np.inf:  # as most are: fewer passes over the memory
-            return COMPARISONS[relation](left, right * (1 + FORGIVEN[relation]))
+        if self.library is np and relation in FORGIVEN:
+            low, high = (np.min(right), np.max(right)) if type(right) is np.ndarray else (right, right)
+            if 0 <= low <= high < np.inf:  # as most are: fewer passes over the memory
+                return COMPARISONS[relation](left, right * (1 + FORGIVEN[relation]))
         if relation in ("==", "!="):
             same = abs(left - right) <= MARGIN * abs(right)
             return same if relation == "==" else ~same

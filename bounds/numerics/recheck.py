@@ -8,7 +8,7 @@ comes first.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from math import prod
 from typing import Any, NamedTuple
 
@@ -75,12 +75,10 @@ class Formulas:
         for block, inside in self._blocks(arrays, shape):
             held = self.joint.run(Floats(shape[-1] if self.axis else 1), inside)
             found = [held[slot] for slot in self.joint.outputs]
-            failed = [np.logical_not(self._along(np.all, relation)) for relation in found[len(outs) :]]
+            applies = reduce(np.logical_and, (self._along(np.all, r) for r in found[len(outs) :]), np.True_)
+            one_or_nan = 1.0 if applies.all() else np.divide(applies, applies)  # 0/0: faster than a masked copy
             for out, value in zip(outs, found, strict=False):
-                place = self._axis_first(out, shape)[block]
-                place[...] = value
-                for where in failed:
-                    np.copyto(place, np.nan, where=where)
+                np.multiply(value, one_or_nan, out=self._axis_first(out, shape)[block])
         return outs
 
     def checked(self, arrays: Arrays, shape: tuple[int, ...], wanted: np.ndarray | None = None) -> Checked:
