@@ -1,4 +1,4 @@
-"""What can go wrong in training and measuring, each with one clear line."""
+"""Exceptions of training and measuring; every message is one line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bounds.errors import BoundsError
 
 
 class EmpiricsError(BoundsError):
-    """A setting that makes no sense, or a run that cannot deliver what was requested."""
+    """An invalid setting, or a run that cannot deliver what was requested."""
 
 
 class NotConvergedError(EmpiricsError):
@@ -14,7 +14,7 @@ class NotConvergedError(EmpiricsError):
 
 
 class Diverged(Exception):
-    """Training left the finite numbers: a result that names the round, the algorithm and the largest model norm."""
+    """Training reached infinite or undefined values, in ``round``; ``largest`` is the largest finite model norm."""
 
     def __init__(self, round_: int, algorithm: str, largest: float) -> None:
         super().__init__(round_, algorithm, largest)

@@ -1,4 +1,4 @@
-"""Where jobs are declared, by name: packages add their own with ``register``, and nothing is loaded for it."""
+"""The names of the modules that declare jobs; other packages add theirs with ``register``, without importing them."""
 
 MODULES = [
     "empirics.experiments.jobs.train",

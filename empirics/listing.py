@@ -1,4 +1,4 @@
-"""The verbs ``list`` (bounds, quantities, data sets, algorithms), ``completion`` for shells, and ``examples``."""
+"""The verbs ``list`` (bounds, quantities, data sets, algorithms), ``completion`` (for shells) and ``examples``."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from bounds.showing.tables import aligned
 from bounds.showing.usage import refuse_unused, UsageError, writable_folder
 
 LIST_JSON = """\
---json prints a list of objects. Of bounds: name, paper, relation, target, source. Of quantities: name, letter (LaTeX),
-meaning, unit, domain, per_client, axis (clients, classes or null), letters (by paper), bounds (those that need a value
-of it), bounded (those that bound it), follows (what gives it from other quantities: =, <=, >= as formulas, := a
-default) and gives (what follows from it). Of algorithms: name, options. Of data sets it prints one object: root (the
-folder of all), sets (set, here, size, place, licence, bytes) and damaged (paths); with names, a list of objects with
+--json prints a list of objects. For bounds: name, paper, relation, target, source. For quantities: name, letter
+(LaTeX), meaning, unit, domain, per_client, axis (clients, classes or null), letters (by paper), bounds (that need its
+value), bounded (the bounds on it), follows (formulas for it in other quantities: =, <= or >=; := is a default) and
+gives (the quantities that follow from it). For algorithms: name, options. For data sets it prints one object: root
+(their folder), sets (set, here, size, place, licence, bytes) and damaged (paths); with names, a list of objects with
 set, about, files (path, bytes, state), damaged, samples, tests (null: no test part), shape, kind, classes, groups,
 group_word, source, licence."""
 KINDS = ("bounds", "quantities", "data", "algorithms")
@@ -38,7 +38,7 @@ def list_(kind: str = "bounds", *names: str, paper: str | None = None, verify: b
     if kind not in KINDS:
         raise unknown("kind of list", kind, (*KINDS, *PAPERS))
     if kind != "bounds":
-        refuse_unused(f"{kind} are not those of one paper", paper=paper)
+        refuse_unused(f"{kind} do not belong to one paper", paper=paper)
     if kind != "data":
         refuse_unused("only data sets have files", verify=verify)
     if names and kind in ("bounds", "algorithms"):
@@ -47,17 +47,17 @@ def list_(kind: str = "bounds", *names: str, paper: str | None = None, verify: b
         from .data.command import data
 
         return data(names, verify)
-    return {"bounds": lambda: _bounds(paper), "quantities": lambda: _quantities(names), "algorithms": _algorithms}[
-        kind
-    ]()
+    if kind == "bounds":
+        return _bounds(paper)
+    return _quantities(names) if kind == "quantities" else _algorithms()
 
 
-def _bounds(name: str | None) -> Report:
-    from bounds.index import entries as listed
+def _bounds(paper_name: str | None) -> Report:
+    from bounds.index import entries as all_entries
     from bounds.papers import paper
 
-    key = None if name is None else paper(name).key
-    entries = [e for e in listed() if key in (None, e["paper"])]
+    key = None if paper_name is None else paper(paper_name).key
+    entries = [e for e in all_entries() if key in (None, e["paper"])]
     return Report(aligned([[e["name"], f"{e['target']} {e['relation']}", e["source"]] for e in entries]), entries)
 
 
@@ -68,8 +68,8 @@ def _quantities(names: tuple[str, ...]) -> Report:
     if len(names) > 1:
         raise BoundsError(f"list quantities describes one quantity; got {', '.join(names)}")
     name = names[0] if names else None
-    found = chosen(quantities(), name)
-    return Report(lines(found, name), found)
+    selected = chosen(quantities(), name)
+    return Report(lines(selected, name), selected)
 
 
 def _algorithms() -> Report:
@@ -77,12 +77,12 @@ def _algorithms() -> Report:
 
     from .algorithms import ALGORITHMS
 
-    found: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     for name, make in sorted(ALGORITHMS.items()):
         options = [p for p in signature(make).parameters.values() if p.name != "algorithm"] if callable(make) else []
-        usual = [p.name if p.default is Parameter.empty else f"{p.name}={p.default!r}" for p in options]
-        found.append({"name": name, "options": usual})
-    return Report(aligned([[each["name"], ", ".join(each["options"])] for each in found]), found)
+        texts = [p.name if p.default is Parameter.empty else f"{p.name}={p.default!r}" for p in options]
+        entries.append({"name": name, "options": texts})
+    return Report(aligned([[each["name"], ", ".join(each["options"])] for each in entries]), entries)
 
 
 def completion(shell: str) -> None:
@@ -97,16 +97,18 @@ def examples(folder: Path | str = "examples") -> Report:
     """Copy the examples into a folder: a bound, an algorithm, data, a paper and a sweep of your own, and constants.
 
     Args:
-        folder: The folder to write; files that are there stay (examples).
+        folder: The folder to write; existing files are kept (examples).
     """
-    here = Path(__file__).resolve().parents[1]
-    source = next(path for path in (here / "examples", here / "bounds" / "examples") if path.is_dir())
+    root = Path(__file__).resolve().parents[1]
+    source = next(path for path in (root / "examples", root / "bounds" / "examples") if path.is_dir())
     target = Path(folder)
     writable_folder("the folder", target)
-    files = sorted(path for path in source.iterdir() if path.is_file())
-    kept = [target / path.name for path in files if (target / path.name).exists()]
-    wrote = [
-        write_whole(target / path.name, path.read_text("utf-8")) for path in files if target / path.name not in kept
-    ]
-    lines = [f"{path} is there already and stays" for path in kept]
+    kept, wrote = [], []
+    for path in sorted(path for path in source.iterdir() if path.is_file()):
+        copy = target / path.name
+        if copy.exists():
+            kept.append(copy)
+        else:
+            wrote.append(write_whole(copy, path.read_text("utf-8")))
+    lines = [f"{path} exists and was kept" for path in kept]
     return Report(lines, {"wrote": list(map(str, wrote)), "kept": list(map(str, kept))}, wrote=wrote)

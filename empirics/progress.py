@@ -1,4 +1,4 @@
-"""Progress of long work on standard error: a bar on a terminal, a line now and then elsewhere."""
+"""Progress of long work on standard error: a bar on a terminal, occasional lines elsewhere."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from typing import Any
 from bounds.showing.terminal import printable, raw
 
 SILENCE = "FEDBOUNDS_PROGRESS"
-"""Environment variable; ``none``: no progress is shown."""
+"""Environment variable; if it is ``none``, no progress is shown."""
 FIRST = 1.0
 """Seconds until the first line."""
 EVERY = 10.0
-"""Seconds between further lines, or a twentieth of the time so far if that is longer."""
+"""Seconds between later lines, or a twentieth of the elapsed time if that is longer."""
 UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 
 class Progress:
-    """What work reports its progress to: the number of its steps, what it is doing, and each step."""
+    """Receives reports of progress and ignores them; subclasses show them."""
 
     def start(self, total: int) -> None:
-        pass
+        """Begin work of ``total`` steps."""
 
     def doing(self, words: str) -> None:
-        pass
+        """Describe the current step."""
 
     def step(self) -> None:
-        pass
+        """Count one step as done."""
 
 
 class Silent(Progress):
@@ -40,12 +40,12 @@ class Silent(Progress):
 
 @contextmanager
 def progress(what: str = "working", *, brief: bool = False) -> Iterator[Progress]:
-    """Show the progress of the work in this block, which ``what`` names in a few words.
+    """Show the progress of the work in this block, which ``what`` describes in a few words.
 
-    Lines come on time even if the work makes no step. Work that is mostly ``brief`` has lines on a terminal too, where
-    a bar would flicker.
+    Lines appear on schedule even between steps. ``brief`` work prints lines on a terminal too, where a bar would
+    flicker.
     """
-    if sys.stderr is None or os.environ.get(SILENCE) == "none":  # closed by the caller (2>&-)
+    if sys.stderr is None or os.environ.get(SILENCE) == "none":  # None if the caller closed it (2>&-)
         yield Silent()
     elif not brief and sys.stderr.isatty() and os.environ.get("TERM", "") not in ("", "dumb", "unknown"):
         with _bar(what) as bar:
@@ -58,22 +58,22 @@ def progress(what: str = "working", *, brief: bool = False) -> Iterator[Progress
             lines.end()
 
 
-def lasting(seconds: float) -> str:
-    """A time with two digits and its unit: 40 s, 2.5 min, 1.2e+08 d."""
+def duration(seconds: float) -> str:
+    """Format a time with two digits and its unit: 40 s, 2.5 min, 1.2e+08 d."""
     size, unit = next((u for u in UNITS if seconds >= u[0]), UNITS[-1])
     return f"{seconds / size:.2g} {unit}"
 
 
 class _Lines(Progress):
-    """Lines that a thread writes, whatever the work does meanwhile."""
+    """Prints lines from a thread, independently of the work."""
 
     def __init__(self, what: str) -> None:
         self._what, self._words = what, ""
         self._total, self._done = 0, 0
-        self._began = self._started = time.monotonic()
-        self._over = Event()
-        self._teller = Thread(target=self._tell, daemon=True)
-        self._teller.start()
+        self._created = self._started = time.monotonic()
+        self._finished = Event()
+        self._printer = Thread(target=self._print, daemon=True)
+        self._printer.start()
 
     def start(self, total: int) -> None:
         self._total, self._done, self._started = total, 0, time.monotonic()
@@ -85,24 +85,25 @@ class _Lines(Progress):
         self._done += 1
 
     def end(self) -> None:
-        self._over.set()
-        self._teller.join()
+        self._finished.set()
+        self._printer.join()
 
-    def _tell(self) -> None:
+    def _print(self) -> None:
         wait = FIRST
-        while not self._over.wait(wait):
+        while not self._finished.wait(wait):
             try:
                 print(self._line(), file=sys.stderr, flush=True)
-            except (OSError, ValueError, AttributeError):  # the reader has gone
+            except (OSError, ValueError, AttributeError):  # the reader of standard error has gone
                 return
-            wait = max(EVERY, (time.monotonic() - self._began) / 20)
+            wait = max(EVERY, (time.monotonic() - self._created) / 20)
 
     def _line(self) -> str:
         parts = [f"{self._done} of {self._total} done"] if self._total else []
-        took = time.monotonic() - self._started
         if 0 < self._done < self._total:
-            parts.append(f"about {lasting(took / self._done * (self._total - self._done))} left")
-        parts += [self._words] if self._words else []
+            per_step = (time.monotonic() - self._started) / self._done
+            parts.append(f"about {duration(per_step * (self._total - self._done))} left")
+        if self._words:
+            parts.append(self._words)
         return f"fedbounds: {self._what}" + (f": {', '.join(parts)}" if parts else " ...")
 
 
@@ -113,13 +114,13 @@ def _bar(what: str) -> Iterator[Progress]:
 
     what = printable(what)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    shared = sys.stdout is not None and sys.stdout.isatty()  # else what is printed goes to its file
+    shared = sys.stdout is not None and sys.stdout.isatty()  # a redirected standard output is left alone
     with Bars(*columns, console=Console(file=raw(sys.stderr)), transient=True, redirect_stdout=shared) as bars:
         yield _Bar(bars, what)
 
 
 class _Bar(Progress):
-    """One bar over all steps."""
+    """Shows a bar over all steps."""
 
     def __init__(self, bars: Any, what: str) -> None:
         self._bars, self._what = bars, what

@@ -1,7 +1,7 @@
 """Specification strings of algorithms, data, models and measurements, such as ``relaxed(scaffold(), beta=0.05)``.
 
-``written`` makes the canonical form, with defaults; ``parse`` reads names of a registry, numbers, strings and nested
-calls, and evaluates nothing else. The same string is used on the command line, in tables and in the key of a result.
+``spec_string`` writes the canonical form, with defaults; ``parse`` reads names in a registry, numbers, strings and
+nested calls, and evaluates nothing else. Command line, tables and keys of results use the same strings.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from bounds.showing.loading import from_file
 from bounds.showing.numbers import decimal
 
 from .errors import EmpiricsError
-from .numbers import check_kind, shown
+from .numbers import check_kind, quoted
 
 CALL = re.compile(r"\w+\s*\(")
 LONGEST = 2**63 - 1
-"""The largest integer in a call: arrays hold no larger ones."""
+"""The largest integer in a call, as in arrays."""
 
 
-def written(name: str, *arguments: Any, **options: Any) -> str:
-    """Return the canonical text of a call: ``written("fedprox", mu=0.01)`` is ``fedprox(mu=0.01)``."""
-    shown = [str(a) for a in arguments]
-    shown += [f"{k}={v!r}" if isinstance(v, str) else f"{k}={_number(v)}" for k, v in options.items()]
-    return f"{name}({', '.join(shown)})"
+def spec_string(name: str, *arguments: Any, **options: Any) -> str:
+    """Return the canonical text of a call: ``spec_string("fedprox", mu=0.01)`` is ``fedprox(mu=0.01)``."""
+    texts = [str(a) for a in arguments]
+    texts += [f"{k}={v!r}" if isinstance(v, str) else f"{k}={_number(v)}" for k, v in options.items()]
+    return f"{name}({', '.join(texts)})"
 
 
 def _number(value: Any) -> str:
-    """The shortest text that reads back to the same number; integral floats as integers, minus zero as zero."""
+    """The shortest text that is read as the same number; integral floats as integers, minus zero as zero."""
     if isinstance(value, (float, np.floating)):
         return repr(float(value) + 0.0).removesuffix(".0")
     return str(value)
@@ -46,43 +46,44 @@ def _number(value: Any) -> str:
 # ---- arguments ----
 
 
-def chosen(kind: str, value: Any, known: Iterable[str]) -> str:
-    """Return ``value`` if it is one of the ``known`` names."""
+def check_choice(kind: str, value: Any, known: Iterable[str]) -> str:
+    """Return ``value`` if it is one of the ``known`` names, else raise."""
     names = tuple(known)
     if not isinstance(value, str):
-        raise EmpiricsError(f"{kind} must be one of {', '.join(names)}; got {shown(value)}")
+        raise EmpiricsError(f"{kind} must be one of {', '.join(names)}; got {quoted(value)}")
     if value not in names:
         raise unknown(kind, value, names)
     return value
 
 
 def refuse_twice(names: Iterable[str]) -> None:
-    """Refuse a name that is given twice: a method would count as further seeds, a measurement as further clients."""
+    """Raise if a name occurs twice: a method would count as more seeds, a measurement as more clients."""
     for name, times in Counter(names).items():
         if times > 1:
             raise EmpiricsError(f"{name} is given twice")
 
 
 def bind_arguments(
-    who: str, kind: str, form: Signature, arguments: Sequence[Any], options: Mapping[str, Any]
+    who: str, kind: str, called: Signature, arguments: Sequence[Any], options: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    """Return the arguments of a call by name; refuse those that do not fit its ``form``."""
-    named = [p for p in form.parameters.values() if p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)]
-    open_ended = any(p.kind is Parameter.VAR_KEYWORD for p in form.parameters.values())
-    for option in () if open_ended else options:
-        if option not in form.parameters:
+    """Return the arguments of a call by name; raise if they do not fit the signature ``called``."""
+    parameters = called.parameters.values()
+    kinds = {p.kind for p in parameters}
+    named = [p for p in parameters if p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)]
+    for option in options:
+        if option not in called.parameters and Parameter.VAR_KEYWORD not in kinds:
             raise unknown(kind, option, (p.name for p in named))
-    places = [p.name for p in named if p.kind is not Parameter.KEYWORD_ONLY]
-    if len(arguments) > len(places) and not any(p.kind is Parameter.VAR_POSITIONAL for p in form.parameters.values()):
-        raise EmpiricsError(f"{who} takes at most {len(places)} without a name; got {len(arguments)}")
-    placed = places[: len(arguments)]
-    for option in placed:
+    positional = [p.name for p in named if p.kind is not Parameter.KEYWORD_ONLY]
+    if len(arguments) > len(positional) and Parameter.VAR_POSITIONAL not in kinds:
+        raise EmpiricsError(f"{who} takes at most {len(positional)} without a name; got {len(arguments)}")
+    passed = positional[: len(arguments)]
+    for option in passed:
         if option in options:
             raise EmpiricsError(f"{who}: {option} is given twice")
     for needed in named:
-        if needed.default is Parameter.empty and needed.name not in (*placed, *options):
+        if needed.default is Parameter.empty and needed.name not in (*passed, *options):
             raise EmpiricsError(f"{who}: {needed.name} must be given, as in {who.split()[-1]}({needed.name}=...)")
-    return form.bind(*arguments, **options).arguments
+    return called.bind(*arguments, **options).arguments
 
 
 # ---- reading ----
@@ -98,60 +99,62 @@ def parse(
 ) -> Any:
     """Return the object of a call: ``parse("fedprox(mu=0.01)", ALGORITHMS, "algorithm")``; ``fedavg`` is ``fedavg()``.
 
-    ``path/file.py:variable`` is a user's own object, which must be of the type ``own`` (None: not allowed).
-    ``declared``: numbers must be of the kinds that the annotations of the called functions declare. Unless ``made``,
-    nothing is called: the text of the call is returned, with its defaults.
+    ``path/file.py:variable`` is a user's own object, which must be of the type ``own`` (None: not allowed). With
+    ``declared``, numbers must have the types that the called functions are annotated with. Without ``made``, nothing
+    is called, and the text of the call with its defaults is returned.
     """
-    if own is not None and isinstance(text, str) and in_a_file(text):
+    if own is not None and isinstance(text, str) and names_file(text):
         return from_file(text.strip(), own)
-    return _Reading(registry, kind, text, declared, made).build(tree(text, kind))
+    return _Parser(registry, kind, text, declared, made).build(tree(text, kind))
 
 
 def tree(text: str, kind: str = "a call") -> ast.expr:
-    """Return the syntax tree of a call; refuse other expressions, and numbers in unusual spellings."""
+    """Return the syntax tree of a call; raise for other expressions and for unusual spellings of numbers."""
     source = text.strip() if isinstance(text, str) else ""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", SyntaxWarning)  # 1else 2
-            found = ast.parse(source, mode="eval").body
+            root = ast.parse(source, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise _no_call(kind, text) from None
-    if ast.get_source_segment(source, found) != source.strip("() \t\n") and "#" in source:  # a comment would be dropped
-        raise _no_call(kind, text)
-    for node in ast.walk(found):
-        for one, next_ in pairwise(node.args if isinstance(node, ast.Call) else ()):
-            spelled = source[one.col_offset : next_.end_col_offset] if source.isascii() else ""
-            if re.fullmatch("[0-9]+,[0-9]+", spelled):
-                point, apart = spelled.replace(",", "."), spelled.replace(",", ", ")
-                raise EmpiricsError(f"{kind}: {spelled} in {shown(text)} is written {point}, or {apart} if it is two")
+        raise _not_a_call(kind, text) from None
+    if ast.get_source_segment(source, root) != source.strip("() \t\n") and "#" in source:  # a comment would be dropped
+        raise _not_a_call(kind, text)
+    for node in ast.walk(root):
+        for left, right in pairwise(node.args if isinstance(node, ast.Call) else ()):
+            spelling = source[left.col_offset : right.end_col_offset] if source.isascii() else ""
+            if re.fullmatch("[0-9]+,[0-9]+", spelling):
+                one, two = spelling.replace(",", "."), spelling.replace(",", ", ")
+                raise EmpiricsError(
+                    f"{kind}: {spelling} in {quoted(text)}: write {one} for one number, {two} for two arguments"
+                )
         if isinstance(node, ast.Constant) and type(node.value) is int and node.value > LONGEST:
-            raise EmpiricsError(f"{kind}: write large numbers like 1e20; got {shown(node.value)} in {shown(text)}")
+            raise EmpiricsError(f"{kind}: write large numbers like 1e20; got {quoted(node.value)} in {quoted(text)}")
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
             _check_spelling(kind, ast.get_source_segment(source, node) or "", text)
-    return found
+    return root
 
 
-def _no_call(kind: str, text: Any) -> EmpiricsError:
-    return EmpiricsError(f"{kind} must be a name or a call such as name(option=0.1); got {shown(text)}")
+def _not_a_call(kind: str, text: Any) -> EmpiricsError:
+    return EmpiricsError(f"{kind} must be a name or a call such as name(option=0.1); got {quoted(text)}")
 
 
-def _check_spelling(kind: str, spelled: str, text: str) -> None:
-    """Refuse numbers such as 1_0 and 0x1, and those that no float holds."""
+def _check_spelling(kind: str, spelling: str, text: str) -> None:
+    """Raise for numbers such as 1_0 and 0x1, and for those outside the range of floats."""
     try:
-        if decimal(spelled) is None:
+        if decimal(spelling) is None:
             raise ValueError("must be plain decimal numbers")
     except ValueError as error:
-        raise EmpiricsError(f"{kind}: numbers {error}; got {shown(spelled)} in {shown(text)}") from None
+        raise EmpiricsError(f"{kind}: numbers {error}; got {quoted(spelling)} in {quoted(text)}") from None
 
 
-def in_a_file(text: str) -> bool:
-    """Whether a text has the form ``path/file.py:variable``, or a part of it."""
+def names_file(text: str) -> bool:
+    """Whether a text has the form ``path/file.py:variable`` or ``path/file.py``."""
     words = text.strip()
     return (words.endswith(".py") or words.rpartition(":")[0].endswith(".py")) and not CALL.match(words)
 
 
-class _Reading(NamedTuple):
-    """Reads one text as a call of an entry of a registry."""
+class _Parser(NamedTuple):
+    """Turns the syntax tree of ``text`` into calls of entries of a registry; arguments are those of ``parse``."""
 
     registry: Mapping[str, Callable[..., Any]]
     kind: str
@@ -163,7 +166,7 @@ class _Reading(NamedTuple):
         if isinstance(node, ast.Name):
             node = ast.Call(func=node, args=[], keywords=[])
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
-            raise _no_call(self.kind, self.text)
+            raise _not_a_call(self.kind, self.text)
         typed = node.func.id
         name = next((known for known in (typed, typed.lower()) if known in self.registry), "")
         if not name:
@@ -172,20 +175,20 @@ class _Reading(NamedTuple):
         options: dict[str, Any] = {}
         for keyword in node.keywords:
             if keyword.arg is None:
-                raise _no_call(self.kind, self.text)
+                raise _not_a_call(self.kind, self.text)
             if keyword.arg in options:
-                raise EmpiricsError(f"{self.kind} {name}: {keyword.arg} is given twice in {shown(self.text)}")
+                raise EmpiricsError(f"{self.kind} {name}: {keyword.arg} is given twice in {quoted(self.text)}")
             options[keyword.arg] = self.value(keyword.value)
         return self.call(name, arguments, options)
 
     def call(self, name: str, arguments: list[Any], options: dict[str, Any]) -> Any:
         make = self.registry[name]
-        form = signature(make)
-        given = bind_arguments(f"{self.kind} {name}", f"option of {name}", form, arguments, options)
-        for option, value in given.items() if self.declared else ():
-            check_kind(f"{name}: {option}", str(form.parameters[option].annotation), value)
+        called = signature(make)
+        values = bind_arguments(f"{self.kind} {name}", f"option of {name}", called, arguments, options)
+        for option, value in values.items() if self.declared else ():
+            check_kind(f"{name}: {option}", str(called.parameters[option].annotation), value)
         if not self.made:
-            bound = form.bind(*arguments, **options)
+            bound = called.bind(*arguments, **options)
             bound.apply_defaults()
             return f"{name}{bound.arguments}"
         return make(*arguments, **options)
@@ -197,5 +200,5 @@ class _Reading(NamedTuple):
             return ast.literal_eval(node)
         except (ValueError, TypeError):
             raise EmpiricsError(
-                f"{self.kind}: arguments must be numbers, strings or calls; got {shown(self.text)}"
+                f"{self.kind}: arguments must be numbers, strings or calls; got {quoted(self.text)}"
             ) from None

@@ -1,6 +1,6 @@
 """The verbs ``train`` and ``constants``.
 
-A problem, a partition, an algorithm or a measurement is a text, as on the command line, or the object itself.
+Problems, partitions, algorithms and measurements are passed as text, as on the command line, or as objects.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .experiments.machine import computing
 from .experiments.sources import digests
 from .federation.split import Split
 from .measuring import Measurement, measurement, Row, Run, write
-from .measuring.constants import constants as estimated
+from .measuring.constants import constants as estimate_constants
 from .measuring.constants.core import Constants
 from .measuring.kept import Keeper
 from .measuring.trained import Trained
@@ -39,25 +39,22 @@ from .problems.problem import FederatedProblem
 from .problems.tasks import dealt, described, Task, task
 from .progress import Progress, progress, Silent
 from .sizes import refuse_beyond_memory, ROW
-from .spec_strings import chosen, refuse_twice
+from .spec_strings import check_choice, refuse_twice
 from .training.engines import device_named
 from .training.setting import refuse_both, Setting
 
 OWN = ("csv", "frame", "target", "group", "leave_out", "kind", "model", "regularisation")
+"""The options that describe data of the user's own."""
 Problem = str | Task | FederatedProblem
-End = tuple[dict[str, float] | None, str]
-"""The last numbers of a run (None: it diverged), and the line that says them."""
-
-FINE, FINDING = 0, 1
 DEFAULT = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
-"""What is measured by default."""
+"""The default measurements."""
 
 DIVERGING = 10.0
-"""A run diverges whose loss ends above this many times that at the start."""
+"""A run counts as diverging if its last training loss is more than this factor times the first."""
 COMPILING = "fedbounds: compiling the passes of models, once on this machine: 10 to 20 seconds"
 WORTH = 1_000_000
-"""Local steps of clients in a run of a linear model from which on compiled passes surely save more than loading them
-takes: three microseconds a step where rounds were timed, against a second."""
+"""The clients' local steps in a run from which compiling pays for linear models: it saves about three microseconds a
+step, and loading the compiled code takes a second."""
 
 PROBLEM = """a problem is a model of a data set: softmax(digits, regularisation=0.01), logistic(a9a), ridge(school),
 fedcog_cnn(fashion_mnist, channels=1, side=28); algorithms, partitions and measurements are calls too:
@@ -117,7 +114,7 @@ def train(
     regularisation: float | None = None,
     report: Callable[[str], object] = str,
 ) -> Trained:
-    """Train every algorithm on every seed, and measure.
+    """Train every algorithm on every seed and measure loss, accuracy or other quantities.
 
     Args:
         problem: A model of a data set, as described below; in Python also a Task, or a FederatedProblem. Without one,
@@ -165,11 +162,14 @@ def train(
         regularisation: L2 penalty of a linear model of your own data (0.01).
         report: called with a line for every run as it ends.
 
+    Returns:
+        The measured rows, the last numbers of every run and their means over seeds.
+
     Raises:
-        BoundsError: where an option is not what it must be, or does not go with another.
+        BoundsError: if an option is invalid or conflicts with another.
     """
-    args = _own(Namespace(**locals()))
-    args.compare, args.measure = _each(compare), None if measure is None else _each(measure)
+    args = _with_own_data(Namespace(**locals()))
+    args.compare, args.measure = _as_tuple(compare), None if measure is None else _as_tuple(measure)
     args.keep_state, args.output = (path and Path(path) for path in (keep_state, output))
     check_options(vars(args))
     if args.keep_state is not None:
@@ -197,7 +197,7 @@ def constants(
     model: str = "",
     regularisation: float | None = None,
 ) -> Constants:
-    """Estimate the constants of a problem: how each was obtained and how uncertain it is.
+    """Estimate the constants of a problem (smoothness, noise, ...), with the method and uncertainty of each.
 
     Args:
         problem: A model of a data set, as described below; in Python also a Task, or a FederatedProblem. Without one,
@@ -218,32 +218,32 @@ def constants(
         regularisation: L2 penalty of a linear model of your own data (0.01).
 
     Returns:
-        A mapping that ``compare``, ``advise`` and ``Scenario.of`` take, and a table.
+        A mapping from quantity to value that prints as a table; ``compare``, ``advise`` and ``Scenario.of`` accept it.
     """
-    args = _own(Namespace(**locals()))
+    args = _with_own_data(Namespace(**locals()))
     check_options(vars(args))
     with progress() as bar:
         bar.doing(f"reading {args.problem}")
-        what = _object(args.problem, task)
-        problem = dealt(what, args.partition, args.clients, args.seed, args.client_weight)
+        source = _object(args.problem, task)
+        problem = dealt(source, args.partition, args.clients, args.seed, args.client_weight)
         bar.doing("constants")
-        found = estimated(problem, args.batch, bar=bar, quick=args.quick)
-    remark(described(what, problem, args.batch))
-    return Constants(found)
+        estimates = estimate_constants(problem, args.batch, bar=bar, quick=args.quick)
+    remark(described(source, problem, args.batch))
+    return Constants(estimates)
 
 
-def save(found: Constants, path: Path, command: str) -> list[Path]:
-    """Write constants as the JSON file that other verbs take."""
-    return [write_whole(path, f"{found}\n")]
+def save(estimates: Constants, path: Path, command: str) -> list[Path]:
+    """Write constants as the JSON file that other verbs read; return its path."""
+    return [write_whole(path, f"{estimates}\n")]
 
 
-def plain(found: Constants, command: str) -> Any:
-    """What ``constants --json`` prints."""
-    return json.loads(str(found))
+def plain(estimates: Constants, command: str) -> Any:
+    """The data that ``constants --json`` prints."""
+    return json.loads(str(estimates))
 
 
-def _own(args: Namespace) -> Namespace:
-    """The arguments with the problem and the partition of data of one's own in their places."""
+def _with_own_data(args: Namespace) -> Namespace:
+    """Replace the options of the user's own data by the problem and the partition made of them."""
     own = {name: vars(args).pop(name) for name in OWN}
     args.problem, args.partition = given_or_own(args.problem, args.partition, needed=True, **own)
     return args
@@ -251,60 +251,60 @@ def _own(args: Namespace) -> Namespace:
 
 def _trained(args: Namespace) -> Trained:
     refuse_both(args.local_steps, args.local_epochs)
-    chosen("--engine", args.engine, ("auto", "torch", "compiled"))
+    check_choice("--engine", args.engine, ("auto", "torch", "compiled"))
     device = device_named(args.device)
     methods = [_object(text, algorithm_named) for text in (args.algorithm, *args.compare)]
-    watched = None if args.measure is None else [_object(text, measurement) for text in args.measure]
+    measurements = None if args.measure is None else [_object(text, measurement) for text in args.measure]
     refuse_twice(method.name for method in methods)
-    refuse_twice(seen.name for seen in watched or ())
+    refuse_twice(each.name for each in measurements or ())
     rows: list[Row] = []
-    said: list[str] = []
+    lines: list[str] = []
     ends: dict[str, list[dict[str, float] | None]] = {}
     keeper = None if args.keep_state is None else _keeper(args)
     try:
         with progress() as bar:
             bar.doing(f"reading {args.problem}")
-            what = _object(args.problem, task)
+            source = _object(args.problem, task)
             bar.start(len(methods) * args.seeds * args.rounds)
             for seed in range(args.seeds):
-                problem = dealt(what, args.partition, args.clients, seed, args.client_weight, args.augment).to(device)
+                problem = dealt(source, args.partition, args.clients, seed, args.client_weight, args.augment).to(device)
                 cohort = problem.clients if args.cohort is None else args.cohort
                 setting = Setting(**{**{name: getattr(args, name) for name in PLAN}, "cohort": cohort})
-                problem = replace(problem, model=_fitting(problem, setting, args, bar, first=not seed))
+                problem = replace(problem, model=_with_engine(problem, setting, args, bar, first=not seed))
                 if not seed:
-                    remark(described(what, problem, args.batch))
+                    remark(described(source, problem, args.batch))
                 for method in methods:
-                    seen = _usual(problem) if watched is None else watched
-                    run = Run(problem, method, setting, seed, seen, args.every, experiment=str(what))
+                    measured = _default_measurements(problem) if measurements is None else measurements
+                    run = Run(problem, method, setting, seed, measured, args.every, experiment=str(source))
                     if not ends:
                         _refuse_long(run, len(methods) * args.seeds)
                     run, earlier = (run, []) if keeper is None else keeper.resumed(run)
                     begin = len(rows)
                     end, line = _finish(run, bar, rows, earlier)
                     ends.setdefault(str(method), []).append(end)
-                    said.append(line)
+                    lines.append(line)
                     args.report(line)
                     if keeper is not None:
                         keeper.add(run, rows[begin:])
-                    if end is not None:  # not kept: a run that goes on from here may come back
+                    if end is not None:  # after keeper.add: a continued run may converge again
                         rows += _diverging(rows[begin:])
-    except BaseException:  # interrupted, or a later method went wrong: what was measured stays, beside what was there
+    except BaseException:  # interrupted, or a later method failed: write the rows so far, without replacing the output
         _write(rows, args.output and args.output.with_suffix(f".partial{args.output.suffix}"))
         raise
     finally:
         if keeper is not None:
             keeper.write()
-    return Trained(rows, ends, said, engine_of(problem.model), _write(rows, args.output))
+    return Trained(rows, ends, lines, engine_of(problem.model), _write(rows, args.output))
 
 
-def _each(given: Any) -> tuple[Any, ...]:
-    """Several texts or objects, or one alone."""
-    return tuple(given) if isinstance(given, (list, tuple)) else (given,)
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    """A list or tuple as a tuple; another value as a tuple of one."""
+    return tuple(value) if isinstance(value, (list, tuple)) else (value,)
 
 
-def _object(given: Any, read: Callable[[str], Any]) -> Any:
-    """The object that a text names; other values are returned as they are."""
-    return read(given) if isinstance(given, str) else given
+def _object(value: Any, read: Callable[[str], Any]) -> Any:
+    """The object that a text names; other values are returned unchanged."""
+    return read(value) if isinstance(value, str) else value
 
 
 PLAN = tuple(field.name for field in fields(Setting))
@@ -318,63 +318,71 @@ SHARED = (
     "device",
     *(n for n in PLAN if n != "rounds"),
 )
-"""What a kept run depends on; its number of rounds is not among it, for no step depends on it."""
+"""The options that a kept run depends on; the number of rounds is not one of them, as no step depends on it."""
 
 
 def _keeper(args: Namespace) -> Keeper:
     """The kept runs of this command line."""
-    words = {name: _word(getattr(args, name)) for name in SHARED}
+    options = {name: _storable(getattr(args, name)) for name in SHARED}
     files = digests([args.problem, args.partition, args.algorithm, *args.compare])
-    keeper = Keeper(args.keep_state, {**words, "files": files}, computing())
+    keeper = Keeper(args.keep_state, {**options, "files": files}, computing())
     if keeper.others:
-        told = f"{args.keep_state} was kept with other versions of {', '.join(keeper.others)}: last bits may differ"
-        print(f"fedbounds: {told}", file=sys.stderr)
+        changed = ", ".join(keeper.others)
+        print(
+            f"fedbounds: {args.keep_state} was kept with other versions of {changed}: last bits may differ",
+            file=sys.stderr,
+        )
     return keeper
 
 
-def _word(value: Any) -> Any:
-    """An option as it is stored: an object by the text that names it."""
+def _storable(value: Any) -> Any:
+    """An option as it is stored in a file; objects are replaced by the text that names them."""
     if isinstance(value, (list, tuple)):
-        return [_word(each) for each in value]
+        return [_storable(each) for each in value]
     return value if value is None or isinstance(value, (str, int, float)) else str(value)
 
 
 def _refuse_long(run: Run, runs: int) -> None:
-    """Refuse a table that memory cannot hold, before the first run."""
+    """Raise if the rows of all runs will not fit into memory."""
     what = f"the table of {runs} runs of {run.setting.rounds} rounds"
     refuse_beyond_memory(ROW * runs * run.least_rows, what, "take fewer --seeds or --rounds, or a larger --every")
 
 
-def _usual(problem: FederatedProblem) -> list[Measurement]:
-    """Loss and accuracy, on test samples too where the data set has them; least squares has no accuracy."""
+def _default_measurements(problem: FederatedProblem) -> list[Measurement]:
+    """Training loss and accuracy, and those on test samples if there are any; least squares has no accuracy."""
     names = [name for name in DEFAULT if problem.test is not None or not name.startswith("test")]
-    counted = not isinstance(problem.model, LeastSquares)
-    return [measurement(name) for name in names if counted or not name.endswith("accuracy")]
+    if isinstance(problem.model, LeastSquares):
+        names = [name for name in names if not name.endswith("accuracy")]
+    return [measurement(name) for name in names]
 
 
-def _finish(run: Run, bar: Progress, rows: list[Row], earlier: Sequence[Row] = ()) -> End:
-    """Add all rows of a run as they come; return its last numbers (None if it diverged) and its line.
+def _finish(
+    run: Run, bar: Progress, rows: list[Row], earlier: Sequence[Row] = ()
+) -> tuple[dict[str, float] | None, str]:
+    """Add the rows of a run as they are measured; return its last numbers (None if it diverged) and a line on them.
 
-    ``earlier`` are the rows before the round at which it goes on.
+    ``earlier`` are the rows before the round from which the run is continued.
     """
     begin = len(rows)
     rows += earlier
-    bar.doing(f"{run.algorithm}, seed {run.seed}")
-    for state, found in run:
-        rows += found
+    who = f"{run.algorithm}, seed {run.seed}"
+    bar.doing(who)
+    for state, measured in run:
+        rows += measured
         if state.round:
             bar.step()
-    who, end = f"{run.algorithm}, seed {run.seed}", rows[-1] if len(rows) > begin else None
+    end = rows[-1] if len(rows) > begin else None
     if end is not None and end.quantity == "diverged":
         return None, f"{who}: diverged in round {end.round}, norms up to {end.value:.4g} before"
     last = _last(rows[begin:])
-    numbers = ", ".join(f"{n} {v:.4g}" for n, v in last.items())
-    told = [f"; the run diverges: train_loss was {row.value:.4g} at the start" for row in _diverging(rows[begin:])]
-    return last, f"{who}, round {run.setting.rounds}: {numbers}{''.join(told)}"
+    line = f"{who}, round {run.setting.rounds}: {', '.join(f'{n} {v:.4g}' for n, v in last.items())}"
+    for row in _diverging(rows[begin:]):
+        line += f"; the run diverges: train_loss was {row.value:.4g} at the start"
+    return last, line
 
 
 def _diverging(rows: Sequence[Row]) -> list[Row]:
-    """A row with the first loss of a run whose loss ends far above it; else none."""
+    """A row ``diverges`` with the first loss of a run, if its last loss is far above it; else no row."""
     losses = [row for row in rows if row.quantity == "train_loss" and row.client is None]
     if len(losses) < 2 or not losses[-1].value > DIVERGING * losses[0].value > 0:
         return []
@@ -382,37 +390,44 @@ def _diverging(rows: Sequence[Row]) -> list[Row]:
 
 
 def _last(rows: Sequence[Row]) -> dict[str, float]:
-    """Every quantity of the last measured round: clients' means, after the last local step, all layers."""
-    found: dict[str, list[float]] = {}
+    """Quantities of the last measured round: means over clients, after the last local step, over all layers."""
+    values: dict[str, list[float]] = {}
     last = max((row.round for row in rows), default=0)
     steps = {row.quantity: row.step for row in rows if row.step is not None}
     for row in rows:
         if row.round == last and not row.layer and row.step == steps.get(row.quantity):
-            over = "" if row.client is None else " (mean over clients)"
-            found.setdefault(row.quantity + over, []).append(row.value)
-    return {words: float(np.mean(values)) for words, values in found.items()}
+            suffix = "" if row.client is None else " (mean over clients)"
+            values.setdefault(row.quantity + suffix, []).append(row.value)
+    return {name: float(np.mean(each)) for name, each in values.items()}
 
 
-def last_numbers(found: Trained, command: str) -> list[dict[str, Any]]:
-    """What ``train --json`` prints: by method the last numbers of every seed, null where it diverged."""
-    wild = {(row.algorithm, row.seed) for row in found.rows if row.quantity in ("diverged", "diverges")}
+def last_numbers(trained: Trained, command: str) -> list[dict[str, Any]]:
+    """The data that ``train --json`` prints: by method the last numbers of every seed, null where it diverged."""
+    diverging = {(row.algorithm, row.seed) for row in trained.rows if row.quantity in ("diverged", "diverges")}
     return [
-        {"algorithm": method, "seeds": list(runs), "diverges": [(method, seed) in wild for seed in range(len(runs))]}
-        for method, runs in found.ends.items()
+        {
+            "algorithm": method,
+            "seeds": list(runs),
+            "diverges": [(method, seed) in diverging for seed in range(len(runs))],
+        }
+        for method, runs in trained.ends.items()
     ]
 
 
 def _write(rows: Sequence[Row], path: Path | None) -> tuple[Path, ...]:
-    """Write the table, if there is a path and a row."""
+    """Write the table, if there is a path and a row; return the paths written."""
     return (write(rows, path),) if path is not None and rows else ()
 
 
-def _fitting(problem: FederatedProblem, setting: Setting, args: Namespace, bar: Progress, first: bool) -> Any:
-    """The model by the engine of ``--engine``, or by torch, with a line that says so, where that cannot compute it."""
+def _with_engine(problem: FederatedProblem, setting: Setting, args: Namespace, bar: Progress, first: bool) -> Any:
+    """The problem's model, computed by the engine that ``--engine`` asks for; by torch, with a message, if it cannot.
+
+    Messages are printed for the ``first`` seed alone.
+    """
     model: Any = problem.model
     lines = []
     steps = float(setting.planned(problem.federation.client_sizes).mean())
-    steps *= min(setting.cohort, problem.clients) * setting.rounds  # that clients are expected to take in the run
+    steps *= min(setting.cohort, problem.clients) * setting.rounds  # expected local steps of all clients in the run
     pays = not model.stacked or (problem.convex and steps >= WORTH)
     if args.engine == "compiled" or (args.engine == "auto" and pays and problem.device.type == "cpu"):
         try:

@@ -19,7 +19,7 @@ from bounds.showing.command_line import READERS, source
 from bounds.showing.numbers import number
 from empirics.experiments import Cell
 from empirics.federation.partitions import partition
-from empirics.numbers import check_options, shown
+from empirics.numbers import check_options, quoted
 from empirics.spec_strings import refuse_twice
 
 from .artefact import Artefact
@@ -125,7 +125,7 @@ def _value(name: str, text: str, cells: Sequence[Cell]) -> Any:
         raise unknown("argument of these runs", name, settable)
     kinds = {type(value) for value in given}
     if not kinds <= {int, float, str}:
-        raise BoundsError(f"{name} is {shown(given[0])} here: --set takes numbers and words alone")
+        raise BoundsError(f"{name} is {quoted(given[0])} here: --set takes numbers and words alone")
     option = source("empirics.verbs:train").options.get(name)
     reader = (option and READERS.get(option.kind)) or (str if kinds == {str} else number)
     try:
@@ -142,7 +142,9 @@ def _refuse_compared(artefact: str, cells: Sequence[Cell], arguments: Mapping[st
     """Refuse an argument whose values are what a figure compares: with one value its runs would be the same."""
     if len({changed_cell(cell, arguments).key for cell in cells}) == len({cell.key for cell in cells}):
         return
-    values = {name: dict.fromkeys(shown(c.arguments[name]) for c in cells if name in c.arguments) for name in arguments}
+    values = {
+        name: dict.fromkeys(quoted(c.arguments[name]) for c in cells if name in c.arguments) for name in arguments
+    }
     name = next(name for name, seen in values.items() if len(seen) > 1)
     raise BoundsError(
         f"{name} is what {artefact} compares ({', '.join(values[name])}): with one value its runs would be the same"

@@ -14,7 +14,7 @@ from typing import Any
 
 from bounds.errors import BoundsError
 from bounds.papers import PAPERS
-from empirics.progress import lasting
+from empirics.progress import duration
 
 from .catalogue import NAMES
 from .comparing import Reproduction, SEEN
@@ -207,7 +207,7 @@ def _conclusion(one: Conclusion, aside: bool) -> str:
     where = "<br>".join(_where(card, aside) for card in one.cards)
     verdict = f"**{one.verdict}**"
     if one.more is not None:
-        verdict += f", {lasting(3600 * one.more)} more" if one.more <= MOST else ", no matter of seeds"
+        verdict += f", {duration(3600 * one.more)} more" if one.more <= MOST else ", no matter of seeds"
     return _cells(one.words, verdict, one.effect, one.objection, "<br>".join(ran), where)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from bounds.errors import UnknownNameError
 
 from ..errors import EmpiricsError
-from ..spec_strings import parse, written
+from ..spec_strings import parse, spec_string
 from .algorithm import Algorithm, fedavg as plain
 from .consensus import fedcog, with_consensus_data
 from .contrast import feddecorr, moon
@@ -48,4 +48,4 @@ def algorithm(text: str) -> Algorithm:
     return built
 
 
-__all__ = ["ALGORITHMS", "algorithm", "written"]
+__all__ = ["ALGORITHMS", "algorithm", "spec_string"]

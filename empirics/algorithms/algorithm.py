@@ -20,7 +20,7 @@ from bounds.domains import Domain
 
 from ..models.model import Batch, Trainable
 from ..numbers import check_name, checked, must
-from ..spec_strings import chosen, written
+from ..spec_strings import check_choice, spec_string
 from .hooks import check_hook, checked_models, checked_parts, checked_tensors
 from .state import Exchange, own_rows, Remembered, State, STATISTICS
 
@@ -351,7 +351,7 @@ def method(*unwritten: str, **rules: Rule) -> Callable[[Callable[P, Algorithm]],
             for name in unwritten:
                 if spelled[name] == form.parameters[name].default:
                     del spelled[name]
-            return replace(found, name=written(word, *inner, **spelled))
+            return replace(found, name=spec_string(word, *inner, **spelled))
 
         vars(made)["rules"] = rules
         return made
@@ -380,7 +380,7 @@ def _ruled(word: str, name: str, value: Any, rule: Rule) -> Any:
     if rule is bool:
         must(isinstance(value, bool), where, "True or False", value)
         return value
-    return rule(where, value) if callable(rule) else chosen(f"{name} of {word}", value, rule)
+    return rule(where, value) if callable(rule) else check_choice(f"{name} of {word}", value, rule)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from ..errors import EmpiricsError
-from ..numbers import shown
+from ..numbers import quoted
 
 
 def check_hook(where: str, hook: Any, arguments: str) -> None:
@@ -60,7 +60,7 @@ def checked_steps(where: str, answer: Any) -> tuple[int, float]:
     steps, size = answer if isinstance(answer, tuple) and len(answer) == 2 else (None, None)
     whole = isinstance(steps, Real) and float(steps) >= 1 and float(steps).is_integer()
     if not whole or not isinstance(size, Real):
-        raise EmpiricsError(f"{where} must be (local steps >= 1, step size); got {shown(answer)}")
+        raise EmpiricsError(f"{where} must be (local steps >= 1, step size); got {quoted(answer)}")
     return cast(int, steps), float(size)  # of its own kind: without samples, passes need not be integers
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from bounds.domains import COUNT
 
 from ..errors import EmpiricsError
-from ..spec_strings import chosen
+from ..spec_strings import check_choice
 from .algorithm import Algorithm, method, PlannedSteps, State
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _formula(bound: Bound) -> Formula:
 
 
 def _schedule(where: str, name: Any) -> str:
-    return chosen(where, name, schedules())
+    return check_choice(where, name, schedules())
 
 
 @method("step_size", schedule=_schedule, window=COUNT, plateau_round=COUNT, patience=COUNT, step_size=_schedule)

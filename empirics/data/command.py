@@ -13,8 +13,8 @@ from bounds.showing.tables import aligned
 from bounds.showing.usage import refuse_unused
 
 from ..progress import progress
-from ..sizes import in_words
-from ..spec_strings import chosen, refuse_twice
+from ..sizes import byte_text
+from ..spec_strings import check_choice, refuse_twice
 from .catalogue import DATASETS, FILES, OF_ANOTHER, OWN
 from .dataset import Dataset
 from .features import LICENCE
@@ -29,7 +29,7 @@ def data(names: Sequence[str], verify: bool) -> Report:
     """List the sets, or read those that are named and say what is in them; status 1 where a file is damaged."""
     refuse_twice(names)
     for name in names:
-        chosen("data set", name, NAMES)
+        check_choice("data set", name, NAMES)
     if not names:
         return _list(verify)
     refuse_unused("a set that is named is checked anyway", verify=verify)
@@ -52,7 +52,7 @@ def _list(verify: bool) -> Report:
             if verify and hashes and here == "yes":
                 here = WORDS[min(hashes.values(), key=[False, None, True].index)]
             place, licence = ("inside scikit-learn", LICENCE) if files is None else (f"{files.folder}/", files.licence)
-            rows.append([name, here, in_words(size) if hashes else "", place, licence])
+            rows.append([name, here, byte_text(size) if hashes else "", place, licence])
             told.append({**dict(zip(head, rows[-1], strict=True)), "bytes": size})
             bar.step()
     lines = [f"folders lie in {root()} ($FEDBOUNDS_DATA)", *aligned(rows, head)]
@@ -77,7 +77,7 @@ def _described(name: str) -> tuple[dict[str, Any], list[str]]:
         {"path": str(path.relative_to(root())), "bytes": path.stat().st_size, "state": WORDS[listed(path)]}
         for path in _paths(files)
     ]
-    lines = [f"{name}: {about}", *(f"  {one['path']}  {in_words(one['bytes'])}, {one['state']}" for one in there)]
+    lines = [f"{name}: {about}", *(f"  {one['path']}  {byte_text(one['bytes'])}, {one['state']}" for one in there)]
     told: dict[str, Any] = {"set": name, "about": about, "files": there}
     told["damaged"] = ", ".join(one["path"] for one in there if one["state"] == WORDS[False])
     try:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import EmpiricsError
-from ..numbers import array_of_numbers, check_kind, check_name, must, shown
+from ..numbers import array_of_numbers, check_kind, check_name, must, quoted
 from .store import Files
 
 KINDS = ("classification", "binary", "regression", "multilabel", "sequence")
@@ -175,7 +175,7 @@ class Dataset:
         if not np.isfinite(spread).all():
             column = int(np.argmin(np.isfinite(spread)))
             rule = f"small enough for a variance in {self.inputs.dtype}: take another unit"
-            largest = shown(np.abs(self.inputs[:, column]).max())
+            largest = quoted(np.abs(self.inputs[:, column]).max())
             raise EmpiricsError(f"{self.name}: feature {column} must be {rule}; its largest number is {largest}")
         constant = seen.max(0) == least  # becomes zero: its mean is rounded, and so its spread need not be 0
         mean, spread = np.where(constant, least, mean), np.where(constant | (spread == 0), 1.0, spread)

@@ -16,7 +16,7 @@ from typing import Any
 from bounds.showing.loading import said_with_place
 
 from ..errors import EmpiricsError
-from ..numbers import shown
+from ..numbers import quoted
 from ..spec_strings import bind_arguments
 from . import Cell
 from .canonical import text
@@ -52,7 +52,7 @@ def check_words(cells: Iterable[Cell]) -> None:
         if same is not cell:
             one, other = same.arguments, cell.arguments
             differ = [n for n in {**one, **other} if one.get(n) != other.get(n)]
-            told = ", ".join(f"{n} {shown(one.get(n))} and {shown(other.get(n))}" for n in differ)
+            told = ", ".join(f"{n} {quoted(one.get(n))} and {quoted(other.get(n))}" for n in differ)
             raise EmpiricsError(f"two runs are the same: {told}")
 
 

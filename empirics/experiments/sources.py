@@ -16,7 +16,7 @@ from bounds.showing.files import content, MOST_SOURCE
 
 from ..data.own import table
 from ..errors import EmpiricsError
-from ..spec_strings import CALL, in_a_file, tree
+from ..spec_strings import CALL, names_file, tree
 
 
 def source_digest(path: Path) -> str:
@@ -48,7 +48,7 @@ def own_files(arguments: Any) -> dict[str, Path]:
     ``path/file.py:variable`` names one, and so does the call ``table('my.csv', ...)`` wherever it stands in another.
     """
     if isinstance(arguments, str):
-        if in_a_file(arguments):
+        if names_file(arguments):
             return {arguments: Path(arguments.strip().rpartition(":")[0])}
         return {file: Path(file) for file in _tables(arguments)}
     inner = arguments.values() if isinstance(arguments, dict) else arguments if isinstance(arguments, list) else ()

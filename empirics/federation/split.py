@@ -87,10 +87,10 @@ class Split:
             raise EmpiricsError(f"clients must be at most the number of samples, {len(data)} in {data}; got {clients}")
 
     def __str__(self) -> str:
-        from ..spec_strings import written  # brings torch, which partitions do without
+        from ..spec_strings import spec_string  # brings torch, which partitions do without
 
         options = {f.name: getattr(self, f.name) for f in fields(self)}
-        return written(self.word or type(self).__name__.lower(), **options)
+        return spec_string(self.word or type(self).__name__.lower(), **options)
 
 
 def _plain(parts: list[Any], samples: int) -> bool:

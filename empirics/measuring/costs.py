@@ -11,7 +11,7 @@ import numpy as np
 from bounds.domains import NONNEGATIVE, POSITIVE, WHOLE
 
 from ..numbers import checked
-from ..spec_strings import written
+from ..spec_strings import spec_string
 from ..streams import stream
 from .core import Measurement, Snapshot
 
@@ -89,7 +89,7 @@ class Devices:
 def runtime(**options: Any) -> Measurement:
     """Simulated time of the run so far on such ``Devices``, whose options these are."""
     devices = Devices(**options)
-    return Measurement(written("runtime", **vars(devices)), devices, word="runtime", local=True, over="sum")
+    return Measurement(spec_string("runtime", **vars(devices)), devices, word="runtime", local=True, over="sum")
 
 
 vars(runtime)["__signature__"] = signature(Devices)

@@ -17,7 +17,7 @@ from bounds.weights import Weights
 from ..algorithms.state import Exchange, State
 from ..errors import EmpiricsError
 from ..models.compiled import engine_of
-from ..numbers import shown
+from ..numbers import quoted
 from .record import Folded, Reached, Run, RunningMean
 from .table import Row
 
@@ -58,7 +58,7 @@ class Keeper:
             was, value = (words.get(name) for words in (before.words, self.words))
             if was != value:
                 raise EmpiricsError(
-                    f"{path} keeps runs with {name}={shown(was)}; got {shown(value)}, which makes "
+                    f"{path} keeps runs with {name}={quoted(was)}; got {quoted(value)}, which makes "
                     "other runs: give another file"
                 )
         self.others = sorted(name for name, version in versions.items() if before.versions.get(name) != version)

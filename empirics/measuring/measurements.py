@@ -13,7 +13,7 @@ from bounds.weights import Weights
 from ..errors import EmpiricsError
 from ..models.model import Trainable
 from ..problems import evaluation
-from ..spec_strings import written
+from ..spec_strings import spec_string
 from ..training.statistics import border
 from .core import (
     Measurement,
@@ -181,7 +181,7 @@ def average_gap(growth: float = 1.0, offset: float = 1.0, power: float = 0.0) ->
     """The loss gap at the average of the iterates; iteration t counts ``growth**t * (offset + t)**power``."""
     parts = dict(growth=growth, offset=offset, power=power)
     weights = Weights(**{name: float(value) for name, value in parts.items()})
-    name = "average_gap" if weights == Weights() else written("average_gap", **parts)
+    name = "average_gap" if weights == Weights() else spec_string("average_gap", **parts)
     return Measurement(
         name, AverageGap(weights), of_all_minima, "average_gap", cost=1, local=True, path=True, average=weights
     )

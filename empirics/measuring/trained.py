@@ -1,4 +1,4 @@
-"""What training returns: every number that was measured, the lines that were said, and the means at the end."""
+"""The result of ``fedbounds.train``: all measured numbers, the last ones of every run, and their means over seeds."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ Ends = Mapping[str, Sequence[Mapping[str, float] | None]]
 
 @dataclass(frozen=True, eq=False)
 class Trained(Tabular):
-    """Runs and what was measured of them: ``rows``, one per number, as ``fedbounds train -o FILE`` writes them.
+    """Trained runs: ``rows`` has one row per measured number, as ``fedbounds train -o FILE`` writes them.
 
-    ``ends`` are the last numbers of every method, by seed (None: it diverged); ``said`` one line for every run.
+    ``ends`` are the last numbers of every method by seed (None if it diverged); ``run_lines`` has a line for every run.
     """
 
     rows: Sequence[Row]
     ends: Ends
-    said: Sequence[str]
+    run_lines: Sequence[str]
     engine: str = "torch"
     wrote: Sequence[Path] = ()
 
     def lines(self) -> Iterator[str]:
-        yield from self.said
+        yield from self.run_lines
         yield from self.summary()
         if self.engine != "torch":
             yield f"numbers by {self.engine}"
@@ -40,16 +40,16 @@ class Trained(Tabular):
         return "\n".join(self.lines())
 
     def summary(self) -> Iterator[str]:
-        """Mean and standard error, over the seeds that did not diverge, of every method's last numbers."""
+        """Lines with mean and standard error of every method's last numbers, over the seeds that did not diverge."""
         yield ""
         for method, runs in self.ends.items():
             finished = [run for run in runs if run is not None]
             if len(finished) < len(runs):
                 yield f"{method}  diverged with {len(runs) - len(finished)} of {len(runs)} seeds"
-            for words in finished[0] if finished else ():
-                sample = np.array([run[words] for run in finished])
+            for name in finished[0] if finished else ():
+                sample = np.array([run[name] for run in finished])
                 error = f" ± {sample.std(ddof=1) / len(sample) ** 0.5:.2g}" if len(sample) > 1 else ""
-                yield f"{method}  {words}  {sample.mean():.6g}{error}"
+                yield f"{method}  {name}  {sample.mean():.6g}{error}"
 
     def records(self) -> list[dict[str, Any]]:
         return [row._asdict() for row in self.rows]
@@ -59,6 +59,6 @@ class Trained(Tabular):
 
     def _repr_html_(self) -> str:
         runs = [(method, seed, end) for method, ends in self.ends.items() for seed, end in enumerate(ends)]
-        words = {word: None for _, _, end in runs for word in end or ()}
-        last = [{"algorithm": m, "seed": s, **(words if end is None else end)} for m, s, end in runs]
+        missing = {name: None for _, _, end in runs for name in end or ()}
+        last = [{"algorithm": m, "seed": s, **(missing if end is None else end)} for m, s, end in runs]
         return card(*html_table(last), f"<p>the last of {len(self.rows)} rows; to_pandas() has them all</p>")

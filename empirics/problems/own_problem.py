@@ -58,7 +58,7 @@ def own_problem(
     Raises:
         EmpiricsError: in one line, where the data cannot be read, or model and target do not go together.
     """
-    from ..spec_strings import parse, written
+    from ..spec_strings import parse, spec_string
     from .tasks import LINEAR, TASKS
 
     check_options({} if regularisation is None else {"regularisation": regularisation})
@@ -74,11 +74,11 @@ def own_problem(
     more = [inside.strip().removesuffix(")")] if inside.strip(") ") else []
     partition = BY_GROUP if group else ""
     if not path:
-        made = parse(written(word, FRAME, *more, **penalty), {**TASKS, FRAME: lambda: held}, "problem")
+        made = parse(spec_string(word, FRAME, *more, **penalty), {**TASKS, FRAME: lambda: held}, "problem")
         return OwnProblem(made, partition, (f"the problem is {made}", *_held(held)))
     given = {"target": target, "group": group, "leave_out": left, "kind": kind}
     chosen = {name: value for name, value in given.items() if value}
-    text = written(word, written("held_out", written("table", repr(path), **chosen)), *more, **penalty)
+    text = spec_string(word, spec_string("held_out", spec_string("table", repr(path), **chosen)), *more, **penalty)
     said = f'--csv means --problem "{text}"' + f' --partition "{partition}"' * bool(partition)
     return OwnProblem(text, partition, (said, *_held(held)))
 

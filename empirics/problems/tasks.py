@@ -27,8 +27,8 @@ from ..models.losses import CrossEntropy, NextToken
 from ..models.model import Model
 from ..models.network import Network, STATISTICS
 from ..models.networks import network, NETWORKS
-from ..numbers import checked, shown
-from ..spec_strings import parse, written
+from ..numbers import checked, quoted
+from ..spec_strings import parse, spec_string
 from .pool import Pool
 from .problem import FederatedProblem
 
@@ -128,7 +128,7 @@ class LinearTask:
             batch = federation.draw(0, 0, np.array([0]), np.array([1]), 1).at(1, 0)
             return self.model(batch[0].shape[-1], outputs, regularisation, dtype=batch[0].dtype)
 
-        name = written(self.word, data.name, regularisation=regularisation)
+        name = spec_string(self.word, data.name, regularisation=regularisation)
         return Task(name, data, make, linear=True, standardise=data.tabular and bool(np.abs(data.inputs).max() > 1))
 
 
@@ -175,7 +175,7 @@ class NetworkTask:
 
 def _dataset(word: str, data: Any) -> Dataset:
     if not isinstance(data, Dataset):
-        raise EmpiricsError(f"{word} must be given a data set first, such as {word}(digits); got {shown(data)}")
+        raise EmpiricsError(f"{word} must be given a data set first, such as {word}(digits); got {quoted(data)}")
     return data
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from empirics.experiments import Cell
 from empirics.experiments.engines import GPU
-from empirics.spec_strings import written
+from empirics.spec_strings import spec_string
 from paper_checks.reported import table
 
 from ..run_description import model, of, Ran, Setting
@@ -203,7 +203,7 @@ def unavailable(scale: str) -> str:
 def setting(scale: str, setup: Setup) -> dict[str, Any]:
     """The arguments of a cell that say who trains on what and how."""
     given = PLANS[scale].setting
-    dirichlet = written("dirichlet", setup.dirichlet, least=given["batch"])  # who has less can fill no batch
+    dirichlet = spec_string("dirichlet", setup.dirichlet, least=given["batch"])  # who has less can fill no batch
     return {
         **given,
         "problem": problem(scale, setup.data),
@@ -226,7 +226,7 @@ def consensus(scale: str, inner: str = "", **changes: Any) -> str:
         **({"batch": counts["batch"]} if "batch" in counts else {}),
         **changes,
     }
-    return written("with_consensus_data", inner, **options) if inner else written("fedcog", **options)
+    return spec_string("with_consensus_data", inner, **options) if inner else spec_string("fedcog", **options)
 
 
 def runs(

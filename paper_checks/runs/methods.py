@@ -18,7 +18,7 @@ from bounds.assumptions import (
 )
 from bounds.core import About, Bound
 from bounds.errors import BoundsError
-from empirics.algorithms import algorithm, ALGORITHMS, written
+from empirics.algorithms import algorithm, ALGORITHMS, spec_string
 from empirics.algorithms.algorithm import Algorithm
 from empirics.errors import EmpiricsError
 from empirics.exact import FLOATS
@@ -78,11 +78,11 @@ def method(about: About | None, *, data: bool = True, **knobs: Any) -> Algorithm
     told = {called.get(word, word): value for word, value in knobs.items()}
     told = {argument: value for argument, value in told.items() if argument in taken}
     if "reading" not in taken:
-        return algorithm(written(name, **told))
+        return algorithm(spec_string(name, **told))
     try:
-        return algorithm(written(name, **told, reading=about.reading))
+        return algorithm(spec_string(name, **told, reading=about.reading))
     except BoundsError:  # a reading of the theory only: the algorithm has one form
-        return algorithm(written(name, **told))
+        return algorithm(spec_string(name, **told))
 
 
 @lru_cache(maxsize=64)

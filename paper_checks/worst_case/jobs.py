@@ -12,7 +12,7 @@ from bounds.errors import OutsideConditionsWarning
 from bounds.showing.loading import load
 from empirics.experiments import Cell, Outcome
 from empirics.experiments.registry import job
-from empirics.progress import lasting
+from empirics.progress import duration
 
 from .grid_point import fitted, GridPoint, question, values
 from .program import WorstCaseError
@@ -86,7 +86,7 @@ def terms(bound: Bound, given: dict[str, Any]) -> tuple[dict[str, float], bool]:
 def refuse_many(spans: dict[str, Any]) -> None:
     """Refuse a grid of too many points before they are made."""
     if (count := prod(len(values) for values in spans.values())) > MOST:
-        least = lasting(count * taking(2, 1))
+        least = duration(count * taking(2, 1))
         raise WorstCaseError(
             f"the grid has {count} points, at least {least} of one core; at most {MOST} at once: give fewer values"
         )
@@ -105,7 +105,7 @@ def expected(bound: Bound, at: Sequence[GridPoint], patience: float) -> float:
     if seconds > patience:
         raise WorstCaseError(
             f"too large: rounds={largest.rounds} local_steps={largest.local_steps} would take about "
-            f"{lasting(seconds)}, more than {lasting(patience)}; take fewer, or raise --patience"
+            f"{duration(seconds)}, more than {duration(patience)}; take fewer, or raise --patience"
         )
     return sum(seconds * least_time(point) / least for point in at)
 

@@ -13,7 +13,7 @@ import numpy as np
 from bounds.core import Statistic
 from empirics.algorithms import algorithm as named
 from empirics.algorithms.algorithm import Algorithm
-from empirics.progress import lasting, Progress, progress
+from empirics.progress import duration, Progress, progress
 from empirics.training.setting import Setting
 
 from . import symmetry
@@ -139,7 +139,7 @@ def answer(question: Question, patience: float = PATIENCE) -> WorstCase:
     begun, drawn = perf_counter(), f"a worst case with {question.setting.cohort} of {question.clients} clients drawn"
     with progress(drawn, brief=True) if question.drawn else nullcontext(Progress()) as bar:
         program, orbit, expected = _made(question, patience)
-        bar.doing(f"which takes about {lasting(expected)}")
+        bar.doing(f"which takes about {duration(expected)}")
         solved = optimum(replace(orbit.program if orbit else program, until=perf_counter() + patience))
         solved = orbit.lifted(solved) if orbit else solved
     return WorstCase(question, program, solved, perf_counter() - begun)

@@ -25,7 +25,7 @@ from bounds.showing.values import read
 from empirics.experiments import Cell, Store
 from empirics.experiments.command import folder
 from empirics.experiments.running import interrupted, sweep
-from empirics.progress import lasting, progress
+from empirics.progress import duration, progress
 
 from ..runs.can import can
 from ..runs.words import WORST
@@ -208,7 +208,7 @@ def _swept(
     cores = min(os.cpu_count() or 1 if args.workers is None else max(1, args.workers), max(1, missing))
     if (seconds := takes(missing) / cores) > LONG:
         on = "one core" if cores == 1 else f"{cores} cores"
-        remark([f"{missing} places to {what[0]}, about {lasting(seconds)} on {on}; what is done is kept"])
+        remark([f"{missing} places to {what[0]}, about {duration(seconds)} on {on}; what is done is kept"])
     failed: dict[str, str] = {}
     with progress(what[1]) as bar:
         bar.start(len(wanted))
@@ -277,7 +277,7 @@ def _committed(args: Asked) -> Report:
     _refuse_files(args, bound.name, 0)
     found = _told(args, bound, committed(args.name), about)
     if not args.committed:
-        took = f"this table comes with the project, and took {lasting(about['seconds'])} of one core"
+        took = f"this table comes with the project, and took {duration(about['seconds'])} of one core"
         found.remarks += (f"{took}; quantity=value computes places of your own",)
     return found
 

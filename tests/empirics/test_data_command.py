@@ -6,7 +6,7 @@ import pytest
 from refusals import all_refused
 
 from empirics.data.catalogue import dataset, DATASETS, FILES
-from empirics.sizes import in_words
+from empirics.sizes import byte_text
 
 ROWS = "".join(f"{label} {' '.join(f'{i}:{0.1 * i + shift:.2f}' for i in range(1, 25))}\n"
                for label, shift in ((1, 0.3), (-1, 0.7), (1, 0.2), (-1, 0.9), (-1, 0.4)))  # fmt: skip
@@ -31,7 +31,7 @@ def test_files_are_checked_against_the_listed_hashes(german, run):
     status, out, _ = run("list", "data", "--verify")
     assert status == 0
     assert row(out, "german")[1] == "whole"
-    assert row(out, "w8a")[1:5] == ["no", "hash", "listed", in_words(len(ROWS)).split()[0]]
+    assert row(out, "w8a")[1:5] == ["no", "hash", "listed", byte_text(len(ROWS)).split()[0]]
     german.write_text(ROWS.replace("0.40", "0.41"))
     status, out, _ = run("list", "data", "--verify")
     assert status == 1
@@ -43,7 +43,7 @@ def test_a_set_by_name_is_read_and_described(german, run):
     status, out, err = run("list", "data", "german", "iris")
     assert (status, err) == (0, "")
     for words in (
-        f"  libsvm/german.numer_scale  {in_words(len(ROWS))}, whole",
+        f"  libsvm/german.numer_scale  {byte_text(len(ROWS))}, whole",
         "  samples      5, no test part",
         "  one sample   24",
         "  targets      binary, 2 classes",

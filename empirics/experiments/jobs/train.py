@@ -19,10 +19,10 @@ from ...federation.partitions import partition as read_partition
 from ...measuring import Measurement, measurement, Row, Run
 from ...measuring.kept import Keeper
 from ...models.compiled import compiled, engine_of
-from ...numbers import check_options, shown
+from ...numbers import check_options, quoted
 from ...problems.problem import FederatedProblem
 from ...problems.tasks import Task, task, TASKS
-from ...spec_strings import chosen, in_a_file, parse, refuse_twice
+from ...spec_strings import check_choice, names_file, parse, refuse_twice
 from ...training.engines import device_named
 from ...training.setting import Setting
 from .. import Outcome
@@ -71,7 +71,7 @@ class SharedRun:
         """The samples, dealt to the clients, by the engine: none chooses by itself, a key is the same everywhere."""
         options = {name: getattr(self, name) for name in ("client_weight", "local_test", "augment")}
         dealt = loaded(self.problem).deal(self.partition, self.clients, self.seed, **options)
-        chosen("engine", self.engine, CELL_ENGINES)
+        check_choice("engine", self.engine, CELL_ENGINES)
         if self.engine == GPU:
             return dealt.to(device_named(GPU))
         return dealt if self.engine == "torch" else replace(dealt, model=compiled(dealt.model))
@@ -96,7 +96,7 @@ def prepared(algorithm: str, rounds: int, measure: Sequence[str], every: int | N
 def measured(measure: Sequence[str]) -> list[Measurement]:
     """The measurements of a list of texts, each once."""
     if not (isinstance(measure, (list, tuple)) and measure):
-        raise EmpiricsError(f"measure must be a list of measurements, one at least; got {shown(measure)}")
+        raise EmpiricsError(f"measure must be a list of measurements, one at least; got {quoted(measure)}")
     found = [measurement(m) for m in measure]
     refuse_twice(m.name for m in found)
     return found
@@ -124,21 +124,21 @@ def _meant(text: str) -> str:
     setting = plan.rounds(words["rounds"], plan.clients or 1)
     if plan.clients is not None and setting.cohort > plan.clients:
         raise EmpiricsError(f"cohort must be <= clients; got {setting.cohort} > {plan.clients}")
-    chosen("local_test", words["local_test"], LOCAL_TESTS)
-    chosen("engine", words["engine"], CELL_ENGINES)
+    check_choice("local_test", words["local_test"], LOCAL_TESTS)
+    check_choice("engine", words["engine"], CELL_ENGINES)
     if words["augment"] is not None:
-        chosen("augment", words["augment"], AUGMENTATIONS)
+        check_choice("augment", words["augment"], AUGMENTATIONS)
     readers = {"problem": _problem_meant, "algorithm": _algorithm_meant, "partition": _partition_meant}
     for name in readers:
         if not isinstance(words[name], str):
-            raise EmpiricsError(f"{name} must be text; got {shown(words[name])}")
+            raise EmpiricsError(f"{name} must be text; got {quoted(words[name])}")
     return str((setting, names, {name: readers.get(name, repr)(item) for name, item in sorted(words.items())}))
 
 
 @lru_cache(maxsize=1024)
 def _algorithm_meant(text: str) -> str:
     name = read_algorithm(text).name
-    return f"{text}: {name}" if in_a_file(text) else name
+    return f"{text}: {name}" if names_file(text) else name
 
 
 _partition_meant = lru_cache(maxsize=1024)(read_partition)
@@ -147,7 +147,7 @@ _partition_meant = lru_cache(maxsize=1024)(read_partition)
 @lru_cache(maxsize=1024)
 def _problem_meant(text: str) -> Any:
     """The call of a problem with its defaults, made of nothing: data may be large, or on another machine."""
-    return text if in_a_file(text) else parse(text, {**DATASETS, **TASKS}, "problem", made=False)
+    return text if names_file(text) else parse(text, {**DATASETS, **TASKS}, "problem", made=False)
 
 
 @job(

@@ -44,7 +44,7 @@ def network(text: str, **options: Any) -> Network:
     Its ``name`` is the canonical form of the same call, every option spelled out.
     """
     # Imported here because algorithms may use networks (FedCOG's generator).
-    from ...spec_strings import parse, written
+    from ...spec_strings import parse, spec_string
 
     architecture = parse(text, NETWORKS, "network")
     name = next(name for name, builder in NETWORKS.items() if builder is type(architecture))
@@ -54,7 +54,7 @@ def network(text: str, **options: Any) -> Network:
             raise unknown(f"option of {name}", option, known)
     architecture = replace(architecture, **options)
     return Network(
-        written(name, **{option.name: getattr(architecture, option.name) for option in fields(architecture)}),
+        spec_string(name, **{option.name: getattr(architecture, option.name) for option in fields(architecture)}),
         architecture,
         LOSSES[architecture.loss],
         dtype=PRECISIONS[architecture.precision],
