@@ -23,9 +23,6 @@ def typed(**told):
     return [f"--{name.replace('_', '-')}={value}" for name, value in told.items()]
 
 
-# ---- train, constants ----
-
-
 def test_training_says_what_the_shell_prints_and_keeps_every_number(tmp_path, capsys):
     table = fedbounds.train("softmax(iris)", **SMALL, compare=["fedprox(mu=0.3)"])
     assert capsys.readouterr().out == ""
@@ -80,9 +77,6 @@ def test_a_mistake_is_named():
         all_refused(MISTAKES, lambda told, function=function: function(**told))
 
 
-# ---- compare, advise, validate ----
-
-
 def test_a_scenario_is_a_mapping_a_file_words_or_itself(tmp_path, capsys):
     path = tmp_path / "site.json"
     path.write_text(json.dumps(SITE))
@@ -104,9 +98,6 @@ def test_a_validation_is_that_of_the_shell(tmp_path, capsys):
     assert table.to_pandas().bound.tolist() == [line.bound for line in table.rows]
     with pytest.raises(BoundsError, match=r"fedinit.lemma_2 'batch'"):
         fedbounds.validate(BOUNDS["fedinit.lemma_2"], batch=3)
-
-
-# ---- what they are called with ----
 
 
 def test_every_function_is_loaded_by_its_name_and_documents_every_argument():

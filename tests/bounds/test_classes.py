@@ -37,9 +37,6 @@ def reached(start, scenario):
     return {way.to for way in ways(start, scenario)[0]}
 
 
-# ---- conversions ----
-
-
 def test_the_least_over_iterations_counts_the_last_model_and_stays_apart_from_that_over_rounds():
     """Two alike parabolas, one round of one step of 1/2 from a gap of 1: the least is that of the last model, 1/4."""
     everyone = Scenario.of(clients=2, cohort=2, local_steps=1, rounds=1, step_size=0.5)
@@ -104,9 +101,6 @@ def test_a_premise_that_fails_refuses_the_conversion():
         assert move.premises[0].words in move.refusal(start, s), move.name
         problem.independent_samples = True
         assert not move.trusted(s), move.name
-
-
-# ---- what does not follow ----
 
 
 def test_what_never_follows_is_said_and_no_conversion_does_it():

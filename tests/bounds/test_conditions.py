@@ -84,9 +84,6 @@ def test_a_theorem_applies_up_to_the_ends_of_its_conditions_and_not_beyond(end):
     assert bound.failed(**beyond), (name, word)
 
 
-# ---- FedInit ----
-
-
 def at(name, **other):
     return get(f"fedinit.{name}"), {**POINTS[f"fedinit.{name}"], **other}
 
@@ -126,8 +123,6 @@ def test_theorem_3_does_not_apply_where_t_0_exceeds_the_samples_and_its_print_do
     assert bound.failed(**v) == (T_0_IN_RANGE,)
     assert np.isfinite(get("fedinit.theorem_3_printed")(**v))
 
-
-# ---- FedCOG ----
 
 THEOREM, COROLLARY = POINTS["fedcog.theorem"], POINTS["fedcog.corollary"]
 L, BETA_SQ = COROLLARY["smoothness"], COROLLARY["dissimilarity_factor"]

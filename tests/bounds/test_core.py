@@ -50,9 +50,6 @@ def reference(smoothness, strong_convexity, step_size, client_weight, local_gap,
     return {"spread": smoothness / strong_convexity * spread, "steps": local_steps * mean}
 
 
-# ---- declarations ----
-
-
 def test_an_inconsistent_declaration_is_refused():
     all_refused(
         [
@@ -146,9 +143,6 @@ def test_declarations_read_as_words():
     assert make().axis == "clients"
     with pytest.raises(UnknownNameError, match="'step_size'"):
         make().quantity("stepsize")
-
-
-# ---- values ----
 
 
 def test_value_and_parts_equal_an_independent_computation():

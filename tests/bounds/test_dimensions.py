@@ -44,8 +44,6 @@ def test_a_sum_of_different_units_carries_none():
         assert unit_of(mixed) is None, mixed
 
 
-# ---- units: an Abelian group with rational powers ----
-
 exponents = st.tuples(*[st.fractions(-5, 5, max_denominator=6)] * len(BASES))
 units = st.builds(Unit, exponents)
 powers = st.fractions(-3, 3, max_denominator=4)

@@ -40,9 +40,6 @@ def called(wrong):
     return BOUND(**{**VALUES, **wrong})
 
 
-# ---- what is refused ----
-
-
 def test_nonsense_is_refused():
     all_refused(
         [
@@ -85,9 +82,6 @@ def test_names_are_looked_up_as_keys_and_letters_as_the_papers_import_them():
     assert BOUNDS.get("fedinit.theorem1") is None
     assert letters()["fedals"]["K"] == "clients"
     assert meaning("no_letter", ()) == ""
-
-
-# ---- what is taken ----
 
 
 def test_results_are_plain_numbers_where_nothing_is_swept():
@@ -136,8 +130,6 @@ def test_a_number_for_each_client_is_not_one_number():
     with pytest.raises(BoundsError, match="local_gap"):
         at_point(each, known)
 
-
-# ---- identical clients are counted, not listed ----
 
 ONE = get("fedals.one_round")
 SHARED = {"smoothness": 1.3, "strong_convexity": 0.4, "local_gap": 0.31, "non_iidness": 0.12}
@@ -213,8 +205,6 @@ def test_fixed_weights_and_a_search_for_the_cohort_know_the_number_of_clients():
         found = partial.solve("cohort", target=100.0, **SHARED, **known)
         assert (found.at, found.binding) == (3, "cohort must be <= clients")
 
-
-# ---- extremes ----
 
 x = quantity("x", "x", "any number", domain=REAL)
 y = quantity("y", "y", "any positive number")

@@ -16,8 +16,6 @@ from bounds.showing.answers import solved
 
 SIDES = ("largest", "smallest")
 
-# ---- one number ----
-
 
 @settings(max_examples=12)
 @given(st.floats(5.3, 90), st.sampled_from(SIDES))
@@ -45,9 +43,6 @@ def test_whole_numbers_are_exact_on_both_sides():
     assert toy(3 * k).solve(k, target=20.999999).at == 6
 
 
-# ---- shapes ----
-
-
 def test_a_feasible_part_farther_out_is_not_missed():
     """Three separate intervals, the outermost 2e-5 wide; and whole numbers in two valleys."""
     bound = toy(sp.Integer(2), valley(x, 2.3, 0.4), valley(x, 9.1, 1.3), valley(x, 517.3, 1e-5), signed=True)
@@ -73,9 +68,6 @@ def test_the_bottom_of_a_valley_can_be_asked_for():
     found = bound.solve(x, target=lowest.value, alpha=4.1, gamma=1.7)
     assert found.at == pytest.approx(sqrt(4.1 / 1.7), rel=1e-6)
     assert found.value <= lowest.value
-
-
-# ---- ends ----
 
 
 def test_a_condition_that_stops_first_is_named_and_met():
@@ -151,9 +143,6 @@ def test_a_target_that_rounding_alone_meets_at_an_open_end_is_undecided(side):
     assert "decided" in found.binding
 
 
-# ---- sweeps, clients, hidden constants, overflow ----
-
-
 def test_sweeps_are_answered_point_by_point():
     bound = toy(a / k, b * k, where=(k >= 2,))
     alphas, gammas = np.array([[4.1], [19.0], [77.0]]), np.array([0.3, 1.7])
@@ -182,8 +171,6 @@ def test_overflow_far_out_does_not_hide_the_answer():
     allowed = grid[bound(width=grid, alpha=0.9) <= 20.0]
     assert bound.solve(x, target=20.0, alpha=0.9).at == pytest.approx(allowed.max(), rel=1e-4)
 
-
-# ---- no answer, mistakes ----
 
 low = {"target": 5.2, "alpha": 4.1}
 

@@ -53,8 +53,6 @@ def test_formulas_keep_what_belongs_together():
     assert {expression: signs(expression, letters | {own: r"\weird{x}"}) for expression in lines} == lines
 
 
-# ---- every formula of the catalogue, read back ----
-
 READ = {"√": "sqrt", "·": "*", "^": "**", "⌈": "RoundUp(", "⌉": ")", "[": "(", "]": ")", "max(": "Max(", "min(": "Min("}
 REDUCED = {"𝔼ₖ": "ClientMean", "∑ₖ": "ClientSum", "maxₖ": "ClientMax", "∑_c": "ClassSum", "max_c": "ClassMax"}
 FUNCTIONS = {f.__name__: f for f in (ClientMean, ClientSum, ClientMax, ClassSum, ClassMax, RoundUp)}
@@ -79,8 +77,6 @@ def test_every_formula_says_what_it_is():
             values = {q: sp.Rational(3 * i + 7, 2 * i + 5) for i, q in enumerate(sorted(names.values(), key=str))}
             assert said == term or sp.N((said / term).subs(values), 20) == pytest.approx(1, rel=1e-15), name
 
-
-# ---- formulas within sentences ----
 
 LETTERS = {"grad_cap_sq": "G^2", "local_gap": r"\Delta_k", "clients": "K", "smoothness": "L"}
 

@@ -20,9 +20,6 @@ def minimum(bound: Bound, over: Any, **values: Any) -> Minimum:
     return found
 
 
-# ---- traps ----
-
-
 TWO_VALLEYS = toy((y - sp.Rational(13, 10)) ** 2 * (y - sp.Rational(71, 10)) ** 2 / 9, c * y, signed=True)
 INSIDE = np.linspace(0, 1, 1_000_001)[1:-1]
 SHARED = {"alpha": 1.9, "gamma": 0.4}

@@ -43,9 +43,6 @@ def minimum(bound: Bound, over: Any, **values: Any) -> Minimum:
     return found
 
 
-# ---- closed forms ----
-
-
 def test_a_closed_form_is_the_cube_root_one_derives_by_hand() -> None:
     found = optimum(BOUND, k)
     by_hand = sp.cbrt((a * b - c) * below / (2 * x**2 * z))
@@ -108,9 +105,6 @@ def test_fixed_numbers_enter_the_closed_form_and_a_condition_on_its_quantity_is_
     assert CAP not in [co.words for co in statement.conditions]
 
 
-# ---- numbers ----
-
-
 def test_a_feasible_closed_form_is_used_and_its_whole_number_neighbour_is_best() -> None:
     found = minimum(BOUND, k, **without())
     assert found.method == "closed form"
@@ -160,9 +154,6 @@ def test_a_power_that_rounding_would_drop_near_zero_is_no_minimum() -> None:
     assert bound(share=1e-20) == pytest.approx(np.e, rel=1e-15)
     with pytest.raises(NoMinimumError, match="keeps falling as share falls"):
         bound.minimize(share, **{})
-
-
-# ---- the caller's mistakes ----
 
 
 def test_mistakes_are_named():

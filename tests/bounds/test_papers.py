@@ -18,9 +18,6 @@ def point_of(name, **changed):
     return {**POINTS[name], **changed}
 
 
-# ---- Decaying-K ----
-
-
 @pytest.mark.parametrize(("runtime", "cap", "limited"), [(311.0, 1.7, False), (2.9, 0.0013, True)])
 def test_the_capped_eta_star_is_the_best_of_all_allowed_step_sizes(runtime, cap, limited):
     capped, star, by_second = (get(f"decaying_k.{name}") for name in ("eta_star_capped", "eta_star", "per_second"))
@@ -32,8 +29,6 @@ def test_the_capped_eta_star_is_the_best_of_all_allowed_step_sizes(runtime, cap,
     assert star.holds(**point) is not limited
     assert not limited or star.formula(**point) > best
 
-
-# ---- FedCOG ----
 
 WORKED_EXAMPLE = [500, 0, 400, 200, 400]
 ALLOCATION = get("fedcog.complementary_allocation")
@@ -74,9 +69,6 @@ def test_the_improved_bound_is_between_a_quarter_of_the_theorem_and_all_of_it(ta
         point = point_of("fedcog.theorem", **changed)
         ratio = get("fedcog.theorem_sharp")(**point) / get("fedcog.theorem")(**point)
         assert 0.25 < ratio < (0.52 if share == 0.01 else 1)
-
-
-# ---- classic theorems ----
 
 
 def test_the_offset_of_li_is_the_larger_of_eight_condition_numbers_and_the_local_steps():

@@ -228,9 +228,6 @@ def test_whole_numbers_of_any_size_are_compared_as_they_are_and_doubts_beyond_a_
         replace(own(a * b - c), signed=("all",))(a=0.7, b=1.3, c=0.7 * 1.3 * (1 + np.arange(5) * 2.0**-52))
 
 
-# ---- the check itself ----
-
-
 @pytest.mark.parametrize(
     ("bound", "point", "words"),
     [
@@ -248,9 +245,6 @@ def test_plain_floating_point_would_be_found_out(bound, point, words, monkeypatc
     assert words in flaws(bound, there, range(1))[0]
 
 
-# ---- ordinary points ----
-
-
 @pytest.mark.parametrize("name", ["fedals.one_round", "fedinit.theorem_5", "decaying_k.per_second", "fedcog.theorem"])
 def test_ordinary_sweeps_are_cleared_without_looking_at_a_point(name, monkeypatch):
     bound, point = BOUNDS[name], POINTS[name]
@@ -258,9 +252,6 @@ def test_ordinary_sweeps_are_cleared_without_looking_at_a_point(name, monkeypatc
     swept = {**point, "smoothness": np.asarray(point["smoothness"]) * np.linspace(0.97, 1.03, 2_000)}
     with quiet():
         np.testing.assert_array_equal(bound(**swept), bound.compile()(**swept))
-
-
-# ---- pieces ----
 
 
 @pytest.mark.parametrize(

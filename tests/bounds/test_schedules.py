@@ -32,9 +32,6 @@ def exact_steps(start, index):
     return k
 
 
-# ---- every round ----
-
-
 @pytest.mark.parametrize("key", SCHEDULES)
 def test_a_plan_follows_table_3_round_by_round(key):
     plan = SCHEDULES[key].plan(**GIVEN)
@@ -56,9 +53,6 @@ def test_the_initial_loss_may_be_given_and_the_plateau_comes_when_it_is_said():
         plan = SCHEDULES["k_step"].plan(**{**GIVEN, "plateau_round": when})
         assert plan.local_steps.tolist() == [47] * (when - 1) + [5] * (10 - when)
     assert SCHEDULES["eta_step"].plan(**{**GIVEN, "plateau_round": 10}).step_sizes.tolist() == [0.31] * 9
-
-
-# ---- ceilings ----
 
 
 def test_the_rounds_schedule_equals_whole_number_arithmetic_for_thousands_of_rounds():
@@ -99,9 +93,6 @@ def test_round_up_is_exact_on_exact_numbers_and_arrays_and_prints_as_a_ceiling()
     assert [int(RoundUp(sp.Float(x))) for x in numbers] == [27, 27, 28, 27]
 
 
-# ---- what a plan costs ----
-
-
 def test_the_total_and_the_cubed_ratio_are_plain_sums():
     steps = [exact_steps(47, i) for i in range(1, 10)]
     assert PLAN.total_steps == sum(steps)
@@ -113,9 +104,6 @@ def test_the_total_and_the_cubed_ratio_are_plain_sums():
 def test_the_runtime_is_the_sum_over_the_rounds():
     total = sum(6.71 / 21.3 + 6.71 / 4.9 + 0.017 * exact_steps(47, i) for i in range(1, 10))
     assert PLAN.runtime(**RATES) == pytest.approx(total, rel=1e-14)
-
-
-# ---- refusals ----
 
 
 def test_schedules_ask_for_what_they_follow():

@@ -29,9 +29,6 @@ def spanned(bound, words, **how):
     return grid(bound, read(words.split()), **how)
 
 
-# ---- numbers, ranges, lists ----
-
-
 @pytest.mark.parametrize(
     ("text", "kind", "numbers"),
     [
@@ -77,9 +74,6 @@ def test_so_it_is_in_a_call():
     cases = [(given, f"local_steps {2**53}") for given in (LOST, [3, LOST], np.int64(LOST), np.array([4, LOST]))]
     all_refused(cases, lambda given: shared(smoothness=0.7, local_steps=given), kind=DomainError)
     assert shared.formula(smoothness=0.7, local_steps=HELD) == 0.7 * HELD
-
-
-# ---- sweeps ----
 
 
 def test_sweeps_form_the_outer_product_in_the_order_given():
@@ -154,9 +148,6 @@ def test_a_grid_that_cannot_be_spanned_is_refused_by_name():
             (lambda: spanned(get("decaying_k.theorem_1"), ONE_OF_EIGHT), "client_gradient_variance 1 8"),
         ]
     )
-
-
-# ---- files ----
 
 
 @pytest.fixture

@@ -93,8 +93,6 @@ def test_everyone_takes_part_where_no_cohort_is_given():
     assert train(**plan).columns == train(**plan, cohort=4).columns
 
 
-# ---- runs that change their method ----
-
 TOY = {
     "problem": "softmax(held_out(iris))", "partition": "iid", "clients": 3, "seed": 4, "local_steps": 2, "batch": 5,
     "step_size": 0.1, "measure": ["test_accuracy"], "every": 1,

@@ -103,9 +103,6 @@ def test_gradients_along_a_path_and_the_smallest_offset():
         assert offset_along(seen, factor) == pytest.approx(candidates[np.argmax(serves)], abs=2e-4)
 
 
-# ---- all together ----
-
-
 def test_constants_of_ridge_are_closed_forms_and_hold_along_the_run():
     problem = ridge()
     steps = visited(problem, fedavg, SETTING, 3)

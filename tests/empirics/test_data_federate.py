@@ -71,9 +71,6 @@ def test_augmented_batches_of_clients_that_cannot_fill_one_are_all_they_hold():
     assert (inputs.shape, targets.shape) == ((4, 5, 1, 6, 6), (4, 5))
 
 
-# ---- tests of clients ----
-
-
 def test_held_out_samples_are_not_trained_on():
     data = images()
     built = federate(data, Dirichlet(1.0, least=3), 5, seed=4, local_test="held_out", test_share=0.3)

@@ -29,9 +29,6 @@ def written(tmp_path, text):
     return str(tmp_path / "rows.csv")
 
 
-# ---- targets and groups ----
-
-
 def test_a_target_of_words_is_classes_and_one_of_numbers_regression_unless_classes_are_asked_for(people):
     found = table(str(people), "colour", "who", leave_out="score")
     assert found.inputs.tolist() == [[1.5, -2], [0.25, 7], [-3, 0.125], [4, 5]]
@@ -53,9 +50,6 @@ def test_whole_numbers_of_64_bits_make_as_many_clients_as_they_are(tmp_path):
         assert found.groups.tolist() == [1, 0, 1, 2]
         assert found.inputs.tolist() == [[1], [0], [1], [1]]
     assert from_frame(frame.astype({"id": "Int64"}), "dose", "id").groups.tolist() == [1, 0, 1, 2]
-
-
-# ---- what is wrong with a table ----
 
 
 def test_what_is_missing_or_not_a_plain_number_is_refused_by_line_column_and_value(tmp_path):
@@ -123,9 +117,6 @@ def test_text_among_numbers_and_other_notations_do_not_become_classes_unless_the
         assert table(path, "y", kind="classes").classes == 4
 
 
-# ---- columns and frames ----
-
-
 def test_an_index_that_was_saved_is_refused_and_columns_with_blanks_are_left_out(tmp_path):
     path = tmp_path / "saved.csv"
     pandas.DataFrame({"dose": [0.5, 1.5, 2.5], "y": [1.25, 2.75, 0.5]}).to_csv(path)
@@ -190,9 +181,6 @@ def test_what_is_no_number_in_a_frame_is_refused_by_its_column(frame):
     rest = frame.drop(columns="ill")
     all_refused(((lambda change=change: own_problem(rest.assign(**change), "cost", "site"), f"frame {words}")
           for change, words in changes))  # fmt: skip
-
-
-# ---- problems ----
 
 
 @pytest.mark.parametrize(("target", "model"), [("cost", "ridge"), ("ill", "logistic"), ("stage", "softmax")])

@@ -308,9 +308,6 @@ def test_standardising_moves_the_test_set_by_the_same_numbers():
     np.testing.assert_allclose(data.test.inputs[1, 0], -4 / spread)
 
 
-# ---- sets made of another one ----
-
-
 def test_a_test_set_is_kept_out_of_the_training_samples_and_fewer_keeps_some_of_both():
     order = np.arange(53)  # sample i is the number i, of user i % 7
     numbers = Dataset("numbers", order[:, None] / 1.0, order % 3, 3, groups=order % 7, group_names=tuple("abcdefg"))

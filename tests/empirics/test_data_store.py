@@ -105,9 +105,6 @@ def test_the_catalogue_knows_the_files_of_every_set_that_is_not_embedded():
     assert all(files.set == name for name, files in datasets.FILES.items())
 
 
-# ---- downloads, from a server on this machine ----
-
-
 class Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass

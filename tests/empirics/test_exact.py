@@ -169,9 +169,6 @@ def test_cohorts_noise_and_number_of_a_run_that_is_played_are_given():
     )
 
 
-# ---- cohorts ----
-
-
 @cases(
     "sampling cohort shares",
     [("without_replacement", 2, np.full(2, 0.2)), ("without_replacement", 5, np.array([0.15, 0.275])),
@@ -303,9 +300,6 @@ def test_step_sizes_taken_one_after_another_give_the_same_and_what_diverges_is_i
     monkeypatch.setattr("empirics.exact.averaging.AT_ONCE", 1)
     apart = runs.readings(5, STEP_SIZES, 4)
     assert all(apart[word] == pytest.approx(together[word], rel=1e-12) for word in WORDS)
-
-
-# ---- shuffled passes ----
 
 
 def sample_gradients(rng, sizes, dim):

@@ -43,9 +43,6 @@ def gap(engine, algorithm, plan, federation, plain=None):
     return float((trained(engine, algorithm, plan, federation) - plain).abs().max() / moved)
 
 
-# ---- the same numbers ----
-
-
 @cases("local", LOCAL)
 def test_replays_equal_the_loop(local):
     """The methods are those of the tests of the pretended device."""
@@ -86,9 +83,6 @@ def test_first_losses_are_the_loops():
             ]
             assert runs[0] == pytest.approx(runs[1], rel=1e-12)
             assert len(set(runs[0])) == 5
-
-
-# ---- what cannot be replayed ----
 
 
 @pytest.mark.parametrize(
@@ -154,9 +148,6 @@ def test_kernels_that_may_draw_for_dropout_pass_where_there_is_none():
         for chance, passes in ((0.0, True), (0.2, False)):
             given = [chance if i == place else value for i, value in enumerate(arguments)]
             assert draws_nothing(kernel, given, {}) is passes
-
-
-# ---- parts ----
 
 
 def normed():

@@ -27,9 +27,6 @@ def line(tmp_path, refused):
     return run
 
 
-# ---- grids ----
-
-
 def test_a_grid_is_every_combination_once_and_its_size_is_known_without_its_cells():
     grid = Grid("g", {"rounds": 5}, {"a": [1, 2, 2.0], "b": ["x", "y"]}, f"{HERE}:square")
     assert [c.arguments for c in grid.cells()] == [{"a": a, "b": b, "rounds": 5} for a in (1, 2) for b in ("x", "y")]
@@ -96,8 +93,6 @@ def test_a_file_that_holds_no_grid_is_one_line(line, refused):
         ]
     )
 
-
-# ---- cells ----
 
 FINE = {
     "problem": "softmax(held_out(digits))",

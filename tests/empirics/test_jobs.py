@@ -21,9 +21,6 @@ from paper_checks.worst_case.grid_point import GridPoint
 RUN = {"algorithm": "fedavg()", "problem": "softmax(digits)", "seed": 3, "measure": ["train_loss"]}
 
 
-# ---- what a job declares ----
-
-
 @cases("job", jobs.jobs().values())
 def test_a_declaration_says_what_the_function_says(job):
     module, _, name = job.home.partition(":")
@@ -41,9 +38,6 @@ def test_words_of_a_setting_have_its_defaults():
     assert {f.name: f.default for f in fields(GridPoint)}.items() <= jobs.jobs()["tightness"].defaults.items()
     names = [declared.name for module in MODULES for declared in jobs.of_module(module)]
     assert len(names) == len(set(names)) > 5
-
-
-# ---- keys ----
 
 
 def test_a_key_knows_arguments_that_are_not_defaults_and_no_place_of_code(monkeypatch):
@@ -116,9 +110,6 @@ def test_a_changed_table_is_another_cell_and_an_unchanged_one_the_same(tmp_path)
     file = repr(str(sheet))
     assert own_files([f"ridge(table({file}, target='y'))"]) == {str(sheet): sheet}
     assert own_files([f"tables({file})", f"ridge(table({file}", f"a table({file})", f"table(x={file})"]) == {}
-
-
-# ---- what may be called ----
 
 
 def test_other_functions_are_refused_before_anything_is_imported(tmp_path, monkeypatch, refused):

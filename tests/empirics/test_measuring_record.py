@@ -96,8 +96,6 @@ def test_sweeps_keep_the_order_count_every_seed_and_end_with_one_that_fails():
     assert len(ran) < 5000
 
 
-# ---- parameters, bytes and simulated seconds by the formulas of Decaying-K and FedALS, by hand ----
-
 PLAN = Setting(rounds=4, cohort=2, batch=1, local_steps=2, step_size=0.05)
 
 

@@ -79,8 +79,6 @@ def test_a_mistake_is_one_clear_line(file, refused):
     all_refused(options, lambda words: refused("train", "--clients", "4", "--rounds", "1", *words.split()))
 
 
-# ---- errors inside of a file ----
-
 BREAKS = """\
 from dataclasses import dataclass
 from empirics.algorithms.algorithm import fedavg, renamed
@@ -123,9 +121,6 @@ def test_an_algorithm_that_raises_at_once_or_later_names_file_and_line(tmp_path,
         assert "'missing'" in err
 
 
-# ---- results whose file has changed ----
-
-
 def test_a_result_of_a_file_or_table_that_has_changed_since_is_marked_as_stale(file, tmp_path, run):
     sheet = tmp_path / "my.csv"
     problems = {file: f"{file}:my_problem", sheet: f"ridge(table('{sheet}', target='y'))"}
@@ -157,9 +152,6 @@ def test_kept_runs_of_a_table_that_has_changed_since_do_not_go_on(tmp_path, run)
     status, _, err = run(*words, "4")
     assert status == 2
     assert "kept.pt" in err
-
-
-# ---- an own job ----
 
 
 def test_false_is_not_zero_and_one_is_not_true(tmp_path, store):

@@ -31,8 +31,6 @@ def test_assumptions_read_what_the_problem_states():
         _ = network.minimiser
 
 
-# ---- what problems say of themselves, of data and of quadratics alike ----
-
 WEIGHTS = np.array([0.37, 0.21, 0.42])
 
 

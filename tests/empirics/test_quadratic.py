@@ -37,9 +37,6 @@ def test_smoothness_convexity_and_the_pl_constant_are_extreme_slopes_and_ratios(
     assert problem.strong_convexity < problem.pl_constant < problem.smoothness
 
 
-# ---- gradient dissimilarity ----
-
-
 def searched_offset(problem, factor):
     """Largest excess of the clients' gradients over ``factor`` times the global one, by gradient search."""
 
@@ -76,9 +73,6 @@ def test_senseless_federations_are_refused():
         ({"curvatures": np.array([np.diag([1.0, 0.0])] * 2)}, "mean curvature"),
     ]
     all_refused(wrong, lambda change: Quadratics(**{**values, **change}))
-
-
-# ---- training ----
 
 
 def test_gradient_is_the_derivative_of_the_loss(problem):

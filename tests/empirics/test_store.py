@@ -24,9 +24,6 @@ CELL = CELLS[0]
 OUTCOME = Outcome({"round": [0, 5], "value": [0.1, 1 / 3], "layer": ["", "head"], "client": [None, 2]}, {"n": 2})
 
 
-# ---- names ----
-
-
 def test_one_call_has_one_text_and_one_key():
     for one, other in (
         ("relaxed( scaffold(),beta = .05)", "relaxed(scaffold(), beta=0.05)"),
@@ -49,9 +46,6 @@ def test_canonical_data():
             (lambda: canonical({"x": object()}), "text number list"),
         ]
     )
-
-
-# ---- writing and reading ----
 
 
 def changed(store, statement, *values):
@@ -111,8 +105,6 @@ def test_a_store_is_one_file_that_can_be_copied_and_read_where_nothing_can_be_wr
     copy.folder.chmod(0o700)
 
 
-# ---- kills and a full disk ----
-
 FULL = """
 import resource, sys
 from pathlib import Path
@@ -144,9 +136,6 @@ def test_a_full_disk_loses_nothing_and_says_so(store):
     assert store.has(CELL)
     assert [path.name for path in store.folder.iterdir()] == [store.file.name]
     assert changed(store, "PRAGMA integrity_check") == [("ok",)]
-
-
-# ---- damage ----
 
 
 @pytest.fixture

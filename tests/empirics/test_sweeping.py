@@ -32,9 +32,6 @@ def written(tmp_path, function, more="", numbers=range(6)):
     return path
 
 
-# ---- running ----
-
-
 def test_what_is_there_is_not_computed_again(store, tmp_path):
     grid, trace = traced(tmp_path)
     assert [d.how for d in sweep(grid.cells(), store, workers=0)] == ["done"] * 3
@@ -105,9 +102,6 @@ def test_a_store_that_cannot_be_one_and_a_cluster_that_is_none_are_found_first(s
     all_refused([(lambda: sweep(SQUARES.cells(), store, scheduler=address), address)])
 
 
-# ---- processes ----
-
-
 @pytest.mark.slow
 def test_workers_that_are_killed_cost_no_cell_and_workers_change_no_byte(tmp_path):
     marks = tmp_path / "marks"
@@ -153,9 +147,6 @@ def test_two_sweeps_with_workers_of_their_own_run_on_one_store_at_once_without_a
     store, cells = Store(tmp_path / "store"), read_grid(str(grid)).cells()
     assert len(store.of(cells)) == 8
     assert all(k.columns() for k in store.of(cells))
-
-
-# ---- going on ----
 
 
 def length(store, rounds, **options):
@@ -207,9 +198,6 @@ def test_a_state_that_cannot_be_gone_on_from_costs_a_run_from_the_start(why, tmp
     for path in tmp_path.glob("*.pt"):
         (run,) = read(path).runs.values()
         assert run.reached.state.round == 4
-
-
-# ---- where cells compute ----
 
 
 def on_a_gpu(**more):

@@ -33,9 +33,6 @@ def test_workers_take_the_gpus_that_are_theirs_and_cpu_sweeps_none(visible, card
     assert [each[processes.VISIBLE] for each in environments(5, ["a", "b"])] == ["a", "b", "a", "b", "a"]
 
 
-# ---- endings ----
-
-
 def squares(tmp_path, sleep=0.0, trace=""):
     path = tmp_path / "squares.toml"
     path.write_text(

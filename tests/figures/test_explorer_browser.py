@@ -22,8 +22,6 @@ def property_of(page, selector, name="value"):
     return page.find(selector).get_property(name)
 
 
-# ---- the panel of the theorem that is shown ----
-
 POINTED = """
 const [kind, share] = arguments, box = document.getElementById("chart");
 const {left, top, width} = box.getBoundingClientRect();
@@ -72,9 +70,6 @@ def test_numbers_that_a_setting_lacks_come_from_the_example_until_they_are_told(
     assert whole.js("return explorer.told().given.local_gap") == 0.3
 
 
-# ---- pages of single bounds ----
-
-
 def test_bounds_with_given_values_and_out_of_files_are_copied_and_go_around(shared, tmp_path, capsys, monkeypatch):
     fixed = BOUNDS["fedals.one_round"].fix(smoothness=2.5, client_weight=[0.5, 0.3, 0.2])
     mine = replace(BOUNDS["fedals.one_round"], name="mine.other", source=Source("my notes", "Lemma 1"))
@@ -118,9 +113,6 @@ def test_a_run_of_a_store_is_a_setting_whose_points_are_drawn(shared, tmp_path):
     assert not shared.complaints()
 
 
-# ---- copies ----
-
-
 def test_copying_with_a_clipboard_and_without_one(whole):
     whole.choose("theorem", REPAIRED)
     whole.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite"]})
@@ -136,8 +128,6 @@ def test_copying_with_a_clipboard_and_without_one(whole):
     whole.settle("document.getElementById('copied').textContent.includes('Ctrl+C')")
     assert BOUNDS[REPAIRED].latex() in property_of(whole, "#manual")
 
-
-# ---- the keyboard, looks ----
 
 REACHABLE = """
 return [...document.querySelectorAll("input, select, button, summary, .scroll[tabindex]")]
@@ -187,9 +177,6 @@ def test_the_page_fits_every_width_and_shows_the_map_first(whole, file):
             places = whole.js(order, "plane", "plan-sliders", "ladder")
             assert places[0] < places[1]
             assert places == sorted(places) or width == 1440
-
-
-# ---- a notebook ----
 
 
 def test_a_notebook_shows_a_page_in_a_frame_that_may_keep_nothing(shared, tmp_path):

@@ -126,8 +126,6 @@ def test_the_plane_comes_out_of_a_thread_and_without_one_is_the_same(whole):
     assert {name for name in ours if ours[name] != theirs[name]} <= {shown}, "that one is looked at closely"
 
 
-# ---- numbers beside the rows ----
-
 BESIDE = """
 return [...document.querySelectorAll("#ladder li.row")].map((row) => [row.querySelector("button").dataset.name,
   row.querySelector(".of").textContent,
@@ -163,9 +161,6 @@ def test_committed_numbers_stand_beside_their_class_alone(whole):
     assert sum("exact worst case" in title for title in titles) == 6
     assert sum(title.startswith("the least of these") for title in titles) == 1
     assert whole.text("#ladder").count("◆ ") == 3
-
-
-# ---- the opening ----
 
 
 def test_the_page_opens_with_a_story_whose_numbers_are_those_of_the_tables(whole, file):

@@ -76,9 +76,6 @@ def made(tmp_path_factory):
     return folder / "out"
 
 
-# ---- reading ----
-
-
 def test_runs_read_curves_layers_and_the_mean_of_the_last_values(store):
     runs = Runs(store)
     at, values = runs.curve(cell("beta=0.05", 1), "test_accuracy")
@@ -98,9 +95,6 @@ def test_missing_failed_and_diverged_runs_are_told_apart(store):
     assert math.isnan(runs.last(gone, "test_accuracy", diverged=0.0))
     assert len(runs.curve(gone, "test_accuracy")[0]) == 0
     assert runs.last(burst, "test_accuracy", diverged=0.0) == 0.0
-
-
-# ---- writing ----
 
 
 def test_the_same_runs_give_the_same_bytes_in_the_report_too(made, tmp_path):
@@ -149,9 +143,6 @@ def test_whatever_a_table_shows_stays_in_its_row(tmp_path):
         assert list(csv.DictReader(file)) == [{"a": 'x, "y"\nz', **dict.fromkeys(COLUMNS, "")}]
     row = next(line for line in (tmp_path / "REPORT.md").read_text().splitlines() if line.startswith("| [FedInit"))
     assert "| a \\| b c |" in row
-
-
-# ---- packed runs ----
 
 
 def test_a_finished_figures_runs_are_packed_and_taken_over(store, tmp_path, monkeypatch):

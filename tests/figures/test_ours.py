@@ -17,9 +17,6 @@ def compared(exact, bound, outside=False):
     return Outcome({**table, "measured": exact, "error": [0.01, 0.01]})
 
 
-# ---- theorems ----
-
-
 def test_a_theorem_held_against_exact_values(store):
     name = COMPARED["fedcog"][0]
     cell = grid.exact("smoke", name, 0)
@@ -35,9 +32,6 @@ def test_a_theorem_held_against_exact_values(store):
     assert theorems.held("holds", outside).verdict is OPEN
     assert "OUTSIDE" in theorems.remark(outside)
     assert not theorems.remark(above)
-
-
-# ---- the cells themselves ----
 
 
 SAMPLED = ["fedinit.lemma_2", "fedinit.theorem_2", "fedinit.theorem_4", "fedcog.theorem", "decaying_k.theorem_1"]

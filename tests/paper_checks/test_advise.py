@@ -20,13 +20,7 @@ from empirics.progress import Silent
 from empirics.training.rounds import rounds as trained_rounds
 from empirics.training.setting import Setting
 from paper_checks.comparing import advise
-from paper_checks.comparing.bound_advice import (
-    BoundAdvice,
-    by_formula,
-    can_advise,
-    formulas,
-    of_bounds,
-)
+from paper_checks.comparing.bound_advice import BoundAdvice, by_formula, can_advise, formulas, of_bounds
 from paper_checks.comparing.goal import Goal, Plan, Point, search_integers
 from paper_checks.comparing.seed_racing import Trials
 from paper_checks.comparing.surrogate import ScheduleAdvice, surrogate, surrogate_runs, SurrogateAdvice, usable

@@ -51,9 +51,6 @@ class Learned:
         }
 
 
-# ---- losses of model minus sample, between two curvatures ----
-
-
 @dataclass(frozen=True)
 class Curve:
     """``value`` and ``slope`` of the loss at model minus sample; curvature between ``low`` and ``high``."""
@@ -75,9 +72,6 @@ def log_cosh(low: float, high: float) -> Curve:
 def two_sided(low: float, high: float) -> Curve:
     """One curvature below the sample and another above it."""
     return Curve(lambda u: np.where(u > 0, high, low) * u**2 / 2, lambda u: np.where(u > 0, high, low) * u, low, high)
-
-
-# ---- many clients ----
 
 
 @dataclass(frozen=True)
@@ -152,9 +146,9 @@ def stated(name: str, found: Learned) -> float:
 
 SQUARES: Attempts = {
     "a single client": lambda: squares([Kind(1, 1, 0.0, 2.0)]),
-    "a million alike clients": lambda: squares([Kind(10**6, 1, 0.0, 2.0)]),
-    "a million clients, half of the weight on one of them": lambda: squares(
-        [Kind(1, 0.5, 1.0, 3.0), Kind(10**6 - 1, 0.5 / (10**6 - 1), -2.0, 0.1)]
+    "100,000 alike clients": lambda: squares([Kind(10**5, 1, 0.0, 2.0)]),
+    "100,000 clients, half of the weight on one of them": lambda: squares(
+        [Kind(1, 0.5, 1.0, 3.0), Kind(10**5 - 1, 0.5 / (10**5 - 1), -2.0, 0.1)]
     ),
     "all noise at one client in ten, the others at its mean": lambda: squares(
         [Kind(1, 0.3, 5.0, 2.0), Kind(9, 0.7 / 9, 5.0, 0.0)]
@@ -173,7 +167,7 @@ CURVES: Attempts = {
 INEXACT: Attempts = {
     "models that ignore the data": lambda: squares([Kind(4, 1, 1.0, 2.0, share=0.0), Kind(1, 2, 9.0, 1.0, share=0.0)]),
     "steps twice too long": lambda: squares([Kind(2, 1, 0.0, 1.0, share=2.0)]),
-    "half of the way from a far start, a million clients": lambda: squares([Kind(10**6, 1, 0, 1, 0.5, start=1e4)]),
+    "half of the way from a far start, 100,000 clients": lambda: squares([Kind(10**5, 1, 0, 1, 0.5, start=1e4)]),
     "one client learns, the others do not": lambda: squares(
         [Kind(1, 0.9, 0.0, 4.0), Kind(9, 0.1 / 9, 0.0, 4.0, share=0.0)]
     ),
@@ -186,7 +180,7 @@ STATEMENTS: dict[str, Attempts] = {
     "one_round_sharp": MINIMISERS,
     "one_round_noise_sharp": MINIMISERS,
     "one_round_constants_sharp": MINIMISERS,
-    **{name: {**INEXACT, **CURVES, "a million alike clients": SQUARES["a million alike clients"]} for name in SOLVERS},
+    **{name: {**INEXACT, **CURVES, "100,000 alike clients": SQUARES["100,000 alike clients"]} for name in SOLVERS},
 }
 NEAREST = {
     "one_round": 1.0, "one_round_sharp": 1.0, "one_round_noise_sharp": 1.0, "one_round_constants_sharp": 1.0,
@@ -215,14 +209,13 @@ def test_one_round_is_broken_by_no_attempt_and_the_nearest_comes_as_near_as_is_s
 def test_the_attempts_break_the_first_term_alone(instances):
     broken = [a for a in MINIMISERS if stated("one_round_iid_claimed", instances[a]) < instances[a].gap * 0.999]
     assert len(broken) >= 6
-    assert "a million alike clients" in broken
+    assert "100,000 alike clients" in broken
 
 
 # ---- Case I, and what replaces Theorem 4.3, at any number of clients ----
 
 
-@pytest.mark.slow
-@cases("clients cohort", [(1, 1), (2, 1), (2, 2), (50, 37), (1000, 1), (1000, 999), (10**5, 1), (10**5, 10**5)])
+@cases("clients cohort", [(1, 1), (2, 1), (2, 2), (50, 37), (1000, 1), (1000, 999), (1000, 1000)])
 def test_case_1_without_non_iidness_is_the_gap_for_squared_distances(cohort, clients):
     """The mean squared share of a binomial number of draws; half of the clients weigh three times as much."""
     raw = np.where(np.arange(clients) % 2 == 0, 3.0, 1.0)
@@ -233,10 +226,9 @@ def test_case_1_without_non_iidness_is_the_gap_for_squared_distances(cohort, cli
     assert bound(**given, samples=6, smoothness=1.0, strong_convexity=1.0, cohort=cohort) == pytest.approx(gap)
 
 
-ONE_STEP = [(1, 1.0), (1, 1e-3), (2, 0.5), (40, 1.0), (10**5, 0.5), (10**5, 1e-3)]
+ONE_STEP = [(1, 1.0), (1, 1e-3), (2, 0.5), (40, 1.0), (1000, 0.5), (1000, 1e-3)]
 
 
-@pytest.mark.slow
 @cases("clients size taken", [(*step, taken) for step in ONE_STEP for taken in (1, 10, 10**4)])
 def test_what_replaces_theorem_4_3_is_the_gap_for_squared_distances(clients, taken, size):
     """Each step goes ``size`` of the way to a fresh sample: the model's covariance with their mean, clients unlike."""

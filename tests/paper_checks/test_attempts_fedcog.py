@@ -24,8 +24,6 @@ def longest(steps, factor, smooth):
     return min(1 / (2 * steps), (drift * (2 * factor + 1)) ** -0.5 if drift else np.inf) / smooth * JUST_BELOW
 
 
-# ---- parabolas, distilled around the first model of a round ----
-
 DISTILLED = {  # curvatures, curvatures of the distillation losses, beta^2 over the least that is possible
     "distillation steeper than the task": ((1.0, 1.0), (9.0, 9.0), 1.0),
     "generated data of each client's own": ((1.0, 1.0), (0.0, 9.0), 1.0),

@@ -54,9 +54,6 @@ def steady(report):
     return {name: ROUNDING.sub("0", text) for name, text in shown.items()}
 
 
-# ---- the papers' claims ----
-
-
 @pytest.mark.slow
 def test_every_claim_gives_its_audited_verdict(verdicts):
     assert set(verdicts) == {name for name, c in CLAIMS.items() if not c.deep}
@@ -169,12 +166,6 @@ def test_a_claim_is_found_by_name_and_an_unknown_one_refused_with_the_nearest():
     assert claim(name) is CLAIMS[name]
     with pytest.raises(UnknownNameError, match=name.replace(".", r"\.")):
         claim(name + "x")
-
-
-# ---- declaring claims ----
-
-
-# ---- running checks ----
 
 
 @cases(

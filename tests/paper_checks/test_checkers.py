@@ -2,20 +2,7 @@
 
 import pytest
 import sympy as sp
-from checker_toys import (
-    all_are,
-    bound,
-    depth,
-    inner,
-    limited,
-    offset,
-    place,
-    portion,
-    repeats,
-    run,
-    speed,
-    width,
-)
+from checker_toys import all_are, bound, depth, inner, limited, offset, place, portion, repeats, run, speed, width
 from loops import cases
 
 from bounds.catalog import BOUNDS
@@ -346,9 +333,6 @@ def test_misspelt_names_and_nonsense_values_are_refused():
 )
 def test_conditions_written_out_again_are_the_same_as_functions(written, status):
     all_are(status, requires({"toys.f": written}), f=bound("toys.f", speed, speed <= width / 3, repeats >= 7))
-
-
-# ---- vacuity ----
 
 
 def test_informative_somewhere_and_nowhere():

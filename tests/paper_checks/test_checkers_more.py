@@ -7,20 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy as sp
-from checker_toys import (
-    all_are,
-    audited,
-    cost,
-    delay,
-    depth,
-    offset,
-    place,
-    portion,
-    repeats,
-    run,
-    speed,
-    width,
-)
+from checker_toys import all_are, audited, cost, delay, depth, offset, place, portion, repeats, run, speed, width
 from loops import cases
 from scipy import stats
 
@@ -127,8 +114,6 @@ def test_a_difference_has_the_noise_of_all_its_means():
         all_are(status, Ordered({"gain": NOISY["gain"], "by": mean(number)}, ("by < gain",), runs=8))
 
 
-# ---- trends ----
-
 X = np.geomspace(3, 900, 12)
 SHUFFLED = X[[5, 2, 9, 0, 11, 3, 1, 8, 4, 10, 7, 6]]
 
@@ -144,9 +129,6 @@ def test_a_slope_is_recognised_and_another_caught():
     all_are(FAILS, *(SlopeIs(curve, -0.5) for curve in others))
     ways = (SlopeIs(lambda book, s=slope: (X, X**s), -0.5, found=-1.0) for slope in (-1.0, -1.2))
     assert audited(*ways) == [True, False]
-
-
-# ---- units ----
 
 
 def test_units_are_recognised_and_slips_caught():
@@ -205,9 +187,6 @@ def test_what_is_refuted_must_fail_in_the_audited_way():
 def test_open_only_says_why():
     found = run(Open("the data are not published"))
     assert (found.status, found.grade, found.evidence) == (OPEN, Grade.READ, "the data are not published")
-
-
-# ---- what cannot be checked ----
 
 
 @cases(

@@ -233,9 +233,6 @@ def test_the_tables_of_conditions_statistics_conversions_and_standings_fit_the_c
         assert word == HOLDS or (repair == name) == (word != FAILS), name
 
 
-# ---- looks ----
-
-
 def test_as_json_it_is_whole_and_strict():
     found = json.loads(table().to_json(), parse_constant=lambda word: pytest.fail(word))
     assert len(found["rows"]) == len(table().rows)
@@ -297,9 +294,6 @@ def test_a_bound_of_ones_own_does_not_replace_another_one():
 def test_of_a_start_that_is_known_within_an_interval_the_low_end_is_what_nobody_needs_a_theorem_for():
     s = Scenario.of({"initial_gap": 3, "smoothness": 1.7, "_interval": {"initial_gap": [2.5, 5]}})
     assert trivial("optimality_gap", s) == (5, 2.5)
-
-
-# ---- what is chosen, and what is said of it ----
 
 
 # ---- rows that are composed of others ----
@@ -477,9 +471,6 @@ def test_the_least_over_rounds_is_not_the_mean_of_the_seeds_own():
     assert estimated(values, "last", "state") == (9.0, 0.0)
 
 
-# ---- worst cases ----
-
-
 def test_a_committed_worst_case_is_found_in_the_scenarios_units():
     kept = next(r for r in committed("decaying_k.theorem_1_sharp") if r["rounds"] == r["local_steps"] == 2)
     L, D = 2.3, 0.6
@@ -497,9 +488,6 @@ def test_a_committed_worst_case_is_found_in_the_scenarios_units():
         assert any(line.startswith("exact worst case: ") and why in line for line in text.splitlines())
 
 
-# ---- price ----
-
-
 def test_the_price_is_where_the_bound_begins_to_speak():
     """Least over step sizes of 2 D/(e K R) + L e s K is 2 sqrt(2 L s D/R): below g from R = 8 L s D/g^2 on."""
     one = own("sum", 2 * initial_gap / (step_size * local_steps * rounds)
@@ -514,9 +502,6 @@ def test_the_price_is_where_the_bound_begins_to_speak():
     assert (
         row_of(compare("grad_norm_sq", there.at(rounds=found.rounds // 2), own=[one]), "own.sum").state != "informative"
     )
-
-
-# ---- looks, and the verb ----
 
 
 def test_the_formulas_of_the_papers_stand_below_printed_and_derived():

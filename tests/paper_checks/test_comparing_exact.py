@@ -245,9 +245,6 @@ def test_no_theorem_on_one_machine_is_below_the_exact_number_of_the_federation()
     assert {"classics.bottou_4_6", "classics.bottou_4_8", "classics.local_sgd_theorem_1"} <= looked
 
 
-# ---- what is put in keeps theorems valid ----
-
-
 @cases("leave full", product(DROPPED, (False, True)))
 def test_no_bound_is_below_the_exact_number_of_its_class(leave, full):
     checked = 0
@@ -262,9 +259,6 @@ def test_no_bound_is_below_the_exact_number_of_its_class(leave, full):
                     assert row.low <= row.high * (1 + CLOSE)
                     checked += 1
     assert checked > 10
-
-
-# ---- SCAFFOLD ----
 
 
 KNOWN = dict(

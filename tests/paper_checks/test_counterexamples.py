@@ -13,16 +13,7 @@ from bounds.catalog import BOUNDS
 from bounds.operators import ClientMean
 from bounds.quantities import quantities_of, Quantity
 from bounds.vocabulary import client_weight, cohort, local_gap
-from paper_checks.claims.checkers import (
-    ArgminIs,
-    At,
-    ImpliedBy,
-    MonotoneIn,
-    OrderIs,
-    Same,
-    TendsTo,
-    term,
-)
+from paper_checks.claims.checkers import ArgminIs, At, ImpliedBy, MonotoneIn, OrderIs, Same, TendsTo, term
 from paper_checks.claims.checkers.clouds import Cloud
 from paper_checks.claims.checkers.formulas import relations
 from paper_checks.claims.checkers.points import points, true_at
@@ -101,8 +92,6 @@ def test_every_counterexample_of_the_audit_meets_the_hypotheses(verdicts):
     assert {name: off for name, v in failing.items() if (off := left_over(name, v))} == {}
     assert all(broken(failing[name].finding.witness, failing[name].bounds) for name in ABOUT_A_CONDITION)
 
-
-# ---- the checkers ----
 
 INSIDE = (speed * width <= sp.Rational(1, 7), speed >= 2)
 STATED = {

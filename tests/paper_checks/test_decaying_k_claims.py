@@ -20,9 +20,6 @@ TASKS = {  # size (Mb), K_0, seconds per step, printed share of K_r-rounds
 }
 
 
-# ---- Table 4 ----
-
-
 def local_steps(first, rounds):
     """ceil(K_0 / cbrt(r)), with room for the rounding of the root."""
     return np.ceil(first / np.cbrt(np.arange(1, rounds + 1)) - 1e-9)
@@ -41,9 +38,6 @@ def test_table_4_is_over_the_same_runtime_but_for_cifar(task):
         assert share == pytest.approx(0.1435, abs=1e-4)
 
 
-# ---- Theorem 1 and its lemmas ----
-
-
 def test_the_second_moment_stays_above_the_bound_with_the_defined_g():
     shrink = (1 - 6.5e-5) ** 20
     second = start = (1 - shrink) / (1 + shrink)
@@ -60,9 +54,6 @@ def test_lemma_1_fails_at_the_end_of_a_round_from_the_optimum():
     assert claim("decaying_k.lemma_1").check(Book()).status is Status.FAILS
 
 
-# ---- the means of this audit ----
-
-
 def test_scalar_federations_run_as_by_hand():
     problem = Scalars.of((2, -1), (1, 3))
     assert problem.local(1, Fraction(1), 2, Fraction(1, 4)) == [1, Fraction(-1, 2), Fraction(-7, 8)]
@@ -76,9 +67,6 @@ def test_scalar_federations_run_as_by_hand():
 
 def test_every_failing_claim_says_why():
     assert not [c.name for c in CLAIMS.values() if c.paper == "decaying_k" and c.known is Status.FAILS and not c.note]
-
-
-# ---- verdicts as wide as their evidence ----
 
 
 def test_what_the_improved_theorem_is_above_is_an_upper_estimate_and_gradient_descent_attains_it():

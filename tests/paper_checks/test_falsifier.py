@@ -110,9 +110,6 @@ def test_every_word_of_the_vocabulary_that_an_instance_has_can_be_held(name):
             assert family.instance(bound, pinned.point(place))[word] == instance[word], (family.name, word)
 
 
-# ---- definitions, scans ----
-
-
 def test_a_definition_takes_the_place_of_the_assumption_it_makes_concrete():
     lemma = defined(get("decaying_k.lemma_1"), get("decaying_k.gradient_cap"))
     words = {q.name for q in lemma.quantities}

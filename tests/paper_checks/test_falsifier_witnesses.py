@@ -50,8 +50,6 @@ def test_an_instance_that_is_no_violation_does_not_replay_as_one():
         replay(replace(witness, formula="0"))
 
 
-# ---- the file of a search that finds nothing ----
-
 SOUND, BROKEN = "fedcog.theorem", "decaying_k.theorem_1"
 
 
@@ -79,8 +77,6 @@ def test_a_violation_that_was_found_before_stays_and_is_said_to_be_none_of_this_
     assert path.read_text() != kept
     assert load_witness(path).command.endswith("--evaluations 400 --family quadratics")
 
-
-# ---- files that somebody has changed ----
 
 LINEAR, ONE_ROUND = "fedcog_eq_19", "fedals.one_round_iid_claimed"
 

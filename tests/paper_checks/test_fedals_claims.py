@@ -72,9 +72,6 @@ def test_where_curvatures_differ_the_gap_grows_with_the_distance_at_one_local_ga
     assert f"{gap}," in found.evidence or place != -100
 
 
-# ---- Theorem 4.3: negative non-iidness ----
-
-
 def walked(clients, steps, pull):
     """Gap, mean non-iidness and mean suboptimality of clients that take a step towards each of their fair coins.
 
@@ -109,9 +106,6 @@ def test_the_moments_of_walks_are_those_of_all_coins(clients, steps, pull):
     assert (walk.gap, walk.non_iidness, walk.suboptimality) == walked(clients, steps, pull)
 
 
-# ---- Algorithms 1 to 4, and what SCAFFOLD sends ----
-
-
 def test_control_variables_of_version_1_stay_at_zero_so_that_its_algorithm_4_is_its_algorithm_1():
     """The listing's counter rounds*tau + t in plain numbers, and both listings run."""
     reached = [(r, t) for r in range(1, 9) for t in range(3) if (r * 3 + t) % 3 == 0]
@@ -144,9 +138,6 @@ def test_the_readings_that_are_trained_average_the_extractor_when_the_listings_d
         if reading in runs:
             runs[reading].run(rounds)
         assert due == (runs[reading].sent[listings.PHI] if reading in runs else whole)
-
-
-# ---- Theorem 4.1, read otherwise than its proof ----
 
 
 @pytest.mark.slow

@@ -51,9 +51,6 @@ def test_lemma_3_and_the_descent_inequality_fail_as_listed_and_by_how_much():
     assert 2 * 0.99 * apart[-1] > 100 * 12 * 2 / 200**2 * square[-1]  # Lemma 2, absent clients where they stay
 
 
-# ---- Theorems 1, 2, 4 and 5, refuted where one of many equal clients w^2/2 is drawn ----
-
-
 def admitted(c, x, beta, lam):
     """The conditions of Theorem 1 at N = 1 and x = eta K L."""
     left = 1 - 39 * x - 3900 * beta**2 * x / (1 - 72 * beta**2) - 12 * x**2

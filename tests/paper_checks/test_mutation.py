@@ -41,10 +41,7 @@ def test_every_mutant_is_a_bound_that_says_something_else():
     errors_of = {m.error: m.bound.conditions for m in mutants(capped) if m.place == "condition 'few'"}
     assert errors_of.pop("dropped") == ()
     relations = {error: [c.relation for c in conditions] for error, conditions in errors_of.items()}
-    assert relations == {
-        "turned around": [cohort >= 3 * runtime],
-        "right side doubled": [cohort <= 6 * runtime],
-    }
+    assert relations == {"turned around": [cohort >= 3 * runtime], "right side doubled": [cohort <= 6 * runtime]}
 
 
 def test_a_claim_that_pins_the_formula_notices_every_error_and_a_weak_one_leaves_survivors():

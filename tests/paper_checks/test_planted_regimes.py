@@ -92,9 +92,6 @@ def searches(declared, depth=0):
             yield from searches(getattr(declared, each.name), depth + 1)
 
 
-# ---- what a search says of itself ----
-
-
 def test_a_search_says_its_box_its_regimes_and_its_power():
     found = Dominates("fedinit.lemma_2", evaluations=60, family="quadratics")(Book())
     assert found.grade is Grade.SEARCHED
@@ -154,8 +151,6 @@ def test_the_share_of_a_term_is_what_the_measured_number_exceeds_the_others_by()
     assert beside(replace(bound, relation=">="), values, np.array([4.2, 2.5])).shares == {}
 
 
-# ---- what makes the far regimes exact ----
-
 FAR = {"clients": 40, "kinds": 2, "count_0": 1, "count_1": 39, "dim": 1, "cohort": 3, "with_replacement": 0,
        "local_steps": 3, "floor": 0, "step_size": 0.003, "relaxation": 0.01, "start_0": 1.3, "contraction": 0.1,
        "dissimilarity_factor": 3.1, "weight_0": 1, "weight_1": 1, "curvature_0_0": 1.1, "curvature_1_0": 0.8,
@@ -209,9 +204,6 @@ def test_the_edge_beyond_which_stale_models_grow_is_found_by_bisection():
     edge = searcher._bisected(place, share, 0.0)
     found = [family.instance(bound, searcher.box.point(side)) for side in edge]
     assert [float(instance["relaxation"]) for instance in found] == pytest.approx([1 / 29] * 2, rel=1e-3)
-
-
-# ---- weakened assumptions: cases that meet every stated hypothesis but for one that a proof uses ----
 
 
 NEEDED = [

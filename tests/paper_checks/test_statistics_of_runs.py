@@ -73,9 +73,6 @@ def test_a_weighted_mean_is_a_class_of_its_own_that_bounds_the_least_and_not_the
     assert never(at, statistic="last")
 
 
-# ---- engines ----
-
-
 @cases("weights offset", [(None, 2.5), (BOTH, None)])
 def test_the_gap_of_an_average_is_that_of_the_joint_law_of_all_iterates(weights, offset):
     """Mean and covariance of all models and of their sum, step by step, in one large matrix."""
@@ -106,9 +103,6 @@ def test_the_gap_of_an_average_is_that_of_the_joint_law_of_all_iterates(weights,
     assert run.average_gap(None if weights else BOTH) != pytest.approx(gap, rel=1e-2)
     by_groups = exact_run(problem, algorithm("fedavg()"), setting)
     np.testing.assert_allclose(by_groups.iterations("optimality_gap"), run.iterations("optimality_gap"), rtol=1e-10)
-
-
-# ---- SCAFFOLD's theorem ----
 
 
 def test_scaffolds_weighted_mean_is_that_of_the_gaps_before_its_rounds():
@@ -199,9 +193,6 @@ def test_what_a_bound_says_of_its_step_sizes_is_put_in_exactly():
     assert floats == pytest.approx({n: float(v) for n, v in told.items()}, rel=1e-13)
 
 
-# ---- sums over one round ----
-
-
 @cases("name share", [("local_gd_lemma_2", 1 / 500), ("field_guide_lemma_1", 1 / 5), ("local_gd_lemma_1", 1 / 50),
      ("local_sgd_recursion", 1 / 3), ("local_sgd_lemma_1", 1 / 20)])  # fmt: skip
 def test_lemmas_on_one_round_or_step_are_held_exactly_and_what_is_left_of_them_is_violated(name, share):
@@ -209,9 +200,6 @@ def test_lemmas_on_one_round_or_step_are_held_exactly_and_what_is_left_of_them_i
     assert {line.verdict for line in validate(bound, EXACT, few).rows} == {Verdict.HOLDS_HERE}
     low = replace(bound, name="own.low", terms={n: share * x for n, x in bound.terms.items()})
     assert Verdict.VIOLATED in {line.verdict for line in validate(low, EXACT, few).rows}
-
-
-# ---- training ----
 
 
 def loss_of(problem, w):
@@ -243,9 +231,6 @@ def test_weighted_statements_are_held_against_training(bound):
     (line,) = validate(bound, RUNS, told).rows
     assert float(line.measured.value) == pytest.approx(expected, rel=1e-9)
     assert line.why == ""  # a batch is all six samples, so that the gradient variance is 0, and proved
-
-
-# ---- from the mean of the gaps to the gap of the average ----
 
 
 @cases("target", ["optimality_gap", "distance_sq"])

@@ -23,14 +23,7 @@ from paper_checks.worst_case.grid_point import GridPoint, NAMES, question, undra
 from paper_checks.worst_case.jobs import proof_time, terms, tightness
 from paper_checks.worst_case.program import WorstCaseError
 from paper_checks.worst_case.solve import answer
-from paper_checks.worst_case.tightness_table import (
-    best_steps,
-    committed,
-    constants,
-    FOLDER,
-    smallest_factors,
-    WHOLE,
-)
+from paper_checks.worst_case.tightness_table import best_steps, committed, constants, FOLDER, smallest_factors, WHOLE
 
 REACHED = [name for name, bound in BOUNDS.items() if not can(bound, WORST)]
 TABLED = [name for name in REACHED if BOUNDS[name].source.paper != "classics"]

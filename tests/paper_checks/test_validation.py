@@ -15,14 +15,7 @@ from bounds.catalog import get
 from bounds.vocabulary import clients, gradient_variance, samples
 from empirics.measuring.estimates import Estimate, jackknife
 from paper_checks.runs.can import can
-from paper_checks.validation import (
-    Comparison,
-    every,
-    Options,
-    validate,
-    VALIDATIONS,
-    Verdict,
-)
+from paper_checks.validation import Comparison, every, Options, validate, VALIDATIONS, Verdict
 from paper_checks.validation.comparison import judge, Line
 from paper_checks.validation.gaussian_mean import exact_mean
 from paper_checks.validation.options import DRAWS, EXACT, RUNS

@@ -195,9 +195,6 @@ def test_runs_of_different_plans_are_no_seeds_of_one(judge):
     assert (status, "learning_rate" in out) == (0, True)
 
 
-# ---- many seeds ----
-
-
 GIVEN = {
     "smoothness": 2.5, "gradient_variance": 0.2, "dissimilarity_offset": 0.3, "dissimilarity_factor": 1.1,
     "initial_gap": 0.9, "local_steps": 2, "step_size": 0.002, "clients": 6, "cohort": 3, "relaxation": 0.01,
@@ -242,9 +239,6 @@ def judged(tmp_path):
 
 
 LARGE, SMALL = 1e9, 1e-9
-
-
-# ---- the rule ----
 
 
 def test_the_moments_of_a_statistic_over_seven():

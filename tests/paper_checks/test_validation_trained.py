@@ -54,8 +54,6 @@ def training(name_or_bound, *words):
     return planned(bound, Options.of(RUNS, **given), {})
 
 
-# ---- which bounds can be measured ----
-
 UNMEASURED = {
     "next_separation": "fedinit.lemma_6",
     "takes_part": "decaying_k.theorem_1_appendix",
@@ -265,9 +263,6 @@ def test_the_plan_decides_conditions_in_words():
         noise = [line for line in found.standing if "bounded variance" in line]
         assert noise
         assert all(line.startswith("met: ") for line in noise)
-
-
-# ---- pairs of runs ----
 
 
 def coins(clients):

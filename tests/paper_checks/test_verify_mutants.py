@@ -30,9 +30,6 @@ FACTORS = [Fraction(x) for x in ("0", "-1", "1/2", "2", "97/100", "103/100", "10
 WORDS = [None, True, "", "0", "1", "-1", [], {}, 7, "1e-3", "fedavg", "fedprox", "scaffold", "last", "min", "mean"]
 
 
-# ---- federations of two clients with parabolas on a line, played in plain loops ----
-
-
 def played(claim, rounds, sizes, curvatures, minima, start, noise=None, cohorts=None):
     """Server models, the clients' models before every step round by round and after the last one."""
     method, p, n = claim["method"], float(Fraction(claim["parameter"])), len(curvatures)

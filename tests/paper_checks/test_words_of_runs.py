@@ -24,8 +24,6 @@ from paper_checks.runs.words import along, giver, readable, WORDS
 from paper_checks.validation.exact import compare
 from paper_checks.worst_case import objectives
 
-# ---- words ----
-
 
 @cases("evidence", EVIDENCE)
 def test_every_word_of_a_bound_that_is_served_has_exactly_one_source_and_one_without_is_the_reason(evidence):
@@ -64,8 +62,6 @@ def test_worst_cases_have_a_series_for_every_word_that_the_table_says_they_read(
                     {**objectives.ITERATIONS, **objectives.WHOLE} if per == words.ITERATION else objectives.METRICS
                 )
 
-
-# ---- statistics ----
 
 SERIES = [5.0, 3.0, 8.0, 1.0]
 
@@ -160,9 +156,6 @@ def test_the_words_of_a_plan_by_hand():
     assert told["iterations"] == 35
     assert told["steps_cubed_ratio"] == 5**3 / 5
     assert told["squared_step_sizes"] == pytest.approx(sum(0.3**2 for _ in range(35)))
-
-
-# ---- methods ----
 
 
 @cases("name", sorted({b.about.algorithm for b in BOUNDS.values() if b.about} & set(ALGORITHMS)))

@@ -36,9 +36,6 @@ def checked(worst):
     return found
 
 
-# ---- the functions ----
-
-
 def random_interpolant(seed, mu, points=7, dim=3):
     """Numbers that no function need pass through: the interpolant is of the class all the same."""
     draws = np.random.default_rng(seed)
@@ -72,9 +69,6 @@ def test_coincident_and_nearly_coincident_points_and_a_single_one_are_no_trouble
         np.testing.assert_allclose(slopes(f, x, 1e-4), f.gradient(x), atol=1e-6)
     parabola = Interpolant(-1.0, 1.0, np.zeros((1, 1)), np.zeros((1, 1)), np.zeros(1))
     assert parabola.at(np.array([2.0])) == (pytest.approx(2.0), pytest.approx(np.array([2.0])))
-
-
-# ---- runs ----
 
 
 CASES = (
@@ -119,9 +113,6 @@ def test_steps_of_each_round_decay_momentum_other_units_and_a_common_minimiser()
     checked(worst_case("fedavg()", setting(3, 2, 2, 0.01), large, "optimality_gap"))
     # Points coincide and no margin can be kept.
     checked(worst_case("fedavg()", setting(2, 2, 3, 0.5), {**CONVEX, "optimum_dissimilarity": 0.0}, "optimality_gap"))
-
-
-# ---- instances ----
 
 
 def test_a_method_of_ones_own_is_replayed_and_a_damaged_number_shows():

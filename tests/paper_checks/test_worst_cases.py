@@ -189,9 +189,6 @@ def test_a_long_run_is_as_sure_in_few_steps():
     assert long.solved.iterations < 35  # 44 where no step is corrected twice
 
 
-# ---- errors planted in the statement are seen ----
-
-
 # ---- steps with sizes of their own ----
 
 SIZES = (0.5, 0.2, 0.35, 0.6)
@@ -394,9 +391,6 @@ def test_trees_with_more_models_than_gradients_are_solved_and_what_takes_too_lon
     late = replace(worst_case("fedavg()", drawing(2), STRONG, "grad_norm_sq").program, until=0.0)
     with pytest.raises(programs.TooLongError, match="patience"):
         optimum(late)
-
-
-# ---- layers ----
 
 
 def test_every_module_imports_from_those_before_it():
