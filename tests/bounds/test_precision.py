@@ -34,7 +34,7 @@ def test_no_number_is_wrong_and_no_condition_misjudged_without_a_warning(name):
 @pytest.mark.slow
 @every_bound
 def test_no_number_is_wrong_and_no_condition_misjudged_in_any_regime(name):
-    assert not found(name, REGIMES, 12, seed=1000 + len(name))
+    assert not found(name, REGIMES, 6, seed=1000 + len(name))
 
 
 # ---- cancellation ----
