@@ -1,4 +1,12 @@
-"""Every algorithm of the papers by name; plug-ins take an algorithm as their first argument."""
+"""Federated algorithms: every method of the papers by name, and the pieces to build one's own from.
+
+``algorithm("relaxed(scaffold(), beta=0.05)")`` reads an algorithm from text, and ``ALGORITHMS`` lists the methods;
+plug-ins such as ``relaxed`` take another algorithm as their first argument. An ``Algorithm`` (``algorithm.py``) is
+FedAvg with some of its hooks replaced: where clients start, their loss, the direction of a step, the number of steps,
+the server step, and what is remembered from round to round. Start with ``local.py`` (FedProx, SCAFFOLD, FedDyn) and
+``server.py``; ``hooks.py`` checks the hooks of users, ``state.py`` holds what survives a round. Training itself is in
+``empirics.training``.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +16,7 @@ from bounds.errors import UnknownNameError
 
 from ..errors import EmpiricsError
 from ..spec_strings import parse, spec_string
-from .algorithm import Algorithm, fedavg as plain
+from .algorithm import Algorithm, fedavg as FEDAVG
 from .consensus import fedcog, with_consensus_data
 from .contrast import feddecorr, moon
 from .fedgen import fedgen
@@ -24,7 +32,7 @@ from .virtual import vhl
 
 def fedavg() -> Algorithm:
     """FedAvg (McMahan et al. 2017)."""
-    return plain
+    return FEDAVG
 
 
 ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
@@ -38,7 +46,10 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
 
 
 def algorithm(text: str) -> Algorithm:
-    """The algorithm written as ``text``, such as ``relaxed(scaffold(), beta=0.05)``; ``path/file.py:variable``: own."""
+    """Return the algorithm that ``text`` describes, such as ``relaxed(scaffold(), beta=0.05)``.
+
+    ``path/file.py:variable`` reads an ``Algorithm`` from a user's file.
+    """
     try:
         built: Algorithm = parse(text, ALGORITHMS, "algorithm", Algorithm)
     except UnknownNameError:

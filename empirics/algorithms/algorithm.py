@@ -1,7 +1,7 @@
-"""A federated algorithm: the handful of places where published methods differ, FedAvg being the defaults.
+"""A federated algorithm as a set of hooks, one for each place where published methods differ; the defaults are FedAvg.
 
-Every hook is a frozen dataclass with ``__call__``: it prints, hashes and pickles, and it sees stacked flat models
-``(rows, dim)``, one row per active client: an update rule reads like the paper's pseudocode whichever engine runs it.
+Hooks are frozen dataclasses with ``__call__``, so that they print, hash and pickle. They receive stacked flat models
+``(rows, dim)``, one row per active client, so that an update rule reads like the paper's pseudocode in every engine.
 """
 
 from __future__ import annotations
@@ -26,140 +26,158 @@ from .state import Exchange, own_rows, Remembered, State, STATISTICS
 
 
 class GradientAt(Protocol):
-    """The gradient of the local objective, or of another one, at any models ``(rows, dim)`` on the step's batch."""
+    """Function that a ``direction`` hook receives to evaluate further gradients on the batch of the current step.
+
+    It returns the gradient ``(rows, dim)`` of ``objective`` (default: the local objective) at the models ``point``.
+    """
 
     def __call__(self, point: Tensor, objective: Callable[..., Tensor] | None = None) -> Tensor: ...
 
 
 class Work(NamedTuple):
-    """One round of local work as hooks see it; rows follow ``clients``.
+    """One round of local work as hooks receive it; arrays and tensors have one row per active client.
 
-    ``counts`` says how often a client counts in the average (1, or m when it was drawn m times), ``weights`` what its
-    row weighs there. ``steps`` and ``step_size`` are the plan of this round, ``sizes`` the step sizes of its steps
-    (all equal unless a rule changes them within a round), ``step`` the one that is being taken. ``recalled`` keeps,
-    for the round, what ``recall`` has looked up and what hooks made: tensors with a row for every client. ``net`` is
-    the model, for the server's hooks alone. ``shares`` are the rows' weights p_k in the global objective, which sum to
-    1 over all clients (None: 1 over their number). ``momentum`` and ``nesterov`` are those of the local optimiser.
-
-    While local steps are recorded for a GPU, step sizes and the step are tensors, and what else differs from round to
-    round cannot be read: an objective that needs it makes it beforehand, in a method ``prepare(net, batch, work)``
-    that is given the first batch and puts tensors into ``recalled``.
+    While local steps are recorded as a CUDA graph, ``sizes`` and ``step`` are tensors, and Python code that depends on
+    the round runs only once. An objective with such code puts it into a method ``prepare(net, batch, work)``, which is
+    called before the first step, with its batch, and stores tensors in ``recalled``.
     """
 
     state: State
+    """The state before the round."""
     clients: np.ndarray
+    """Numbers of the active clients."""
     rows: Tensor
+    """The same numbers as a tensor, to index the rows of a memory."""
     counts: Tensor
+    """How often each client counts in the average: 1, or m if it was drawn m times."""
     weights: Tensor
+    """Weight of each row in the average of the active clients."""
     steps: np.ndarray
+    """Planned number of local steps of each client."""
     step_size: float
+    """Planned step size of the round."""
     total: int
+    """Number of all clients, active or not."""
     seed: int
     starts: Tensor
+    """The models that the clients start from ``(rows, dim)``."""
     layers: Mapping[str, slice]
+    """Column ranges of the model's layers by name."""
     sizes: np.ndarray
+    """Step size of each local step; all equal unless a rule changes it within a round."""
     recalled: dict[str, Tensor]
+    """Tensors with one row per active client that ``recall`` and hooks store for the duration of the round."""
     labels: Tensor | None = None
-    """How many samples of every class each active client holds ``(rows, classes)``, for methods that ask for it."""
+    """Number of samples of each class that each active client holds ``(rows, classes)``, if ``needs_labels``."""
     step: int = 0
+    """Number of the current local step, from 0."""
     net: Trainable | None = None
+    """The model; only hooks of the server receive it."""
     shares: Tensor | None = None
+    """Weights p_k of the rows in the global objective, which sum to 1 over all clients; None: one over their number."""
     momentum: float = 0.0
+    """Momentum of the local optimiser; ``nesterov`` is its variant."""
     nesterov: bool = False
 
     @property
     def past_momentum(self) -> float | Tensor:
-        """What a direction that stays the same during a round is to be multiplied by in this step, so that it comes
-        out of the local momentum as it was."""
+        """Factor that cancels the local momentum for a direction which stays constant during the round.
+
+        Multiplied by this factor in every step, such a direction moves the model as it would without momentum.
+        """
         rest = self.momentum / (1 + self.momentum) if self.nesterov else 0.0
         factor: float | Tensor = 1 - rest ** (self.step + 1) - self.momentum * (1 - rest**self.step)
         return factor
 
     @property
     def received(self) -> Tensor:
-        """The model that clients last received ``(dim,)``: the server's, unless layers have schedules of their own."""
+        """The model that clients last received ``(dim,)``: the server's, unless layers are sent on schedules."""
         return self.state.server.get("received", self.state.model)
 
     @property
     def lengths(self) -> Tensor:
-        """Sum of the step sizes each client walks along ``(rows, 1)``: steps times step size."""
-        walked = np.cumsum(self.sizes)[self.steps - 1]
-        return self.starts.new_tensor(walked).unsqueeze(-1)
+        """Total step length ``K eta`` of each client ``(rows, 1)``: the sum of its step sizes."""
+        lengths = np.cumsum(self.sizes)[self.steps - 1]
+        return self.starts.new_tensor(lengths).unsqueeze(-1)
 
     @property
     def size(self) -> float | Tensor:
-        """The step size of the step that is being taken."""
+        """The step size of the current step."""
         if isinstance(self.sizes, Tensor):
             return self.along(self.sizes)
         return float(self.sizes[self.step])
 
     def now(self, name: str) -> Tensor:
-        """What is recalled for the step that is being taken ``(rows, ...)``, of something ``(rows, steps, ...)``."""
+        """The slice ``(rows, ...)`` for the current step of a recalled tensor ``(rows, steps, ...)``."""
         return self.along(self.recalled[name], 1)
 
     def along(self, values: Tensor, axis: int = 0) -> Tensor:
-        """The entry of the step along an axis of all steps."""
+        """The entry for the current step along the axis of ``values`` that counts steps."""
         if isinstance(self.step, Tensor):
             return values.index_select(axis, self.step.reshape(1)).squeeze(axis)
         return values.select(axis, self.step)
 
     def mean(self, rows: Tensor) -> Tensor:
-        """The weighted average of the active clients' rows, ``(dim,)``."""
+        """The weighted average ``(dim,)`` of ``rows (rows, dim)`` over the active clients."""
         return self.weights @ rows
 
     def mean_change(self, rows: Tensor, uniform: bool = False) -> Tensor:
-        """The change ``(dim,)`` of the mean over all clients by p_k, if the active ones change by ``rows``.
+        """The change ``(dim,)`` of the mean over all clients when the active ones change by ``rows``.
 
-        ``uniform``: of the unweighted mean.
+        The mean is weighted by p_k, or unweighted if ``uniform``.
         """
         return rows.sum(0) / self.total if uniform or self.shares is None else self.shares @ rows
 
     def recall(self, name: str) -> Tensor:
-        """The active clients' rows of a memory as they were before this round."""
+        """The active clients' rows of the memory ``name``, with their values from before this round."""
         if name not in self.recalled:
             self.recalled[name] = self.state.memory[name][self.rows]
         return self.recalled[name]
 
     def part(self, chosen: slice) -> Work:
-        """The same work for some of its rows: what one engine chunk or worker sees."""
-        return self._rows(chosen, chosen, {name: kept[chosen] for name, kept in self.recalled.items()})
+        """The same work restricted to a range of rows, for one chunk or worker of an engine."""
+        return self._select(chosen, chosen, {name: tensor[chosen] for name, tensor in self.recalled.items()})
 
     def pick(self, order: np.ndarray) -> Work:
-        """The same work with its rows in another order, or some of them repeated."""
-        return self._rows(order, torch.from_numpy(order).to(self.rows.device), {})
+        """The same work with the rows ``order``, which may permute or repeat them; nothing is recalled."""
+        return self._select(order, torch.from_numpy(order).to(self.rows.device), {})
 
-    def _rows(self, chosen: Any, rows: Any, recalled: dict[str, Tensor]) -> Work:
-        """The work of the rows that are ``chosen`` from arrays and ``rows`` from tensors."""
+    def _select(self, array_index: Any, tensor_index: Any, recalled: dict[str, Tensor]) -> Work:
+        """The work of some rows; the index is passed twice, for NumPy arrays and for tensors."""
         return self._replace(
-            clients=self.clients[chosen],
-            rows=self.rows[rows],
-            counts=self.counts[rows],
-            weights=self.weights[rows],
-            steps=self.steps[chosen],
-            starts=self.starts[rows],
+            clients=self.clients[array_index],
+            rows=self.rows[tensor_index],
+            counts=self.counts[tensor_index],
+            weights=self.weights[tensor_index],
+            steps=self.steps[array_index],
+            starts=self.starts[tensor_index],
             recalled=recalled,
-            labels=None if self.labels is None else self.labels[rows],
-            shares=None if self.shares is None else self.shares[rows],
+            labels=None if self.labels is None else self.labels[tensor_index],
+            shares=None if self.shares is None else self.shares[tensor_index],
             net=None,
         )
 
 
 class StepRule(Protocol):
-    """What a method makes of the planned local steps and step size of a round, before the round begins.
+    """Hook that turns the planned local steps and step size into those of the next round.
 
-    ``needs_loss``: it reads ``state.losses``, so clients report their loss at the model they start from.
+    A rule with ``needs_loss`` reads ``state.losses``, so clients report their loss at the model they start from.
     """
 
     @property
     def needs_loss(self) -> bool: ...
 
     def __call__(self, state: State, steps: int, step_size: float) -> tuple[int, float]:
-        """The number of local steps (at least 1) and the step size of the round that follows ``state``."""
+        """Return the number of local steps (minimum 1) and the step size of the round that follows ``state``."""
         ...
 
 
 class Memory(Protocol):
-    """What an algorithm carries from round to round and how it renews it."""
+    """Tensors that an algorithm carries from round to round.
+
+    ``begin`` returns their initial values. After each round, a call updates the clients' rows in place and returns
+    the new vectors of the server by name; ``ends`` are the clients' final models, ``model`` is the new server model.
+    """
 
     def begin(self, model: Tensor, clients: int) -> Remembered: ...
 
@@ -179,7 +197,7 @@ class ServerStart:
 
 @dataclass(frozen=True)
 class TaskLoss:
-    """The local objective is the task loss; engines use its closed-form gradient where the model has one."""
+    """The local objective is the task loss, whose closed-form gradient engines use where the model has one."""
 
     def __call__(self, net: Trainable, w: Tensor, batch: Batch, work: Work) -> Tensor:
         return net.task_loss(w, batch)
@@ -195,7 +213,7 @@ class Gradient:
 
 @dataclass(frozen=True)
 class PlannedSteps:
-    """As many local steps as the setting plans, at its step size."""
+    """The number of local steps and the step size are those of the setting."""
 
     needs_loss = False
 
@@ -219,12 +237,12 @@ ARGUMENTS = {
     "combine": "work, ends",
     "moves": "work, step",
 }
-"""What every hook is called with."""
+"""Arguments of each hook."""
 
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A named choice of hooks; ``name`` is how it is written, a call such as ``fedinit(beta=0.1)``."""
+    """A named set of hooks; ``name`` is its canonical text, a call such as ``fedinit(beta=0.1)``."""
 
     name: str
     start: Callable[[State, Tensor], Tensor] = field(default_factory=ServerStart)
@@ -234,71 +252,73 @@ class Algorithm:
     combine: Callable[[Work, Tensor], tuple[Tensor, Mapping[str, Tensor]]] = field(default_factory=Average)
     remember: tuple[Memory, ...] = ()
     reading: str = "intended"
+    """Which reading of an ambiguous paper this is, such as ``intended``, ``printed`` or ``code``."""
     everyone: bool = False
-    """All clients train in every round, only the drawn ones are averaged: what some proofs analyse."""
+    """Whether all clients train in every round and only the drawn ones are averaged, as some proofs assume."""
     uploads: float = 1.0
+    """Vectors of the model's size that a client sends in a round; ``downloads`` counts those it receives."""
     downloads: float = 1.0
     local_sgd: bool = True
     needs_labels: bool = False
-    """The method uses the number of samples of each class that a client holds."""
+    """Whether the method uses the number of samples of each class that a client holds."""
     moves: Callable[[Work, int], Tensor | None] | None = None
-    """Which columns a local step moves (None: all). The optimiser starts afresh when others begin to move.
+    """Hook that returns a mask of the columns that a local step updates (None: all); a change resets the optimiser.
 
-    A method ``phase(step)`` that names what moves spares comparing the columns, for which a GPU would have to wait.
+    If it has a method ``phase(step)`` that names the current mask, masks are not compared, which would stall a GPU.
     """
     also: Algorithm | None = None
-    """A second piece of local work by the same clients in every round, on rows of its own: Ditto's personal models."""
+    """A second algorithm that the same clients run in every round on separate models: Ditto's personal models."""
     personal: str = ""
-    """The memory whose rows are the clients' own models, for local metrics; without one they use the server's."""
+    """Name of the memory that holds the clients' personal models, for local metrics; empty: the server's model."""
 
     def __post_init__(self) -> None:
         check_name("name of an algorithm", self.name)
-        for word, arguments in ARGUMENTS.items():
-            hook = getattr(self, word)
-            if word != "moves" or hook is not None:
-                check_hook(f"{self.name}: {word}", hook, arguments)
-        must(hasattr(self.steps, "needs_loss"), f"{self.name}: steps", "a rule that says needs_loss", self.steps)
+        for role, arguments in ARGUMENTS.items():
+            hook = getattr(self, role)
+            if role != "moves" or hook is not None:
+                check_hook(f"{self.name}: {role}", hook, arguments)
+        must(hasattr(self.steps, "needs_loss"), f"{self.name}: steps", "a rule with needs_loss", self.steps)
         must(isinstance(self.also, Algorithm | None), f"{self.name}: also", "an algorithm or None", self.also)
         must(isinstance(self.remember, tuple), f"{self.name}: remember", "a tuple of memories", self.remember)
-        for keeper in self.remember:
+        for hook in self.remember:
             where = f"{self.name}: a memory of remember"
-            must(hasattr(keeper, "begin"), where, "callable as (work, ends, model), and begin", keeper)
-            check_hook(where, keeper, "work, ends, model")
-            check_hook(f"{where}: begin", keeper.begin, "model, clients")
+            must(hasattr(hook, "begin"), where, "callable as (work, ends, model), with a method begin", hook)
+            check_hook(where, hook, "work, ends, model")
+            check_hook(f"{where}: begin", hook.begin, "model, clients")
 
     def begin(self, model: Tensor, clients: int) -> State:
-        """The state before the first round."""
+        """Return the state before the first round."""
         memory: dict[str, Tensor] = {}
         server: dict[str, Tensor] = {}
         exchanges: dict[str, Exchange] = {}
-        for keeper in (*self.remember, *(self.also.remember if self.also else ())):
-            where = f"{self.name}: what a memory begins as"
-            begun = Remembered(*checked_parts(where, keeper.begin(model, clients), "(rows, vectors)", 2, 3))
-            memory.update(checked_tensors(f"{where}, rows,", begun.rows))
-            server.update(checked_tensors(f"{where}, vectors,", begun.vectors))
-            exchanges.update(begun.exchanges)
-        named = not self.personal or self.personal in memory
-        must(named, f"{self.name}: personal", f"the name of a memory of it ({', '.join(memory)})", self.personal)
+        for hook in (*self.remember, *(self.also.remember if self.also else ())):
+            where = f"{self.name}: the initial value of a memory"
+            initial = Remembered(*checked_parts(where, hook.begin(model, clients), "(rows, vectors)", 2, 3))
+            memory.update(checked_tensors(f"{where}, rows,", initial.rows))
+            server.update(checked_tensors(f"{where}, vectors,", initial.vectors))
+            exchanges.update(initial.exchanges)
+        exists = not self.personal or self.personal in memory
+        must(exists, f"{self.name}: personal", f"the name of one of its memories ({', '.join(memory)})", self.personal)
         return State(0, model, memory, server, exchanges=exchanges)
 
     def finish(self, work: Work, ends: Tensor, losses: tuple[float, ...]) -> State:
-        """The state after a round whose clients ended at ``ends (rows, dim)``."""
+        """Return the state after a round whose clients ended at ``ends (rows, dim)``."""
         where, state = f"{self.name}: what combine returns", work.state
-        made, vectors = checked_parts(where, self.combine(work, ends), "(model, vectors)", 2)
-        model = checked_models(f"{where}, model,", made, state.model)
+        combined, vectors = checked_parts(where, self.combine(work, ends), "(model, vectors)", 2)
+        model = checked_models(f"{where}, model,", combined, state.model)
         server = checked_tensors(f"{where}, vectors,", vectors)
         changes = {**server, **self.renew(work, ends, model)}
         return State(state.round + 1, model, state.memory, {**state.server, **changes}, losses, state.exchanges)
 
     def renew(self, work: Work, ends: Tensor, model: Tensor) -> dict[str, Tensor]:
-        """Rewrite the clients' memory after a round that made ``model``; returns the server's new vectors."""
+        """Update the clients' memory in place after a round with result ``model``; return the server's new vectors."""
         changes: dict[str, Tensor] = {}
-        for keeper in self.remember:
-            changes.update(checked_tensors(f"{self.name}: what a memory returns", keeper(work, ends, model)))
+        for hook in self.remember:
+            changes.update(checked_tensors(f"{self.name}: what a memory returns", hook(work, ends, model)))
         return changes
 
     def own_models(self, state: State) -> Tensor:
-        """Every client's own model ``(clients, dim)``, or the server's ``(1, dim)`` where clients keep none of it."""
+        """Every client's personal model ``(clients, dim)``, or the server's ``(1, dim)`` if there are none."""
         rows = own_rows(state, self.personal) if self.personal else state.model.unsqueeze(0)
         own = state.memory.get(STATISTICS)
         if own is None or (self.personal and self.personal not in state.exchanges):
@@ -313,7 +333,7 @@ fedavg = Algorithm("fedavg()")
 
 
 def renamed(algorithm: Algorithm, name: str, **hooks: Any) -> Algorithm:
-    """``algorithm`` with some hooks exchanged and a new name."""
+    """Return ``algorithm`` with a new name and some hooks replaced."""
     return replace(algorithm, name=name, **hooks)
 
 
@@ -324,68 +344,68 @@ Rule = Domain | Collection[str] | type[bool] | Callable[[str, Any], Any]
 
 
 def method(*unwritten: str, **rules: Rule) -> Callable[[Callable[P, Algorithm]], Callable[P, Algorithm]]:
-    """Make a published method of a function that returns ``replace(fedavg, ...)`` with its hooks.
+    """Decorate a function that returns ``replace(fedavg, ...)``: check its options and name the algorithm it returns.
 
-    Every option is checked by its rule: a domain of numbers, the words to choose from, ``bool``, or a function of the
-    option's description and value; an argument ``algorithm`` must be one. The method's name is the call with all
-    options spelled out, but for those ``unwritten`` at their default value.
+    Each option is checked by its rule: a domain of numbers, a collection of allowed strings, ``bool``, or a function of
+    the option's description and value. An argument ``algorithm`` must be an ``Algorithm``. The algorithm's name is the
+    call with all options, except those of ``unwritten`` that have their default value.
     """
 
-    def decorated(make: Callable[P, Algorithm]) -> Callable[P, Algorithm]:
-        word, form = make.__name__, signature(make)
+    def decorate(make: Callable[P, Algorithm]) -> Callable[P, Algorithm]:
+        method_name, form = make.__name__, signature(make)
 
         @wraps(make)
-        def made(*arguments: P.args, **options: P.kwargs) -> Algorithm:
-            given = form.bind(*arguments, **options)
-            given.apply_defaults()
-            for name, value in given.arguments.items():
+        def checked_make(*arguments: P.args, **options: P.kwargs) -> Algorithm:
+            bound = form.bind(*arguments, **options)
+            bound.apply_defaults()
+            for name, value in bound.arguments.items():
                 optional = "None" in str(form.parameters[name].annotation)
                 if name == "algorithm":
-                    known = isinstance(value, Algorithm)
-                    must(known, f"{word}: its first argument", f"an algorithm, as in {word}(fedavg())", value)
+                    rule = f"an algorithm, as in {method_name}(fedavg())"
+                    must(isinstance(value, Algorithm), f"{method_name}: its first argument", rule, value)
                 elif value is not None or not optional:
-                    given.arguments[name] = _ruled(word, name, value, rules[name])
-            found = make(*given.args, **given.kwargs)
-            spelled = dict(given.arguments)
+                    bound.arguments[name] = _checked_option(method_name, name, value, rules[name])
+            algorithm = make(*bound.args, **bound.kwargs)
+            spelled = dict(bound.arguments)
             inner = [spelled.pop("algorithm")] if "algorithm" in spelled else []
             for name in unwritten:
                 if spelled[name] == form.parameters[name].default:
                     del spelled[name]
-            return replace(found, name=spec_string(word, *inner, **spelled))
+            return replace(algorithm, name=spec_string(method_name, *inner, **spelled))
 
-        vars(made)["rules"] = rules
-        return made
+        vars(checked_make)["rules"] = rules
+        return checked_make
 
-    return decorated
+    return decorate
 
 
-def on_fedavg(name: str, plug_in: Callable[..., Algorithm], about: str, **usual: Any) -> Callable[..., Algorithm]:
-    """The method ``name``: a plug-in on FedAvg, of whose options those in ``usual`` have other defaults there."""
+def on_fedavg(name: str, plug_in: Callable[..., Algorithm], about: str, **defaults: Any) -> Callable[..., Algorithm]:
+    """Return the method ``name``: the plug-in applied to FedAvg, with the ``defaults`` of some options replaced."""
     form = signature(plug_in)
-    options = [p.replace(default=usual.get(p.name, p.default)) for p in form.parameters.values()][1:]
+    options = [p.replace(default=defaults.get(p.name, p.default)) for p in form.parameters.values()][1:]
 
-    def make(*arguments: Any, **given: Any) -> Algorithm:
-        return plug_in(fedavg, *arguments, **given)
+    def make(*arguments: Any, **options: Any) -> Algorithm:
+        return plug_in(fedavg, *arguments, **options)
 
     make.__name__, make.__doc__ = name, about
     vars(make)["__signature__"] = form.replace(parameters=options)
     return method(**vars(plug_in)["rules"])(make)
 
 
-def _ruled(word: str, name: str, value: Any, rule: Rule) -> Any:
-    """The value of an option of the method ``word`` in its own kind, if it keeps its rule."""
-    where = f"{word}: {name}"
+def _checked_option(method_name: str, name: str, value: Any, rule: Rule) -> Any:
+    """The value of an option, converted to the type of its rule; raise if it breaks the rule."""
+    where = f"{method_name}: {name}"
     if isinstance(rule, Domain):
         return checked(where, value, rule)
     if rule is bool:
         must(isinstance(value, bool), where, "True or False", value)
         return value
-    return rule(where, value) if callable(rule) else check_choice(f"{name} of {word}", value, rule)
+    return rule(where, value) if callable(rule) else check_choice(f"{name} of {method_name}", value, rule)
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A memory of one row per client that starts as copies of the first model and is set to the ends."""
+    """A memory with one model per client: first the initial model, later the client's last local model."""
 
     key: str
 

@@ -1,4 +1,4 @@
-"""FedGen: the server learns, from the clients' heads, to generate representations, which clients then train on."""
+"""FedGen: the server trains a generator of representations on the clients' heads, and clients train on its samples."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from torch import nn, Tensor
 from bounds.domains import COUNT, NONNEGATIVE, POSITIVE
 
 from ..errors import EmpiricsError
-from ..models.model import Batch, Halved, Trainable
+from ..models.model import Batch, SplitModel, Trainable
 from ..models.network import Network
 from ..streams import stream
 from .algorithm import Algorithm, fedavg, method, Work
-from .halves import adam, generator, over, probable
+from .network_methods import adam, batch_mean, class_probabilities, generator
 from .state import Remembered
 
 SERVER, MOMENTS = "generator", "generator's moments"
 DECAY = 0.98
-"""Of the generator's step size and of the weight of its samples, a round."""
-RIDGE = 1e-2
+"""Factor per round of the generator's step size and of the weight of its samples."""
+WEIGHT_DECAY = 1e-2
 
 
 @dataclass(frozen=True)
 class Layers:
-    """Noise and a one-hot label to a representation: dense, group norm of one group, ReLU, dense."""
+    """Builds the generator from noise and a one-hot label to a representation: dense, group norm, ReLU, dense."""
 
     inputs: int
     hidden: int
@@ -41,13 +41,13 @@ class Layers:
 
 @dataclass(frozen=True)
 class Latent:
-    """Generated representations: the sizes of the generator and how its inputs are drawn."""
+    """Generates representations; ``noise`` and ``hidden`` are the widths of the generator's input and hidden layer."""
 
     noise: int = 32
     hidden: int = 256
 
     def network(self, net: Trainable | None, classes: int, dtype: torch.dtype) -> Network:
-        """The generator for the representations that ``net``'s dense head takes."""
+        """Return the generator of representations of the size that the dense head of ``net`` takes."""
         shapes = net.work.shapes if isinstance(net, Network) else {}
         heads = [shape for name, shape in shapes.items() if name.startswith("head") and name.endswith("weight")]
         if not heads or len(heads[0]) != 2:
@@ -55,9 +55,9 @@ class Latent:
         return generator(Layers(self.noise + classes, self.hidden, int(heads[0][1])), dtype)
 
     def __call__(self, network: Network, parameters: Tensor, noise: Tensor, labels: Tensor) -> Tensor:
-        """Representations ``(..., width)`` from noise ``(..., noise)`` and labels ``(...)``."""
-        hot = F.one_hot(labels, network.build.inputs - self.noise).to(noise)  # type: ignore[attr-defined]
-        flat = torch.cat([noise, hot], -1).flatten(0, -2).unsqueeze(0)
+        """Return representations ``(..., width)`` generated from noise ``(..., noise)`` and labels ``(...)``."""
+        one_hot = F.one_hot(labels, network.build.inputs - self.noise).to(noise)  # type: ignore[attr-defined]
+        flat = torch.cat([noise, one_hot], -1).flatten(0, -2).unsqueeze(0)
         return network.output(parameters.unsqueeze(0), flat).view(*labels.shape, -1)
 
 
@@ -66,10 +66,11 @@ class Latent:
 
 @dataclass(frozen=True)
 class GeneratorTraining:
-    """The generator: after every round the server trains it for ``steps`` Adam steps on ``batch`` labels.
+    """Memory that holds the generator; after every round the server trains it by ``steps`` Adam steps.
 
-    It minimises ``sum_k share_{k,y} CE(head_k(G(noise, y)), y)``, mean over the batch, plus ``diversity``; a client's
-    share of a label is among the active clients, and labels that none of them holds are not drawn.
+    A step draws ``batch`` labels y and minimises the mean of ``sum_k share_{k,y} CE(head_k(G(noise, y)), y)`` plus
+    ``diversity``. ``share_{k,y}`` is client k's share of the active clients' samples of label y; labels without samples
+    are not drawn.
     """
 
     latent: Latent
@@ -81,11 +82,11 @@ class GeneratorTraining:
         return Remembered({}, {})
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
-        assert work.labels is not None  # asked for by ``needs_labels``
+        assert work.labels is not None  # the algorithm has ``needs_labels``
         counts = work.labels.to(ends.dtype)
         shares = counts / counts.sum(0).clamp(min=1)
         network = self.latent.network(work.net, counts.shape[1], ends.dtype)
-        assert isinstance(work.net, Network)  # others have been refused
+        assert isinstance(work.net, Network)  # ``latent.network`` raises for other models
         server = work.state.server
         if SERVER in server:
             vector, moments = server[SERVER].clone(), server[MOMENTS].clone()
@@ -93,23 +94,23 @@ class GeneratorTraining:
             vector = network.start(work.seed).to(work.starts)
             moments = torch.zeros(2, len(vector)).to(work.starts)
         draws = stream(work.seed, "generator", round=work.state.round)
-        held = np.flatnonzero(counts.sum(0).cpu().numpy())
+        present = np.flatnonzero(counts.sum(0).cpu().numpy())
         size = self.step_size * DECAY**work.state.round
         for step in range(self.steps):
-            labels = torch.from_numpy(held[draws.integers(len(held), size=self.batch)]).to(ends.device)
+            labels = torch.from_numpy(present[draws.integers(len(present), size=self.batch)]).to(ends.device)
             noise = torch.from_numpy(draws.random((self.batch, self.latent.noise))).to(ends)
             with torch.enable_grad():
                 point = vector.detach().requires_grad_()
                 z = self.latent(network, point, noise, labels)
-                loss = self.teaching(work.net, ends, z, labels, shares) + diversity(noise, z)
+                loss = self.classification_loss(work.net, ends, z, labels, shares) + diversity(noise, z)
                 (gradient,) = torch.autograd.grad(loss, point)
             count = work.state.round * self.steps + step + 1
-            adam(vector, gradient + RIDGE * vector, moments, count, size, 0.9)
+            adam(vector, gradient + WEIGHT_DECAY * vector, moments, count, size, 0.9)
         return {SERVER: vector, MOMENTS: moments}
 
     @staticmethod
-    def teaching(net: Network, ends: Tensor, z: Tensor, labels: Tensor, shares: Tensor) -> Tensor:
-        """What the clients' heads say about generated representations, each where it has seen the label."""
+    def classification_loss(net: Network, ends: Tensor, z: Tensor, labels: Tensor, shares: Tensor) -> Tensor:
+        """Return the clients' losses on the representations ``z``, weighted by their shares of the labels."""
         total = z.new_zeros(())
         for end, share in zip(ends, shares, strict=True):
             output = net.at(end).head(z.unsqueeze(0))
@@ -118,10 +119,10 @@ class GeneratorTraining:
 
 
 def diversity(noise: Tensor, z: Tensor) -> Tensor:
-    """``exp(-mean_ij d_ij e_ij)`` with mean squared differences d of the noise and mean absolute differences e of z."""
-    far = (noise.unsqueeze(0) - noise.unsqueeze(1)).square().mean(-1)
-    apart = (z.unsqueeze(0) - z.unsqueeze(1)).abs().mean(-1)
-    return torch.exp(-(far * apart).mean())
+    """Return ``exp(-mean_ij d_ij e_ij)``: mean squared differences d of noises and mean absolute differences e of z."""
+    d = (noise.unsqueeze(0) - noise.unsqueeze(1)).square().mean(-1)
+    e = (z.unsqueeze(0) - z.unsqueeze(1)).abs().mean(-1)
+    return torch.exp(-(d * e).mean())
 
 
 # ---- the clients ----
@@ -132,34 +133,35 @@ NOISE, LABELS, WEIGHT = "latent noise", "latent labels", "latent weight"
 
 @dataclass(frozen=True)
 class GeneratorLoss:
-    """``CE(x, y) + a b_g/b CE(head(G(y')), y') + a KL(p(head(G(y))) || p(x))``, a decaying round by round.
+    """Objective ``CE(x, y) + a b_g/b CE(head(G(y')), y') + a KL(p(head(G(y))) || p(x))``.
 
-    From the second round on: before, there is no generator. y' are ``batch`` uniformly drawn labels; the first
-    argument of the divergence is fixed. b is the planned batch size.
+    The factor a starts at ``weight`` and decays with the rounds; y' are ``batch`` uniformly drawn labels (b_g of them,
+    with b the planned batch size). No gradient flows through the first argument of KL. In the first round there is no
+    generator yet, and the objective is ``CE(x, y)``.
     """
 
     latent: Latent
     weight: float
     batch: int
 
-    def __call__(self, net: Halved, w: Tensor, batch: Batch, work: Work) -> Tensor:
+    def __call__(self, net: SplitModel, w: Tensor, batch: Batch, work: Work) -> Tensor:
         inputs, targets, weight = batch
         output = net.output(w, inputs)
-        own = over(net.losses(output, targets), weight)
+        own = batch_mean(net.losses(output, targets), weight)
         if SERVER not in work.state.server:
             return own
         if NOISE not in work.recalled:
             self.prepare(net, batch, work)
-        real, other, labels = self.made(net, work, targets)
+        z_of_targets, z_of_drawn, drawn_labels = self.generate(net, work, targets)
         with torch.no_grad():
-            wanted = probable(net, net.head(w.detach(), real))
-        latent = over(wanted.divergence(probable(net, output).log), weight)
-        taught = net.losses(net.head(w, other), labels).mean(-1)
-        return own + work.recalled[WEIGHT] * (self.batch / inputs.shape[1] * taught + latent)
+            teacher = class_probabilities(net, net.head(w.detach(), z_of_targets))
+        distillation = batch_mean(teacher.divergence(class_probabilities(net, output).log), weight)
+        generated = net.losses(net.head(w, z_of_drawn), drawn_labels).mean(-1)
+        return own + work.recalled[WEIGHT] * (self.batch / inputs.shape[1] * generated + distillation)
 
-    def made(self, net: Halved, work: Work, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Representations for the batch's labels and for drawn ones, and the drawn labels, of this step."""
-        assert work.labels is not None  # asked for by ``needs_labels``
+    def generate(self, net: SplitModel, work: Work, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return this step's representations for the batch's labels and for drawn labels, and the drawn labels."""
+        assert work.labels is not None  # the algorithm has ``needs_labels``
         classes, b = work.labels.shape[-1], targets.shape[1]
         noise, labels = work.now(NOISE).to(work.starts), work.now(LABELS)
         network = self.latent.network(net, classes, work.starts.dtype)
@@ -167,8 +169,8 @@ class GeneratorLoss:
             z = self.latent(network, work.state.server[SERVER], noise, torch.cat([targets.long(), labels], 1))
         return z[:, :b], z[:, b:], labels
 
-    def prepare(self, net: Halved, batch: Batch, work: Work) -> None:
-        """Noise and labels of all steps of a round, and what the two losses on them weigh in it."""
+    def prepare(self, net: SplitModel, batch: Batch, work: Work) -> None:
+        """Store the noise and the labels of all steps of the round, and the weight of the two losses on them."""
         if SERVER not in work.state.server:
             return
         assert work.labels is not None
@@ -194,11 +196,11 @@ def fedgen(
 ) -> Algorithm:
     """FedGen (Zhu et al. 2021): data-free distillation through a generator of representations.
 
-    FedCOG states no values; these are the official code's for MNIST: ``weight`` (of both losses on generated
-    representations, times 0.98 a round), noise and hidden width, 32 generated samples a step, 50 Adam steps of the
-    generator a round with weight decay 0.01 and a step size that loses 2 % a round. Noise is uniform on [0, 1), as
-    there; its batch norm is group norm here. Clients also receive the generator, and the server needs their single
-    models; ``downloads`` counts the model alone, since the generator's size depends on the network.
+    FedCOG states no values; the defaults are those of the official code for MNIST. ``weight`` applies to both losses on
+    generated representations and is multiplied by 0.98 per round. The generator takes 50 Adam steps per round with
+    weight decay 0.01 and a step size that shrinks by 2 % per round. Noise is uniform on [0, 1) as in that code; its
+    batch norm is group norm here. Clients also receive the generator, and the server needs the individual models of the
+    clients; ``downloads`` counts the model only, since the generator's size depends on the network.
     """
     latent = Latent(noise, hidden)
     return replace(

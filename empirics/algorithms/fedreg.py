@@ -1,4 +1,4 @@
-"""FedReg: local steps that do not raise the loss on data which stand for what the server's model knows."""
+"""FedReg: local steps that do not increase the loss on synthetic data which represent the server model's knowledge."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from torch import Tensor
 
 from bounds.domains import POSITIVE, SHARE, WHOLE
 
-from ..models.model import Batch, Halved
+from ..models.model import Batch, SplitModel
 from .algorithm import Algorithm, fedavg, GradientAt, method, Work
-from .halves import floating, over, probable
+from .network_methods import batch_mean, class_probabilities, real_inputs
 
 HALF = 0.5
-FINER = 0.01
-"""Step size of the perturbed data over that of the pseudo data."""
+PERTURBED_RATIO = 0.01
+"""Step size of the perturbed data divided by that of the pseudo data."""
 TINY = 1e-30
 
 
 @dataclass(frozen=True)
-class OnMade:
-    """The loss on inputs that signed gradients make of a batch, from the server's model.
+class SyntheticLoss:
+    """The loss on a batch whose inputs were moved by signed gradients of the server model's loss.
 
-    ``soft``: the labels are the server model's probabilities on the made inputs, else the true ones.
+    Labels are the server model's probabilities on the moved inputs if ``soft``, else the true labels.
     """
 
     iterations: int
@@ -31,26 +31,29 @@ class OnMade:
     soft: bool
     reading: str
 
-    def __call__(self, net: Halved, w: Tensor, batch: Batch, work: Work) -> Tensor:
+    def __call__(self, net: SplitModel, w: Tensor, batch: Batch, work: Work) -> Tensor:
         inputs, targets, weight = batch
-        theirs = work.received.expand(len(w), -1)
-        made = self.made(net, theirs, (floating(inputs, "fedreg"), targets, weight))
-        output = net.output(w, made)
+        server = work.received.expand(len(w), -1)
+        moved = self.move(net, server, (real_inputs(inputs, "fedreg"), targets, weight))
+        output = net.output(w, moved)
         if not self.soft:
-            return over(net.losses(output, targets), weight)
+            return batch_mean(net.losses(output, targets), weight)
         with torch.no_grad():
-            labels = probable(net, net.output(theirs, made)).p
-        return over(-(labels * probable(net, output).log).sum(-1), weight)
+            labels = class_probabilities(net, net.output(server, moved)).p
+        return batch_mean(-(labels * class_probabilities(net, output).log).sum(-1), weight)
 
-    def made(self, net: Halved, theirs: Tensor, batch: Batch) -> Tensor:
-        """``x - step sign(gradient)``, kept within the range of the batch; ``code``: ``x + step sign``, unlimited."""
+    def move(self, net: SplitModel, server: Tensor, batch: Batch) -> Tensor:
+        """Return the batch's inputs after ``iterations`` steps ``x - step sign(gradient)``, clamped to their range.
+
+        With the reading ``code``, steps are ``x + step sign(gradient)`` and not clamped.
+        """
         inputs, targets, weight = batch
         low, high = _range(inputs, weight)
         x = inputs.detach()
         for _ in range(self.iterations):
             x.requires_grad_()
             with torch.enable_grad():
-                (slope,) = torch.autograd.grad(net.losses(net.output(theirs, x), targets).sum(), x)
+                (slope,) = torch.autograd.grad(net.losses(net.output(server, x), targets).sum(), x)
             x = x.detach()
             step = self.step_size * slope.sign()
             x = x + step if self.reading == "code" else (x - step).clamp(low, high)
@@ -58,7 +61,7 @@ class OnMade:
 
 
 def _range(inputs: Tensor, weight: Tensor | None) -> tuple[Tensor, Tensor]:
-    """The least and the largest number of every client's batch, padding left out."""
+    """Return the smallest and the largest entry of every client's batch, without padding."""
     flat = inputs.flatten(2)
     if weight is not None:
         first = flat[:, :1]  # a batch's first sample is never padding
@@ -68,47 +71,52 @@ def _range(inputs: Tensor, weight: Tensor | None) -> tuple[Tensor, Tensor]:
 
 
 @dataclass(frozen=True)
-class Alleviated:
-    """A step along the gradient at ``gamma w + (1 - gamma) w^t``, then back along two gradients of the made data.
+class ForgettingCorrection:
+    """Step along the gradient at ``gamma w + (1 - gamma) w^t``, corrected by the gradients of two synthetic losses.
 
-    Both are taken halfway between the new model and the server's. What the client has moved so far goes back along
-    ``g_2``, then what is left along ``g_3``, as far as it has moved up either.
+    The gradients g_2 (pseudo data) and g_3 (perturbed data) are evaluated halfway between the new model and the
+    server's. If the client's total move from the server's model increases a synthetic loss, its component along that
+    gradient is removed, first for g_2, then for g_3.
     """
 
     gamma: float
-    pseudo: OnMade
-    perturbed: OnMade
+    pseudo: SyntheticLoss
+    perturbed: SyntheticLoss
 
     def __call__(self, work: Work, w: Tensor, gradient: Tensor, gradient_at: GradientAt) -> Tensor:
-        size, begin = work.size, work.received
-        first = w - size * (gradient if self.gamma == 1 else gradient_at(torch.lerp(begin.expand_as(w), w, self.gamma)))
-        near = HALF * first + (1 - HALF) * begin
-        moved, back = first - begin, torch.zeros_like(w)
+        size, server = work.size, work.received
+        if self.gamma != 1:
+            gradient = gradient_at(torch.lerp(server.expand_as(w), w, self.gamma))
+        stepped = w - size * gradient
+        halfway = HALF * stepped + (1 - HALF) * server
+        move, correction = stepped - server, torch.zeros_like(w)
         for objective in (self.pseudo, self.perturbed):
-            slope = gradient_at(near, objective)
-            up = ((moved - back) * slope).sum(-1, keepdim=True) / ((slope * slope).sum(-1, keepdim=True) + TINY)
-            back = back + up.clamp(min=0) * slope
-        return (w - first + back) / size
+            slope = gradient_at(halfway, objective)
+            rise = ((move - correction) * slope).sum(-1, keepdim=True) / ((slope * slope).sum(-1, keepdim=True) + TINY)
+            correction = correction + rise.clamp(min=0) * slope
+        return (w - stepped + correction) / size
 
 
 @method(gamma=SHARE, iterations=WHOLE, made_step_size=POSITIVE, reading=("intended", "code"))
 def fedreg(
     gamma: float = 0.5, iterations: int = 10, made_step_size: float = 1e-3, reading: str = "intended"
 ) -> Algorithm:
-    """FedReg (Xu et al. 2022): after every step, what raised the loss on pseudo and perturbed data is taken back.
+    """FedReg (Xu et al. 2022): after every step, undo what increased the loss on pseudo and perturbed data.
 
-    Pseudo data are the batch after ``iterations`` signed gradient steps of ``made_step_size`` with the server's model,
-    perturbed data the same with a hundredth of it and the true labels. Made at each step, they are those that the paper
-    makes at the start of a round: they depend on the server's model alone. gamma 0.5, 10 iterations and 1e-3 are those
-    of FedCOG's code; the original's step is 0.01 to 0.2 by data set. The readings differ in the sign of these steps:
-    ``intended`` goes down the server model's loss, so that pseudo data are what that model is surer of than of the
-    batch; ``code`` goes up, away from what it knows, and leaves the range of the batch, as the official code does (it
-    adds the sign, and drops what its limit to the range returns). The official code also changes its inputs in place,
-    so that real, pseudo and perturbed data are one tensor where they lie on the model's device: no reading does that.
+    Pseudo data are the batch after ``iterations`` signed gradient steps of size ``made_step_size`` with the server's
+    model; perturbed data use a hundredth of that step and the true labels. The paper generates both at the start of a
+    round; generating them in every step gives the same data, since they depend only on the server's model. The defaults
+    are those of FedCOG's code; the original's step is 0.01 to 0.2, depending on the data set.
 
-    The listing's step is plain SGD; momentum would gather both stages. Its server weights all clients equally: take
+    The readings differ in the sign of the signed gradient steps. ``intended`` decreases the server model's loss, so
+    that this model is surer of the pseudo data than of the batch. ``code`` increases it and leaves the range of the
+    batch, as the official code does (it adds the sign and discards the clamped value). The official code also changes
+    its inputs in place, so that real, pseudo and perturbed data are one tensor when they are already on the model's
+    device; no reading reproduces that.
+
+    The listing uses plain SGD; momentum would accumulate both stages. Its server weights all clients equally: use
     uniform client weights.
     """
-    pseudo = OnMade(iterations, made_step_size, True, reading)
-    perturbed = OnMade(iterations, made_step_size * FINER, False, reading)
-    return replace(fedavg, direction=Alleviated(gamma, pseudo, perturbed), reading=reading)
+    pseudo = SyntheticLoss(iterations, made_step_size, True, reading)
+    perturbed = SyntheticLoss(iterations, made_step_size * PERTURBED_RATIO, False, reading)
+    return replace(fedavg, direction=ForgettingCorrection(gamma, pseudo, perturbed), reading=reading)

@@ -1,7 +1,7 @@
 """FedALS: average the head every round and the representation extractor every ``alpha`` rounds; alone or as a plug-in.
 
-Clients keep their own extractors between two averages, so a local model per client is remembered. The server model of
-a state is the average of the active clients' models, whatever was exchanged.
+Clients keep their own extractors between two averages, so the state holds a local model per client. The server model of
+the state is always the average of all columns of the active clients' models, including columns that are not sent.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from .algorithm import Algorithm, Average, Memory, method, on_fedavg, PlannedSte
 from .local import ClientVectors, Controls
 from .state import Exchange, own_rows, Remembered
 
-# ---- the head and the layers below it; models of the clients' own ----
+# ---- the head and the layers below it; models that clients keep ----
 
 
 def head_columns(work: Work, head: str) -> Tensor:
-    """True on the columns of the head ``(dim,)``: the layers whose name begins with ``head``."""
+    """Return a mask ``(dim,)`` of the head's columns: the layers whose names begin with ``head``."""
     mask = torch.zeros(work.starts.shape[-1], dtype=torch.bool, device=work.starts.device)
-    named = [name for name in work.layers if name.startswith(head)]
-    if not named:
+    names = [name for name in work.layers if name.startswith(head)]
+    if not names:
         raise EmpiricsError(f"head must begin a layer's name; got {head!r}; layers: {', '.join(work.layers)}")
-    for name in named:
+    for name in names:
         mask[work.layers[name]] = True
     return mask
 
 
-def named_head(where: str, head: Any) -> str:
-    """``head`` if it can begin a layer's name."""
+def checked_head(where: str, head: Any) -> str:
+    """Return ``head``; raise unless it is a nonempty string, which can begin a layer's name."""
     if not (isinstance(head, str) and head):
         raise EmpiricsError(f"{where} must be the beginning of a layer's name; got {head!r}")
     return head
@@ -43,7 +43,7 @@ def named_head(where: str, head: Any) -> str:
 
 @dataclass(frozen=True)
 class OwnStart:
-    """Every client goes on from its own model, in which the averaged columns were replaced."""
+    """Every client continues from its own model, with the averaged columns replaced by what the server sent."""
 
     key: str = "local"
 
@@ -53,10 +53,11 @@ class OwnStart:
 
 @dataclass(frozen=True)
 class LocalModels:
-    """The clients' own models; the columns that ``sharing.averaged(work)`` says are the same for all, active or not.
+    """Memory of the clients' own models; the columns ``sharing.averaged(work)`` are averaged and sent to all clients.
 
-    The server remembers what it last sent of every column as ``received``, and after which round. Only the rows of
-    active clients are written, so that a round costs the same however many clients there are: see ``own_rows``.
+    The server stores the last value that it sent of each column as ``received``, and after which round. Only the rows
+    of active clients are written, so that the cost of a round does not grow with the number of clients (``own_rows``
+    combines both).
     """
 
     sharing: Any
@@ -80,10 +81,11 @@ class LocalModels:
 
 @dataclass(frozen=True)
 class Periods:
-    """Which columns are averaged after a round: the head always, the extractor every ``alpha`` rounds.
+    """Averages the head after every round and the extractor every ``alpha`` rounds.
 
-    ``early`` averages after the first of the steps instead of the last (a listing that tests the counter before it has
-    grown); ``never`` leaves the extractor alone for ever (an else-if whose first test is true whenever the second is).
+    With ``early`` the extractor is averaged in the first round of a period instead of the last (a listing that tests
+    the step counter before incrementing it); with ``never`` it is never averaged (a listing whose else-if cannot be
+    reached).
     """
 
     alpha: int
@@ -95,23 +97,23 @@ class Periods:
         return self.averaged_until(work.state.round + 1) == work.state.round + 1
 
     def averaged_until(self, rounds: int) -> int:
-        """The round of the last average of the extractor among the finished rounds; 0 if there was none."""
+        """Return the last of the first ``rounds`` rounds that averaged the extractor, from 1; 0 if none did."""
         shift = 0 if self.early else 1
-        last = (rounds - 1 + shift) // self.alpha * self.alpha - shift  # the newest round, from 0, that averages it
+        last = (rounds - 1 + shift) // self.alpha * self.alpha - shift  # counted from 0
         return 0 if self.never else max(last + 1, 0)
 
     def averaged(self, work: Work) -> Tensor:
-        """True on the columns that are averaged after this round."""
+        """Return a mask ``(dim,)`` of the columns that are averaged after this round."""
         head = head_columns(work, self.head)
         return torch.ones_like(head) if self.extractor_due(work) else head
 
 
 @dataclass(frozen=True)
 class LayerwiseControls(ClientVectors):
-    """SCAFFOLD's controls, renewed layer by layer when the layer is averaged, over the whole walk since the last time.
+    """SCAFFOLD's controls, updated for each layer when it is averaged, from all steps since its last average.
 
-    ``walked`` is each client's sum of step sizes since the extractor was averaged, and the round that last added to it:
-    a sum that is older than the last average counts as 0.
+    The memory ``walked`` holds, for each client, the sum of step sizes since the extractor was averaged and the round
+    that last added to it; a sum from before the last average counts as 0.
     """
 
     periods: Periods = field(kw_only=True)
@@ -121,19 +123,19 @@ class LayerwiseControls(ClientVectors):
         return Remembered({**rows, "walked": model.new_zeros(clients, 2)}, vectors)
 
     def change(self, work: Work, ends: Tensor) -> Tensor:
-        server, memory, walked, now = work.state.server, work.state.memory, work.lengths, work.state.round + 1
+        memory, now = work.state.memory, work.state.round + 1
         before, last = memory["walked"][work.rows].split(1, -1)
         averaged = self.periods.averaged_until(work.state.round)
-        since = walked + torch.where(last > averaged, before, torch.zeros_like(before))
+        since = work.lengths + torch.where(last > averaged, before, torch.zeros_like(before))
         memory["walked"][work.rows] = torch.cat([since, torch.full_like(since, now)], -1)
-        length = torch.where(head_columns(work, self.periods.head), walked, since)
-        change = (work.received - ends) / length - server["control"]
+        length = torch.where(head_columns(work, self.periods.head), work.lengths, since)
+        change = (work.received - ends) / length - work.state.server["control"]
         return torch.where(self.periods.averaged(work), change, torch.zeros_like(change))
 
 
 @dataclass(frozen=True)
 class EarlySteps:
-    """One step in the first round, then the planned number: averages come after steps 1, tau + 1, 2 tau + 1, ..."""
+    """One step in the first round, then the planned number, so that averages follow steps 1, tau + 1, 2 tau + 1, ..."""
 
     planned: StepRule = field(default_factory=PlannedSteps)
 
@@ -146,33 +148,33 @@ class EarlySteps:
         return (planned if state.round else 1), size
 
 
-@method(alpha=COUNT, head=named_head, reading=("intended", "printed", "printed_v1", "code"))
+@method(alpha=COUNT, head=checked_head, reading=("intended", "printed", "printed_v1", "code"))
 def layerwise(algorithm: Algorithm, alpha: int = 10, head: str = "head", reading: str = "intended") -> Algorithm:
     """``algorithm`` with layer-wise averaging: the head every round, all other layers every ``alpha`` rounds.
 
-    ``intended``: averages after every ``tau`` (head) and ``alpha tau`` (extractor) local steps, FedAvg for alpha = 1.
-    ``printed`` (version 2, two ifs) and ``code`` test the step counter before it has grown, so averages come one step
-    after the start of a period; a round here ends with an average, so their first round has a single step. The two
-    readings are one method under two names: the listing's assignments are taken to replace the
-    current parameters, as the code does (taken to the letter they overwrite an iterate that is not used again, and
-    no client ever receives an average). ``printed_v1`` has an else-if that never averages the extractor.
+    ``intended`` averages after every ``tau`` (head) and ``alpha tau`` (extractor) local steps; alpha = 1 is FedAvg.
+    ``printed`` (version 2, two ifs) and ``code`` test the step counter before incrementing it, so that averages come
+    one step after the start of a period; since a round here ends with an average, their first round has a single step.
+    Both readings are the same method: the listing's assignments are read as replacing the current parameters, as the
+    code does (taken literally, they overwrite an iterate that is not used again, and no client ever receives an
+    average). ``printed_v1`` has an else-if that never averages the extractor.
 
-    The listings know full participation only. Here a drawn client goes on from its own model, averages are over the
-    drawn clients and reach everyone: the work on the extractor of clients not drawn when it is averaged is lost.
-    Works with methods that average models; a server step of its own has no layer-wise reading.
+    The listings assume full participation. Here a drawn client continues from its own model, and averages over the
+    drawn clients are sent to everyone: extractor updates of clients that are not drawn when it is averaged are lost.
+    Works with methods that average models; a modified server step has no layer-wise reading.
     """
     if algorithm.combine != Average() or algorithm.start != ServerStart():
         raise EmpiricsError(f"layerwise needs a method that averages models from a common start; got {algorithm.name}")
     early = reading != "intended"
     periods = Periods(alpha, head, early=early, never=reading == "printed_v1")
-    keepers: tuple[Memory, ...] = tuple(
-        LayerwiseControls(keeper.uniform, periods=periods) if isinstance(keeper, Controls) else keeper
-        for keeper in algorithm.remember
+    memories: tuple[Memory, ...] = tuple(
+        LayerwiseControls(memory.uniform, periods=periods) if isinstance(memory, Controls) else memory
+        for memory in algorithm.remember
     )
     return replace(
         algorithm,
         start=OwnStart(),
-        remember=(*keepers, LocalModels(periods)),
+        remember=(*memories, LocalModels(periods)),
         reading=reading,
         steps=EarlySteps(algorithm.steps) if early else algorithm.steps,
     )

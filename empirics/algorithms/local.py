@@ -17,7 +17,7 @@ from .state import Remembered
 
 @dataclass(frozen=True)
 class FixedSteps:
-    """A number of local steps of its own, whatever was planned."""
+    """A fixed number of local steps instead of the planned one."""
 
     local_steps: int
     needs_loss: ClassVar[bool] = False
@@ -37,7 +37,7 @@ def dsgd() -> Algorithm:
 
 @dataclass(frozen=True)
 class Proximal:
-    """``g + mu (w - w^t)``: the gradient of the objective plus ``mu/2 ||w - w^t||^2``, w^t being what was received."""
+    """``g + mu (w - w^t)``: the gradient of the objective plus ``mu/2 ||w - w^t||^2``; w^t is the received model."""
 
     mu: float
 
@@ -58,27 +58,28 @@ def fedprox(mu: float = 0.01) -> Algorithm:
 class Controlled:
     """``g - c_k + c``: the gradient corrected by the client's and the server's control variate.
 
-    ``past``: a step moves by the momentum of the gradients alone, then by the correction, which no momentum gathers.
+    With ``after_momentum`` the correction is added after the momentum of the gradients and does not accumulate in it.
     """
 
-    past: bool = False
+    after_momentum: bool = False
 
     def __call__(self, work: Work, w: Tensor, gradient: Tensor, gradient_at: GradientAt) -> Tensor:
-        if self.past:
+        if self.after_momentum:
             return gradient + work.past_momentum * (work.state.server["control"] - work.recall("control"))
         return gradient - work.recall("control") + work.state.server["control"]
 
 
 def mean_gradients(work: Work, ends: Tensor) -> Tensor:
-    """``(start - end) / (steps * step size)``: the mean direction each client walked, ``(rows, dim)``."""
+    """Return ``(start - end) / (steps * step size)``, the mean direction of each client's steps ``(rows, dim)``."""
     return (work.starts - ends) / work.lengths
 
 
 @dataclass(frozen=True)
 class ClientVectors:
-    """A memory of one vector per client, zero at first; the active ones change, the server keeps the mean over all.
+    """A memory of one vector per client, initially zero, of which the server holds the mean over all clients.
 
-    It is the mean by the clients' weights; ``uniform``: unweighted. Subclasses say what the ``change (rows, dim)`` is.
+    The mean is weighted by the clients' weights, or unweighted if ``uniform``. Subclasses define the ``change
+    (rows, dim)`` of the active clients' vectors after a round.
     """
 
     uniform: bool = False
@@ -99,7 +100,7 @@ class ClientVectors:
 
 @dataclass(frozen=True)
 class Controls(ClientVectors):
-    """``c_k <- c_k - c + (start - end)/(K eta)``; corrections sum to zero over all clients, weighted as the mean is."""
+    """``c_k <- c_k - c + (start - end)/(K eta)``; corrections sum to zero over all clients, weighted as the mean."""
 
     def change(self, work: Work, ends: Tensor) -> Tensor:
         return mean_gradients(work, ends) - work.state.server[self.key]
@@ -109,15 +110,15 @@ class Controls(ClientVectors):
 def scaffold(reading: str = "intended") -> Algorithm:
     """SCAFFOLD (Karimireddy et al. 2020, option II; FedALS, Algorithm 3): control variates against client drift.
 
-    The listing divides a client's walk by steps times step size, with momentum too, and so does this. The papers'
-    listings and FedCOG's released code average the controls uniformly. Where the clients' weights are unequal, that
-    (``printed``) converges to the minimiser of another loss; ``intended`` weighs controls as the loss weighs clients.
-    ``code`` also corrects after the momentum, as that code does: what a client walked with momentum corrects its
-    walk as it is, while momentum would lengthen it once more.
+    A client's move is divided by steps times step size even with momentum, as in the listing. The papers' listings and
+    FedCOG's released code average the controls uniformly (``printed``); with unequal client weights this converges to
+    the minimiser of a different loss. ``intended`` weights the controls as the loss weights the clients. ``code``
+    averages uniformly and adds the correction after the momentum, as that code does: the controls of runs with momentum
+    already contain it, and momentum would amplify them again.
     """
     return replace(
         fedavg,
-        direction=Controlled(past=reading == "code"),
+        direction=Controlled(after_momentum=reading == "code"),
         remember=(Controls(uniform=reading != "intended"),),
         uploads=2.0,
         downloads=2.0,
@@ -150,7 +151,7 @@ class Duals(ClientVectors):
 
 @dataclass(frozen=True)
 class AverageWithDuals:
-    """Mean of the clients' models plus the mean of all (renewed) dual vectors, both by the clients' weights."""
+    """Mean of the active clients' models plus the mean of all updated dual vectors, both by the clients' weights."""
 
     def __call__(self, work: Work, ends: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
         return work.mean(ends) + (work.state.server["dual"] + work.mean_change(ends - work.starts)), {}
@@ -160,8 +161,8 @@ class AverageWithDuals:
 def feddyn(alpha: float = 0.1) -> Algorithm:
     """FedDyn (Acar et al. 2021) in the form of FedInit's released baseline; ``h_k`` is minus its dual over alpha.
 
-    The quadratic is centred at the client's start: the server model, or the relaxed one. That code averages models and
-    duals over clients of equal weight; here both are weighted as the loss weights clients.
+    The quadratic is centred at the client's start: the server model, or the relaxed one. The released code averages
+    models and duals with equal weights; here both are weighted as the loss weights the clients.
     """
     return replace(fedavg, direction=Dynamic(alpha), combine=AverageWithDuals(), remember=(Duals(),))
 
@@ -171,7 +172,7 @@ def feddyn(alpha: float = 0.1) -> Algorithm:
 
 @dataclass(frozen=True)
 class ClientMomentum:
-    """``alpha g + (1 - alpha) m`` with ``m`` the mean direction of the last round."""
+    """``alpha g + (1 - alpha) m``, where ``m`` is the mean direction of the last round."""
 
     alpha: float
 
@@ -181,7 +182,7 @@ class ClientMomentum:
 
 @dataclass(frozen=True)
 class LastDirection:
-    """The weighted mean over clients of ``(start - end)/(K eta)``, broadcast with the model."""
+    """Memory of the server: the weighted mean over clients of ``(start - end)/(K eta)``, broadcast with the model."""
 
     def begin(self, model: Tensor, clients: int) -> Remembered:
         return Remembered({}, {"direction": torch.zeros_like(model)})
@@ -192,7 +193,7 @@ class LastDirection:
 
 @method(alpha=SHARE)
 def fedcm(alpha: float = 0.1) -> Algorithm:
-    """FedCM (Xu et al. 2021): client momentum from the server; ``alpha`` weighs the client's own gradient."""
+    """FedCM (Xu et al. 2021): client momentum from the server; ``alpha`` is the weight of the client's own gradient."""
     return replace(fedavg, direction=ClientMomentum(alpha), remember=(LastDirection(),), downloads=2.0)
 
 
@@ -201,7 +202,7 @@ def fedcm(alpha: float = 0.1) -> Algorithm:
 
 @dataclass(frozen=True)
 class Sharpness:
-    """The gradient, on the same batch, at ``w + rho g/(||g|| + epsilon)``, norms taken client by client."""
+    """The gradient on the same batch at ``w + rho g/(||g|| + epsilon)``, with the norm of each client's gradient."""
 
     rho: float
     epsilon: float

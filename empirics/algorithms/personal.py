@@ -1,6 +1,7 @@
-"""Personalised methods: fine-tuning, FedRep and Ditto. Each keeps the clients' own models as rows of a memory.
+"""Personalised methods: fine-tuning, FedRep and Ditto. Each stores the clients' personal models as rows of a memory.
 
-``Algorithm.own_models(state)`` gives those rows to local metrics; before a client's first round it is the first model.
+``Algorithm.own_models(state)`` returns these rows for local metrics; before its first round, a client's row is the
+initial model.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from bounds.domains import COUNT, NONNEGATIVE
 
 from ..errors import EmpiricsError
 from .algorithm import Algorithm, fedavg, method, PlannedSteps, renamed, Rows, State, Work
-from .layerwise import head_columns, LocalModels, named_head, OwnStart
+from .layerwise import checked_head, head_columns, LocalModels, OwnStart
 from .local import FixedSteps, Proximal
 
 OWN = "personal"
@@ -22,16 +23,16 @@ OWN = "personal"
 
 @method()
 def finetuned(algorithm: Algorithm = fedavg) -> Algorithm:
-    """``algorithm`` and FT: a client's own model is the one its last local work ended at, before averaging.
+    """``algorithm`` with fine-tuned personal models: a client's last local model, before averaging.
 
-    The server's model is untouched.
+    The server's model is that of ``algorithm``.
     """
-    _impersonal("finetuned", algorithm)
+    _refuse_personal("finetuned", algorithm)
     return replace(algorithm, remember=(*algorithm.remember, Rows(OWN)), personal=OWN)
 
 
-def _impersonal(name: str, algorithm: Algorithm) -> None:
-    """Refuse what keeps personal models already."""
+def _refuse_personal(name: str, algorithm: Algorithm) -> None:
+    """Raise if ``algorithm`` already has personal models."""
     if algorithm.personal:
         raise EmpiricsError(f"{name} needs a method without personal models; got {algorithm.name}")
 
@@ -51,7 +52,7 @@ class BodyOnly:
 
 @dataclass(frozen=True)
 class HeadSteps:
-    """So many steps for the head before the planned ones for the body."""
+    """``head_steps`` steps for the head, then the planned steps for the body."""
 
     head_steps: int
     needs_loss: ClassVar[bool] = False
@@ -68,7 +69,7 @@ class HeadThenBody:
     head_steps: int
 
     def phase(self, step: int) -> str:
-        """What moves, in a word: as long as it is the same, the columns are."""
+        """Return the name of the part that the step trains; steps of the same phase train the same columns."""
         return "head" if step < self.head_steps else "body"
 
     def __call__(self, work: Work, step: int) -> Tensor:
@@ -76,13 +77,14 @@ class HeadThenBody:
         return columns if step < self.head_steps else ~columns
 
 
-@method(head=named_head, head_steps=COUNT)
+@method(head=checked_head, head_steps=COUNT)
 def fedrep(head: str = "head", head_steps: int = 5) -> Algorithm:
     """FedRep (Collins et al. 2021): a shared body, a private head for every client.
 
-    A round trains the head for ``head_steps`` steps on the fixed body, then the body for the planned steps on the fixed
-    head (momentum starts afresh in between); the server averages bodies. A client's own model is the server's body
-    with its own head; the head of the server's model is the mean of the active clients' heads, which is never sent.
+    A round trains the head for ``head_steps`` steps with the body fixed, then the body for the planned steps with the
+    head fixed (momentum is reset in between); the server averages the bodies. A client's personal model is the server's
+    body with its own head; the head of the server's model is the mean of the active clients' heads, which is never
+    sent.
     """
     return replace(
         fedavg,
@@ -99,12 +101,12 @@ def fedrep(head: str = "head", head_steps: int = 5) -> Algorithm:
 
 @method(weight=NONNEGATIVE, local_steps=COUNT)
 def ditto(algorithm: Algorithm = fedavg, weight: float = 0.1, local_steps: int | None = None) -> Algorithm:
-    """Ditto (Li et al. 2021): beside ``algorithm``, every active client trains a personal model near the server's.
+    """Ditto (Li et al. 2021): ``algorithm``, while every active client also trains a personal model near the server's.
 
-    ``v <- v - eta (g(v) + weight (v - w^t))`` for ``local_steps`` steps (None: as many as planned), on the batches of
-    the round. The server's model is that of ``algorithm``, which never sees the personal ones.
+    ``v <- v - eta (g(v) + weight (v - w^t))`` for ``local_steps`` steps (None: the planned number), on the batches of
+    the round. The server's model is that of ``algorithm``, which does not use the personal ones.
     """
-    _impersonal("ditto", algorithm)
+    _refuse_personal("ditto", algorithm)
     own = renamed(
         fedavg,
         "ditto's personal models",

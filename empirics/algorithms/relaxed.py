@@ -15,7 +15,7 @@ from .server import AddUpdate
 
 @dataclass(frozen=True)
 class RelaxedStart:
-    """``w^t + beta (w^t - last_k)``: beyond the server model as seen from the client's last local model."""
+    """``w^t + beta (w^t - last_k)``: the server model, extrapolated away from the client's last local model."""
 
     beta: float
 
@@ -25,16 +25,16 @@ class RelaxedStart:
 
 @method(beta=RELAXATION, reading=("intended", "printed", "code", "proof"))
 def relaxed(algorithm: Algorithm, beta: float = 0.1, reading: str = "intended") -> Algorithm:
-    """``algorithm`` with its clients starting at the relaxed initial point (FedInit, Section 5 and Table 2).
+    """``algorithm`` whose clients start at the relaxed initial point (FedInit, Section 5 and Table 2).
 
     Control variates, duals and updates are measured from the relaxed start, as in the released code; FedProx's centre
-    stays the server model. The last local model of a client that was not active is the one it had.
+    remains the server model. A client that was not active keeps its last local model.
 
     ``intended`` and ``printed`` follow Algorithm 1: the server averages the models of the active clients. ``code`` is
-    the released implementation: where the method averages models, the server adds the mean of the clients' moves
-    instead, so the relaxation offset is not averaged into the model. ``proof`` is what the lemmas analyse: all clients
-    train in every round (every last local model is one round old), only the drawn ones are averaged. With all clients
-    in every round, and weights that do not change, the readings are the same method.
+    the released implementation: where ``algorithm`` averages models, the server adds the mean of the clients' moves
+    instead, so that the relaxation offset does not enter the server model. ``proof`` is the variant that the lemmas
+    analyse: all clients train in every round (every last local model is one round old), and only the drawn ones are
+    averaged. With full participation and constant weights, all readings are the same method.
     """
     if algorithm.start != ServerStart():
         raise EmpiricsError(f"relaxed needs a method whose clients start at the server model; got {algorithm.name}")

@@ -1,4 +1,4 @@
-"""Decaying-K: any of the eight schedules of local steps and step size on any algorithm."""
+"""Decaying-K: the eight schedules of local steps and step size, applied to any algorithm."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Formula = Callable[[dict[str, float]], Any]
 
 @dataclass(frozen=True)
 class ScheduledSteps:
-    """Local steps and step size of a round by a schedule of Table 3.
+    """Local steps and step size of a round by the schedule ``key`` of Table 3.
 
-    The current loss is the mean of the last ``window`` rounds' reported losses, eq. (15); until there are that many
-    the schedule stays at its first values. It is divided by the mean of the first window. The decayed values of the
-    step schedules begin at round ``plateau_round`` (counted from 1) or, without one, when the best windowed loss has
-    not improved by ``tolerance`` (relative) for ``patience`` rounds: the paper decays once the validation error has
-    stopped improving and gives no number. ``stalled``, where there is one, says that it has, in place of the loss.
-    ``size_key`` is another schedule for the step size, so that both decay.
+    The current loss is the mean of the losses reported in the last ``window`` rounds, eq. (15), divided by the mean of
+    the first window; until the first window is over, the schedule keeps its initial values. Step schedules decay at
+    round ``plateau_round`` (counted from 1), if given. Otherwise they decay when ``stalled()`` returns True, or without
+    that function when the best windowed loss has not improved by the relative ``tolerance`` for ``patience`` rounds:
+    the paper decays once the validation error stops improving and gives no number. ``size_key`` is a different schedule
+    for the step size, so that both decay.
     """
 
     key: str
@@ -44,19 +44,19 @@ class ScheduledSteps:
 
     @property
     def needs_losses(self) -> bool:
-        return any(schedule.needs_losses for schedule in self._both)
+        return any(schedule.needs_losses for schedule in self._schedules)
 
     @property
     def needs_plateau(self) -> bool:
-        return any(schedule.needs_plateau for schedule in self._both)
+        return any(schedule.needs_plateau for schedule in self._schedules)
 
     @property
     def needs_loss(self) -> bool:
         return self.needs_losses or (self.needs_plateau and self.plateau_round is None and self.stalled is None)
 
     @property
-    def _both(self) -> tuple[Schedule, Schedule]:
-        """That of the local steps and that of the step size."""
+    def _schedules(self) -> tuple[Schedule, Schedule]:
+        """The schedule of the local steps and that of the step size."""
         return schedules()[self.key], schedules()[self.size_key or self.key]
 
     def __call__(self, state: State, steps: int, step_size: float) -> tuple[int, float]:
@@ -74,12 +74,12 @@ class ScheduledSteps:
         return round(float(steps_at(values))), float(size_at(values))
 
     def _losses(self, losses: np.ndarray) -> tuple[float, float]:
-        """The windowed loss now and in the first window; equal until the first window is over."""
+        """Return the windowed loss now and in the first window; both are 1 until the first window is over."""
         if not self.needs_losses or len(losses) <= self.window:
             return 1.0, 1.0
         current, first = float(losses[-self.window :].mean()), float(losses[: self.window].mean())
         if not (np.isfinite(current) and np.isfinite(first)):
-            return 1.0, 1.0  # the run is about to be stopped as diverged: which step it fails at does not matter
+            return 1.0, 1.0  # the run is about to stop as diverged
         if first <= 0 or current < 0:
             raise EmpiricsError(
                 f"schedule {self.key} needs a loss > 0 at first and never < 0; got {first:.3g}, then {current:.3g}"
@@ -102,8 +102,8 @@ class ScheduledSteps:
 
 
 def schedules() -> dict[str, Schedule]:
-    """Those of Table 3; their formulas stand on the paper's, which no other method waits for."""
-    from bounds.decaying_k.schedules import SCHEDULES
+    """Return the schedules of Table 3 by name."""
+    from bounds.decaying_k.schedules import SCHEDULES  # slow to import, and no other method needs it
 
     return SCHEDULES
 
@@ -114,7 +114,7 @@ def _formulas(key: str) -> tuple[Formula, Formula]:
 
 
 def _formula(bound: Bound) -> Formula:
-    """The compiled formula as a function of more values than it needs."""
+    """Return the compiled formula as a function of a dictionary that may hold more values than it needs."""
     code, names = bound.compile(), [q.name for q in bound.quantities]
     return lambda values: code(**{name: values[name] for name in names})
 
@@ -134,12 +134,10 @@ def scheduled(
 ) -> Algorithm:
     """``algorithm`` with its local steps and step size following a schedule of Table 3, such as ``k_rounds``.
 
-    ``step_size`` is another schedule for the step size, so that both decay: ``scheduled(fedavg(), 'k_rounds',
-    step_size='eta_rounds')``.
-
-    Clients that count epochs follow the schedule from the number of steps their epochs take.
+    ``step_size`` is a different schedule for the step size, so that both decay: ``scheduled(fedavg(), 'k_rounds',
+    step_size='eta_rounds')``. With local epochs, the initial number of local steps is that of the client's epochs.
     """
     if algorithm.steps != PlannedSteps():
-        raise EmpiricsError(f"scheduled needs a method that takes the planned steps; got {algorithm.name}")
+        raise EmpiricsError(f"scheduled needs a method with the planned local steps; got {algorithm.name}")
     hook = ScheduledSteps(schedule, window, plateau_round, patience, size_key=step_size or "")
     return replace(algorithm, steps=hook)

@@ -1,6 +1,6 @@
 """Methods that differ in the server step: FedAvgM, FedAdam, FedExP.
 
-``update`` is the weighted mean of what the clients moved, end minus start; FedAvg adds it to the server model.
+``update`` is the weighted mean of the clients' moves (end minus start); FedAvg adds it to the server model.
 """
 
 from __future__ import annotations
@@ -11,17 +11,14 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from bounds.domains import Domain, POSITIVE
+from bounds.domains import POSITIVE
 
+from ..numbers import MOMENTUM
 from .algorithm import Algorithm, fedavg, method, Work
-
-READINGS = ("intended", "code")
-MEMORY = Domain(">= 0 and < 1", low=0, high=1, open_high=True)
-"""Factors by which a running mean keeps its past."""
 
 
 def update(work: Work, ends: Tensor) -> Tensor:
-    """Weighted mean of the clients' moves, ``(dim,)``."""
+    """Return the weighted mean of the clients' moves ``(dim,)``."""
     return work.mean(ends - work.starts)
 
 
@@ -53,7 +50,7 @@ class ServerMomentum:
 
 @dataclass(frozen=True)
 class ServerAdam:
-    """Adam on the update, moments starting at zero and not corrected for it."""
+    """Adam on the update, with moments that start at zero and no bias correction."""
 
     server_step_size: float
     beta1: float
@@ -85,16 +82,16 @@ class Extrapolate:
         return work.state.model + size * mean, {}
 
 
-@method(momentum=MEMORY, reading=READINGS)
+@method(momentum=MOMENTUM, reading=("intended", "code"))
 def fedavgm(momentum: float = 0.1, reading: str = "intended") -> Algorithm:
     """FedAvg with server momentum (Hsu et al. 2019; FedCOG, baseline 2, with m = 0.1).
 
-    ``reading="code"`` is FedCOG's released variant: from the second round on the step is divided by ``1 + m``.
+    ``reading="code"`` is FedCOG's released variant, which divides the step by ``1 + m`` from the second round on.
     """
     return replace(fedavg, combine=ServerMomentum(momentum, divide=reading == "code"), reading=reading)
 
 
-@method(server_step_size=POSITIVE, beta1=MEMORY, beta2=MEMORY, epsilon=POSITIVE)
+@method(server_step_size=POSITIVE, beta1=MOMENTUM, beta2=MOMENTUM, epsilon=POSITIVE)
 def fedadam(server_step_size: float = 0.1, beta1: float = 0.9, beta2: float = 0.99, epsilon: float = 0.01) -> Algorithm:
     """FedAdam with the constants of FedInit's released baselines: no bias correction, epsilon outside the root."""
     return replace(fedavg, combine=ServerAdam(server_step_size, beta1, beta2, epsilon))
@@ -104,6 +101,6 @@ def fedadam(server_step_size: float = 0.1, beta1: float = 0.9, beta2: float = 0.
 def fedexp(epsilon: float = 1e-3) -> Algorithm:
     """FedExP (Jhunjhunwala et al. 2023): the server extrapolates when the clients' moves disagree.
 
-    Its authors report the mean of the last two models, which here is the reader's to take.
+    Its authors report the mean of the last two models; this returns the last one.
     """
     return replace(fedavg, combine=Extrapolate(epsilon))

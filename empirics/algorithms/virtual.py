@@ -1,4 +1,4 @@
-"""VHL: every client also trains on the same virtual samples, and aligns its representations with theirs."""
+"""VHL: every client also trains on the same virtual samples and aligns the representations of both."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from torch import Tensor
 
 from bounds.domains import COUNT, NONNEGATIVE, WHOLE
 
-from ..models.model import Batch, Halved
+from ..models.model import Batch, SplitModel
 from ..streams import stream
 from .algorithm import Algorithm, fedavg, method, Work
-from .halves import floating, halves, over
+from .network_methods import batch_mean, real_inputs, representation_and_output
 
-COARSE = 8
-"""Side of the grid on which noise is drawn for images."""
+NOISE_SIDE = 8
+"""Side of the grid on which noise for images is drawn."""
 SPREAD = 0.5
 """Standard deviation of a class around its mean."""
 TEMPERATURE = 0.07
@@ -26,25 +26,26 @@ TEMPERATURE = 0.07
 
 @lru_cache(maxsize=4)
 def virtual_samples(seed: int, classes: int, per_class: int, shape: tuple[int, ...]) -> Tensor:
-    """Noise ``(classes * per_class, *grid)``, class after class: a Gaussian around a mean of its own for every class.
+    """Return noise ``(classes * per_class, *grid)``, class after class, each class Gaussian around its own random mean.
 
-    The grid is ``shape``; for images, whose last two axes are their height and width, at most 8 x 8.
+    The grid is ``shape``, except that height and width of images are at most 8.
     """
-    grid = (*shape[:-2], *(min(COARSE, side) for side in shape[-2:])) if len(shape) == 3 else shape
+    grid = (*shape[:-2], *(min(NOISE_SIDE, side) for side in shape[-2:])) if len(shape) == 3 else shape
     draws = stream(seed, "virtual samples")
     means = draws.standard_normal((classes, 1, *grid), dtype="float32")
     noise = draws.standard_normal((classes, per_class, *grid), dtype="float32")
     return torch.from_numpy((means + SPREAD * noise).reshape(-1, *grid))
 
 
-PLACES, POOL = "virtual samples' numbers", "virtual samples"
+INDEX, POOL = "virtual samples' numbers", "virtual samples"
+"""Names of tensors in ``Work.recalled``."""
 
 
 @dataclass(frozen=True)
-class Virtual:
-    """``CE(real) + alpha CE(virtual) + weight * alignment`` with ``batch`` virtual samples a step.
+class VirtualLoss:
+    """Objective ``CE(real) + alpha CE(virtual) + weight * alignment`` with ``batch`` virtual samples per step.
 
-    The alignment is there in a client's first ``epochs`` passes over its own samples.
+    The alignment is part of it during a client's first ``epochs`` passes over its own samples in a round.
     """
 
     alpha: float
@@ -53,77 +54,70 @@ class Virtual:
     batch: int
     per_class: int
 
-    def __call__(self, net: Halved, w: Tensor, batch: Batch, work: Work) -> Tensor:
+    def __call__(self, net: SplitModel, w: Tensor, batch: Batch, work: Work) -> Tensor:
         inputs, targets, weight = batch
-        if PLACES not in work.recalled:
+        if INDEX not in work.recalled:
             self.prepare(net, batch, work)
-        made, labels = self.drawn(work, tuple(inputs.shape[2:]))
-        z, output = halves(net, w, torch.cat([inputs, made], 1), "vhl")
+        virtual_inputs, labels = self.step_samples(work, tuple(inputs.shape[2:]))
+        z, output = representation_and_output(net, w, torch.cat([inputs, virtual_inputs], 1), "vhl")
         real, virtual = output.movedim(net.class_axis, -1).split([inputs.shape[1], self.batch], 1)
-        own = over(net.losses(real.movedim(-1, net.class_axis), targets), weight)
-        other = net.losses(virtual.movedim(-1, net.class_axis), labels).mean(-1)
-        counts = torch.ones_like(z[..., 0]) if weight is None else F.pad((weight > 0).to(z), (0, self.batch), value=1.0)
-        apart = contrast(z, torch.cat([targets, labels], 1), counts > 0)
-        return own + self.alpha * other + self.weight * self.aligned(work, inputs.shape[1]) * apart
+        real_loss = batch_mean(net.losses(real.movedim(-1, net.class_axis), targets), weight)
+        virtual_loss = net.losses(virtual.movedim(-1, net.class_axis), labels).mean(-1)
+        valid = torch.ones_like(z[..., 0]) if weight is None else F.pad((weight > 0).to(z), (0, self.batch), value=1.0)
+        alignment = contrastive_loss(z, torch.cat([targets, labels], 1), valid > 0)
+        return real_loss + self.alpha * virtual_loss + self.weight * self.aligns(work, inputs.shape[1]) * alignment
 
-    def aligned(self, work: Work, batch: int) -> Tensor:
-        """1 for clients that are in their first ``epochs`` passes, else 0 ``(rows,)``."""
-        assert work.labels is not None  # asked for by ``needs_labels``
-        passes = torch.div(work.labels.sum(-1) + batch - 1, batch, rounding_mode="floor")
-        return (work.step < self.epochs * passes).to(work.starts.dtype)
+    def aligns(self, work: Work, batch: int) -> Tensor:
+        """Return 1 for clients in their first ``epochs`` passes of the round, else 0 ``(rows,)``."""
+        assert work.labels is not None  # the algorithm has ``needs_labels``
+        steps_per_pass = torch.div(work.labels.sum(-1) + batch - 1, batch, rounding_mode="floor")
+        return (work.step < self.epochs * steps_per_pass).to(work.starts.dtype)
 
-    def prepare(self, net: Halved, batch: Batch, work: Work) -> None:
-        """The virtual samples, and which of them are taken in every step of the round."""
+    def prepare(self, net: SplitModel, batch: Batch, work: Work) -> None:
+        """Store the virtual samples and the numbers of those that each step of the round uses."""
         assert work.labels is not None
-        classes, inputs = work.labels.shape[-1], floating(batch[0], "vhl")
+        classes, inputs = work.labels.shape[-1], real_inputs(batch[0], "vhl")
         pool = virtual_samples(work.seed, classes, self.per_class, tuple(inputs.shape[2:])).to(inputs)
-        work.recalled[POOL] = pool.expand(len(work.rows), *pool.shape)  # the same for all, and no copies
-        work.recalled[PLACES] = self._places(work, classes).to(inputs.device)
+        work.recalled[POOL] = pool.expand(len(work.rows), *pool.shape)  # one copy that all rows share
+        rows = []
+        for client in work.clients:
+            draws = stream(work.seed, "virtual batches", round=work.state.round, client=int(client))
+            rows.append(draws.integers(len(pool), size=(len(work.sizes), self.batch)))
+        work.recalled[INDEX] = torch.from_numpy(np.stack(rows)).to(inputs.device)
 
-    def drawn(self, work: Work, shape: tuple[int, ...]) -> tuple[Tensor, Tensor]:
-        """The virtual samples ``(rows, batch, ...)`` and labels of this step."""
-        places = work.now(PLACES)
-        made = work.recalled[POOL][0].index_select(0, places.flatten())
-        if made.shape[1:] != shape:
-            made = F.interpolate(made, size=shape[-2:], mode="bilinear")
-        return made.view(*places.shape, *shape), places // self.per_class
-
-    def _places(self, work: Work, classes: int) -> Tensor:
-        """Which virtual samples every client takes in every step ``(rows, steps, batch)``."""
-        size = (len(work.sizes), self.batch)
-        rows = [
-            stream(work.seed, "virtual batches", round=work.state.round, client=int(k)).integers(
-                classes * self.per_class, size=size
-            )
-            for k in work.clients
-        ]
-        return torch.from_numpy(np.stack(rows))
+    def step_samples(self, work: Work, shape: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+        """Return the virtual samples ``(rows, batch, *shape)`` and labels ``(rows, batch)`` of the current step."""
+        index = work.now(INDEX)
+        samples = work.recalled[POOL][0].index_select(0, index.flatten())
+        if samples.shape[1:] != shape:
+            samples = F.interpolate(samples, size=shape[-2:], mode="bilinear")
+        return samples.view(*index.shape, *shape), index // self.per_class
 
 
-def contrast(z: Tensor, labels: Tensor, counts: Tensor) -> Tensor:
-    """Supervised contrastive loss (Khosla et al. 2020) of representations ``(rows, n, d)``, mean over n ``(rows,)``.
+def contrastive_loss(z: Tensor, labels: Tensor, valid: Tensor) -> Tensor:
+    """Return the supervised contrastive loss (Khosla et al. 2020) of ``z (rows, n, d)``, mean over n ``(rows,)``.
 
-    A sample's loss is minus the mean, over the others of its class, of their log-probability among all others; it is 0
-    for the only one of a class. Samples that do not ``count (rows, n)`` are left out everywhere.
+    A sample's loss is minus the mean, over the other samples of its class, of their log-probability among all other
+    samples; it is 0 for the only sample of a class. Samples that are not ``valid (rows, n)`` are ignored.
     """
     unit = F.normalize(z, dim=-1)
-    alike = unit @ unit.mT / TEMPERATURE
-    own = torch.eye(z.shape[1], dtype=torch.bool, device=z.device)
-    others = counts.unsqueeze(1) & ~own
-    log_p = alike - alike.masked_fill(~others, -torch.inf).logsumexp(-1, keepdim=True)
-    same = (others & (labels.unsqueeze(1) == labels.unsqueeze(2))).to(z.dtype)
-    each = -(same * log_p).sum(-1) / same.sum(-1).clamp(min=1)
-    return (each * counts).sum(-1) / counts.sum(-1)
+    similarity = unit @ unit.mT / TEMPERATURE
+    diagonal = torch.eye(z.shape[1], dtype=torch.bool, device=z.device)
+    others = valid.unsqueeze(1) & ~diagonal
+    log_p = similarity - similarity.masked_fill(~others, -torch.inf).logsumexp(-1, keepdim=True)
+    same_class = (others & (labels.unsqueeze(1) == labels.unsqueeze(2))).to(z.dtype)
+    losses = -(same_class * log_p).sum(-1) / same_class.sum(-1).clamp(min=1)
+    return (losses * valid).sum(-1) / valid.sum(-1)
 
 
 @method(alpha=NONNEGATIVE, weight=NONNEGATIVE, epochs=WHOLE, batch=COUNT, per_class=COUNT)
 def vhl(alpha: float = 1.0, weight: float = 1.0, epochs: int = 5, batch: int = 128, per_class: int = 200) -> Algorithm:
-    """VHL (Tang et al. 2022) on Gaussian noise: the same labelled virtual samples for all clients.
+    """VHL (Tang et al. 2022) on Gaussian noise: all clients use the same labelled virtual samples.
 
-    ``weight`` 1 of the alignment and its 5 local passes are FedCOG's; ``alpha`` 1, 128 virtual samples a step and noise
-    as their source are those of its code. The original has alpha 0.5, untrained StyleGAN images, and counts virtual
-    classes as further ones; here they are the natural classes of the same number, as FedCOG describes it. The original
-    makes 200 or 5,000 samples of a class. Class means are standard normal, 0.5 is the spread, and images are enlarged
-    from 8 x 8 bilinearly, as in the original, whose further way through image files is left out.
+    ``weight`` (of the alignment) and ``epochs`` default to FedCOG's values; ``alpha``, ``batch`` and noise as the
+    source of samples are those of its code. The original uses alpha 0.5 and untrained StyleGAN images, and adds the
+    virtual classes as further classes; here they are the natural classes of the same number, as FedCOG describes it.
+    The original generates 200 or 5,000 samples per class. As in the original, class means are standard normal with
+    spread 0.5, and images are enlarged from 8 x 8 bilinearly; its conversion to image files is omitted.
     """
-    return replace(fedavg, objective=Virtual(alpha, weight, epochs, batch, per_class), needs_labels=True)
+    return replace(fedavg, objective=VirtualLoss(alpha, weight, epochs, batch, per_class), needs_labels=True)

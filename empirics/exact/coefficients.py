@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..algorithms.algorithm import Algorithm, TaskLoss, Work
-from ..algorithms.state import copied, Exchange, State
+from ..algorithms.state import copy_state, Exchange, State
 from ..errors import EmpiricsError
 from ..training.setting import Setting
 from ..training.step_sizes import geometric
@@ -103,7 +103,7 @@ def begin(algorithm: Algorithm, model: Any, clients: int, last: bool = True) -> 
 
 def finish(algorithm: Algorithm, work: Work, ends: Any) -> State:
     """The state after a round whose clients ended at ``ends (rows, d)``."""
-    before = copied(work.state)
+    before = copy_state(work.state)
     work = work._replace(state=before)
     model, renewed = algorithm.combine(work, ends)
     server = {**before.server, **renewed}

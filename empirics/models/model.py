@@ -64,7 +64,7 @@ class Model(Trainable, Protocol):
         ...
 
 
-class Halved(Model, Protocol):
+class SplitModel(Model, Protocol):
     """A model in two halves, of which ``output(w, x)`` is ``head(w, features(w, x))``."""
 
     def features(self, w: Tensor, inputs: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ..algorithms.algorithm import Algorithm, Work
 from ..algorithms.hooks import checked_models, checked_steps, seeded
-from ..algorithms.state import copied, own_rows, State
+from ..algorithms.state import copy_state, own_rows, State
 from ..errors import Diverged
 from ..federation.federation import Source
 from ..models.model import Trainable
@@ -117,7 +117,7 @@ def rounds(
         state = algorithm.begin(model.start(seed).to(federation.inputs.device), federation.clients)
         largest, done = float(state.model.norm()), 0
     else:
-        state, largest = copied(begun[0]), begun[1]
+        state, largest = copy_state(begun[0]), begun[1]
         done = state.round
     yield state
     active = state.model.new_zeros(0, dtype=torch.int64)

@@ -11,7 +11,7 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from empirics.algorithms import algorithm
 from empirics.algorithms.consensus import Generate, LearnedGenerator
-from empirics.algorithms.halves import generator
+from empirics.algorithms.network_methods import generator
 from empirics.federation.federation import Federation
 from empirics.models.network import Network
 from empirics.models.networks.generator import Generator
@@ -52,7 +52,7 @@ def test_its_steps_are_those_of_adam_on_a_fresh_generator_and_noise(steps):
     disagreement = 0.4
     for k in range(3):
         work = work_at(round_=1).part(slice(k, k + 1))
-        images, labels, _ = Generate(SAMPLES, steps, disagreement, pictures=SMALL)(IMAGES, work, SHAPE)
+        images, labels, _ = Generate(SAMPLES, steps, disagreement, variables=SMALL)(IMAGES, work, SHAPE)
         built = Generator(1, 4, NOISE, MAPS, 1)
         module = built().double()
         seed = int(stream(SEED, "image generator", round=1, client=k).integers(2**62))

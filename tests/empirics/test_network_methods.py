@@ -35,7 +35,7 @@ from training_toys import many_classes
 from empirics.algorithms import algorithm
 from empirics.algorithms.contrast import Decorrelated
 from empirics.algorithms.fedgen import Layers
-from empirics.algorithms.halves import generator
+from empirics.algorithms.network_methods import generator
 from empirics.algorithms.virtual import virtual_samples
 from empirics.errors import EmpiricsError
 from empirics.models.network import Network

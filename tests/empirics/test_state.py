@@ -5,9 +5,8 @@ import torch
 from network_toys import FEDERATION, models, NET, SEED
 
 from empirics.algorithms import algorithm
-from empirics.algorithms.state import Exchange, own_rows, settled, State
-from empirics.training.engines import ClientLoop
-from empirics.training.rounds import draw_cohort, play, rounds
+from empirics.algorithms.state import Exchange, own_rows, State
+from empirics.training.rounds import draw_cohort, rounds
 from empirics.training.setting import Setting
 
 METHODS = [
@@ -58,16 +57,3 @@ def test_a_row_takes_what_was_sent_after_it_was_written():
     state = State(5, torch.zeros(3), {"local": rows}, {"received": received}, exchanges={"local": exchange})
     assert own_rows(state, "local").tolist() == [[10, 20, 2], [10, 20, 5], [6, 7, 8]]
     assert own_rows(state, "local", torch.tensor([2, 0])).tolist() == [[6, 7, 8], [10, 20, 2]]
-
-
-@pytest.mark.parametrize("text", ["fedals(alpha=2)", "fedrep(head_steps=2)"])
-def test_a_settled_state_goes_on_like_the_one_it_copies(text):
-    built, key = algorithm(text), "personal" if text.startswith("fedrep") else "local"
-    one = list(rounds(NET, FEDERATION, built, FEW, SEED))[-1]
-    other = settled(one)
-    assert torch.equal(own_rows(one, key), own_rows(other, key))
-    assert torch.equal(other.memory[key], own_rows(one, key))
-    for _ in range(3):
-        one, other = (play(NET, FEDERATION, built, FEW, SEED, ClientLoop(), state) for state in (one, settled(other)))
-        assert torch.equal(one.model, other.model)
-        assert torch.equal(own_rows(one, key), own_rows(other, key))

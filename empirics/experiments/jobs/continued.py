@@ -15,7 +15,7 @@ import torch
 
 from ...algorithms import algorithm as read_algorithm
 from ...algorithms.algorithm import Algorithm, Rows
-from ...algorithms.state import copied, State
+from ...algorithms.state import copy_state, State
 from ...measuring import Measurement, measurement, Row, Run
 from ...measuring.core import quantities, sampled, Snapshot
 from ...measuring.record import Folded, Reached
@@ -38,7 +38,7 @@ def carried(method: Algorithm, old: State, clients: int) -> State:
     memory = {key: old.memory.get(key, rows) for key, rows in fresh.memory.items()}
     server = {key: old.server.get(key, vector) for key, vector in fresh.server.items()}
     exchanges = {key: old.exchanges.get(key, exchange) for key, exchange in fresh.exchanges.items()}
-    return copied(old._replace(memory=memory, server={**old.server, **server}, exchanges=exchanges))
+    return copy_state(old._replace(memory=memory, server={**old.server, **server}, exchanges=exchanges))
 
 
 @dataclass(frozen=True, eq=False)
