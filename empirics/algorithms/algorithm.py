@@ -37,54 +37,43 @@ class GradientAt(Protocol):
 class Work(NamedTuple):
     """One round of local work as hooks receive it; arrays and tensors have one row per active client.
 
+    ``clients`` are the numbers of the active clients and ``rows`` the same as a tensor, to index the rows of a memory;
+    ``total`` is the number of all clients. ``counts`` says how often a client counts in the average (1, or m if it was
+    drawn m times), ``weights`` are the weights of that average, and ``shares`` the clients' weights p_k in the global
+    objective, which sum to 1 over all clients (None: one over their number). ``steps`` and ``step_size`` are the plan
+    of the round, ``sizes`` the step sizes of its local steps, ``step`` the number of the current step. ``starts
+    (rows, dim)`` are the models that clients start from, ``layers`` names their column ranges. ``recalled`` stores
+    tensors with one row per client for the duration of the round. ``labels (rows, classes)`` counts the clients'
+    samples of each class, if the algorithm ``needs_labels``. ``net`` is the model, for hooks of the server only.
+
     While local steps are recorded as a CUDA graph, ``sizes`` and ``step`` are tensors, and Python code that depends on
-    the round runs only once. An objective with such code puts it into a method ``prepare(net, batch, work)``, which is
-    called before the first step, with its batch, and stores tensors in ``recalled``.
+    the round does not run again. An objective with such code puts it into a method ``prepare(net, batch, work)``, which
+    is called before the first step, with its batch, and stores tensors in ``recalled``.
     """
 
     state: State
-    """The state before the round."""
     clients: np.ndarray
-    """Numbers of the active clients."""
     rows: Tensor
-    """The same numbers as a tensor, to index the rows of a memory."""
     counts: Tensor
-    """How often each client counts in the average: 1, or m if it was drawn m times."""
     weights: Tensor
-    """Weight of each row in the average of the active clients."""
     steps: np.ndarray
-    """Planned number of local steps of each client."""
     step_size: float
-    """Planned step size of the round."""
     total: int
-    """Number of all clients, active or not."""
     seed: int
     starts: Tensor
-    """The models that the clients start from ``(rows, dim)``."""
     layers: Mapping[str, slice]
-    """Column ranges of the model's layers by name."""
     sizes: np.ndarray
-    """Step size of each local step; all equal unless a rule changes it within a round."""
     recalled: dict[str, Tensor]
-    """Tensors with one row per active client that ``recall`` and hooks store for the duration of the round."""
     labels: Tensor | None = None
-    """Number of samples of each class that each active client holds ``(rows, classes)``, if ``needs_labels``."""
     step: int = 0
-    """Number of the current local step, from 0."""
     net: Trainable | None = None
-    """The model; only hooks of the server receive it."""
     shares: Tensor | None = None
-    """Weights p_k of the rows in the global objective, which sum to 1 over all clients; None: one over their number."""
     momentum: float = 0.0
-    """Momentum of the local optimiser; ``nesterov`` is its variant."""
     nesterov: bool = False
 
     @property
     def past_momentum(self) -> float | Tensor:
-        """Factor that cancels the local momentum for a direction which stays constant during the round.
-
-        Multiplied by this factor in every step, such a direction moves the model as it would without momentum.
-        """
+        """Factor of a direction that is constant during the round: with it, momentum does not change its effect."""
         rest = self.momentum / (1 + self.momentum) if self.nesterov else 0.0
         factor: float | Tensor = 1 - rest ** (self.step + 1) - self.momentum * (1 - rest**self.step)
         return factor

@@ -64,9 +64,8 @@ class Probabilities(NamedTuple):
 def class_probabilities(net: Model, output: Tensor) -> Probabilities:
     """Return the class probabilities that a model's outputs stand for."""
     axis = net.class_axis
-    return Probabilities(
-        torch.softmax(output, axis).movedim(axis, -1), torch.log_softmax(output, axis).movedim(axis, -1)
-    )
+    p, log_p = torch.softmax(output, axis), torch.log_softmax(output, axis)
+    return Probabilities(p.movedim(axis, -1), log_p.movedim(axis, -1))
 
 
 def log_sum(log_p: Tensor, log_q: Tensor) -> Tensor:
