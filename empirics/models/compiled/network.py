@@ -124,29 +124,21 @@ class CompiledNetwork(Network):
         if plan is None or len(plan.shape) != 1 or not plan.pays(count, back=True):
             return None
         weights = _even(count) if weight is None else weight[0].to(torch.float32).contiguous().numpy()
-        if count <= self.chunk:
-            return self._chunk_gradient(plan, row, samples, wanted, weights)
-        total = torch.zeros(self.dim)
+        total = None
         for begin in range(0, count, self.chunk):
-            part = slice(begin, begin + self.chunk)
-            plan = self._plan(WHOLE, samples[part])
+            chunk = slice(begin, begin + self.chunk)
+            plan = self._plan(WHOLE, samples[chunk])
             if plan is None:
                 return None
-            found = self._chunk_gradient(plan, row, samples[part], wanted[part], weights[part])
-            if found is None:
+            gradient = torch.empty(self.dim)  # every parameter belongs to a layer, which writes its gradient
+            valid = _run(
+                plan, plan.entropy, len(samples[chunk]), self._memory(plan), row, gradient.numpy(),
+                _flat(samples[chunk]), targets=_flat(wanted[chunk].long()), weights=weights[chunk],
+            )  # fmt: skip
+            if not valid:  # a target is not a class: torch raises an error that names it, or ignores it
                 return None
-            total += found
+            total = gradient if total is None else total.add_(gradient)
         return total
-
-    def _chunk_gradient(
-        self, plan: PassPlan, row: Tensor, samples: Tensor, targets: Tensor, weights: Array
-    ) -> Tensor | None:
-        g = torch.empty(self.dim)  # every parameter belongs to a layer, which writes its gradient
-        right = _run(
-            plan, plan.entropy, len(samples), self._memory(plan), row, g.numpy(), _flat(samples),
-            targets=_flat(targets.long()), weights=weights,
-        )  # fmt: skip
-        return g if right else None  # a target that is not a class: torch names it, or leaves it out
 
 
 @lru_cache(maxsize=64)
