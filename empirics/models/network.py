@@ -278,5 +278,8 @@ class Frozen:
     def output(self, inputs: Tensor) -> Tensor:
         return self.net.made(WHOLE, self.vector, self.net._checked(inputs), trained=False)
 
+    def features(self, inputs: Tensor) -> Tensor:
+        return self.net.made("features", self.vector, self.net._checked(inputs), trained=False)
+
     def head(self, z: Tensor) -> Tensor:
         return self.net.made("head", self.vector, z, trained=False)
