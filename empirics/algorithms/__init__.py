@@ -1,11 +1,9 @@
-"""Federated algorithms: every method of the papers by name, and the pieces to build one's own from.
+"""Federated algorithms: every method of the papers by name, and the pieces to build others from.
 
-``algorithm("relaxed(scaffold(), beta=0.05)")`` reads an algorithm from text, and ``ALGORITHMS`` lists the methods;
-plug-ins such as ``relaxed`` take another algorithm as their first argument. An ``Algorithm`` (``algorithm.py``) is
-FedAvg with some of its hooks replaced: where clients start, their loss, the direction of a step, the number of steps,
-the server step, and what is remembered from round to round. Start with ``local.py`` (FedProx, SCAFFOLD, FedDyn) and
-``server.py``; ``hooks.py`` checks the hooks of users, ``state.py`` holds what survives a round. Training itself is in
-``empirics.training``.
+``algorithm("relaxed(scaffold(), beta=0.05)")`` reads an algorithm from text; plug-ins such as ``relaxed`` take another
+algorithm as their first argument. An ``Algorithm`` (``algorithm.py``) is FedAvg with some hooks replaced: where clients
+start, their loss, direction and number of steps, the server step, and what is remembered from round to round. Start
+with ``local.py`` (FedProx, SCAFFOLD, FedDyn) and ``server.py``. Training itself is in ``empirics.training``.
 """
 
 from __future__ import annotations

@@ -56,8 +56,7 @@ class LocalModels:
     """Memory of the clients' own models; the columns ``sharing.averaged(work)`` are averaged and sent to all clients.
 
     The server stores the last value that it sent of each column as ``received``, and after which round. Only the rows
-    of active clients are written, so that the cost of a round does not grow with the number of clients (``own_rows``
-    combines both).
+    of active clients are written, so that a round's cost does not depend on the number of clients: see ``own_rows``.
     """
 
     sharing: Any
@@ -84,8 +83,7 @@ class Periods:
     """Averages the head after every round and the extractor every ``alpha`` rounds.
 
     With ``early`` the extractor is averaged in the first round of a period instead of the last (a listing that tests
-    the step counter before incrementing it); with ``never`` it is never averaged (a listing whose else-if cannot be
-    reached).
+    the step counter before incrementing it), with ``never`` not at all (a listing whose else-if cannot be reached).
     """
 
     alpha: int

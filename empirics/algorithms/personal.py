@@ -83,8 +83,7 @@ def fedrep(head: str = "head", head_steps: int = 5) -> Algorithm:
 
     A round trains the head for ``head_steps`` steps with the body fixed, then the body for the planned steps with the
     head fixed (momentum is reset in between); the server averages the bodies. A client's personal model is the server's
-    body with its own head; the head of the server's model is the mean of the active clients' heads, which is never
-    sent.
+    body with its own head; the head of the server's model, the mean of the active clients' heads, is never sent.
     """
     return replace(
         fedavg,
