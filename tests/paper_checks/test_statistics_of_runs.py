@@ -73,38 +73,6 @@ def test_a_weighted_mean_is_a_class_of_its_own_that_bounds_the_least_and_not_the
     assert never(at, statistic="last")
 
 
-@cases("weights offset", [(None, 2.5), (BOTH, None)])
-def test_the_gap_of_an_average_is_that_of_the_joint_law_of_all_iterates(weights, offset):
-    """Mean and covariance of all models and of their sum, step by step, in one large matrix."""
-    problem = random_quadratics(5 if weights else 3, 3, 2, noise=0.4)
-    setting = Setting(4, 3, local_steps=3, step_size=0.3, step_offset=offset)
-    clients, dim, shares = 3, 2, [w / sum(RAW) for w in RAW] if weights else [1 / 12] * 12
-    size = clients * dim
-    average = np.kron(problem.weights[None], np.eye(dim))
-    mean, spread = np.append(np.tile(problem.start, clients), np.zeros(dim)), np.zeros((size + dim, size + dim))
-    for t in range(12):
-        eta = 0.3 * offset / (offset + t) if offset else 0.3
-        step, push, noise = np.eye(size + dim), np.zeros(size + dim), np.zeros((size + dim, size + dim))
-        step[size:, :size] = average * shares[t]
-        for k in range(clients):
-            own = slice(k * dim, k * dim + dim)
-            step[own, own] -= eta * problem.curvatures[k]
-            push[own] = eta * problem.curvatures[k] @ problem.minima[k]
-            noise[own, own] = eta**2 * problem.noise[k]
-        if t % 3 == 2:
-            merge = np.eye(size + dim)
-            merge[:size, :size] = np.kron(np.ones((clients, 1)), average)
-            step, push, noise = merge @ step, merge @ push, merge @ noise @ merge.T
-        mean, spread = step @ mean + push, step @ spread @ step.T + noise
-    away = mean[size:] - problem.minimiser
-    gap = (away @ problem.curvature @ away + np.trace(problem.curvature @ spread[size:, size:])) / 2
-    run = exact_run(problem, algorithm("fedavg()"), setting)
-    assert run.average_gap(weights) == pytest.approx(gap, rel=1e-12)
-    assert run.average_gap(None if weights else BOTH) != pytest.approx(gap, rel=1e-2)
-    by_groups = exact_run(problem, algorithm("fedavg()"), setting)
-    np.testing.assert_allclose(by_groups.iterations("optimality_gap"), run.iterations("optimality_gap"), rtol=1e-10)
-
-
 def test_scaffolds_weighted_mean_is_that_of_the_gaps_before_its_rounds():
     bound, problem = get("classics.scaffold_strongly_convex"), random_quadratics(2, 4, 2, noise=0.3)
     known = {"strong_convexity": 0.9, "local_steps": 2, "step_size": 0.21, "server_step_size": 1}

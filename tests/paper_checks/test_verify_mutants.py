@@ -1,4 +1,4 @@
-"""Altered proofs by the thousand: what the verifier accepts is still true, by federations played in plain loops."""
+"""A thousand altered proofs: what the verifier accepts is still true, by federations played in plain loops."""
 
 import copy
 import random
@@ -15,7 +15,7 @@ from paper_checks.worst_case.rate_case import Case
 from paper_checks.worst_case.rate_search import Begun, certified
 from paper_checks.worst_case.tightness_table import FOLDER
 
-MUTANTS = 2000
+MUTANTS = 1000
 ARCHIVES = (
     "fedinit.theorem_5", "fedcog.theorem_sharp", "decaying_k.per_rounds", "fedinit.theorem_2", "decaying_k.lemma_1"
 )  # fmt: skip
