@@ -102,14 +102,6 @@ def test_multipliers_that_must_grow_a_thousandfold_are_reached_carefully():
     assert float(proof(worst).bound) == pytest.approx(worst.value, rel=1e-6)
 
 
-def test_gradient_descent_is_proved_at_its_closed_form():
-    # Drori and Teboulle 2014, Theorem 3.1: R steps of 1/L end at most L D^2 / (4 R + 2) above the minimum.
-    _, found = proved(given=CONVEX, rounds=3, steps=1, size=1 / 1.7)
-    exact = Fraction(17, 10) * Fraction(23, 10) / 14
-    assert exact <= found.bound < exact * (1 + Fraction(1, 10**6))
-    assert exact * (1 - Fraction(1, 10**6)) < found.attained <= exact
-
-
 def test_models_that_rounding_tells_apart_and_steps_of_a_ten_thousandth_are_proved():
     """The average of five relaxed starts is the server model, but for the last bit."""
     setting = Setting(rounds=2, cohort=5, local_steps=2, step_size=0.03)

@@ -52,13 +52,7 @@ def question(name, given, metric, kind="last", over="rounds", clients=2, steps=N
     return Question(algorithm(name), Setting(cohort=clients, **plan), given, metric, Statistic(kind, over), steps)
 
 
-def agrees(number):
-    name, given, metric, clients, more = CASES[number]
+@cases("name given metric clients more", CASES)
+def test_both_statements_agree(name, given, metric, clients, more):
     asked = question(name, given, *metric.split(), clients=clients, **more)
     assert answer(asked).value == pytest.approx(by_pepit(asked), rel=1e-5)
-
-
-test_both_statements_agree = cases("number", range(0, len(CASES), 3))(agrees)
-test_both_statements_agree_on_the_rest = pytest.mark.slow(
-    cases("number", (number for number in range(len(CASES)) if number % 3))(agrees)
-)
