@@ -30,7 +30,7 @@ FUNCTIONS = {
     "advise": "paper_checks.comparing.api",
     "train": "empirics.verbs",
     "constants": "empirics.verbs",
-    "validate": "paper_checks.validation.asked",
+    "validate": "paper_checks.validation.command",
     "sweep": "empirics.experiments.command",
     "results": "figures.results",
     "figure": "figures.command",
@@ -80,9 +80,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(FUNCTIONS)
-
-
-# ---- the command line ----
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

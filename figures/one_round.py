@@ -11,7 +11,7 @@ import matplotlib
 
 from bounds.showing.command_line import Report
 from paper_checks.validation.comparison import Comparison, Row as Measured
-from paper_checks.validation.every import Survey
+from paper_checks.validation.survey import Survey
 
 from .drawing import Axis, by_meaning, columns, each_panel, Row
 from .style import BOUND, DOTS, GREY, save as write, STYLE

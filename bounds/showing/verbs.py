@@ -115,7 +115,7 @@ VERBS = {
     ),
     "validate": Verb(
         SETTING,
-        "paper_checks.validation.asked:validate",
+        "paper_checks.validation.command:validate",
         "Compare a measurement with a bound. Without a name, list the bounds this works for.",
         "fedbounds validate fedals.one_round",
         ("paper_checks.validation.options:WAYS", "paper_checks.validation.options:VALIDATE_JSON"),

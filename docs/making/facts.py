@@ -35,8 +35,8 @@ from bounds.vocabulary import strong_convexity
 from empirics.algorithms.algorithm import Algorithm
 from figures.catalogue import artefact, NAMES
 from figures.explorer import optima, verdicts
-from paper_checks.runs.can import can
-from paper_checks.runs.words import ATOMS, CURVES, EXACT, QUADRATICS, RUNS, WORST
+from paper_checks.runs.obstacles import obstacle
+from paper_checks.runs.origins import ATOMS, CURVES, EXACT, QUADRATICS, RUNS, WORST
 from paper_checks.validation import VALIDATIONS
 
 from .claim_report import claim_entries, Entry, homes
@@ -212,12 +212,12 @@ def theorems() -> list[Bound]:
 @cache
 def reach(bound: Bound) -> dict[str, str]:
     """By verb: why it does not take the bound, as the tool says it; empty where it does."""
-    searched = [can(bound, family) for family in (QUADRATICS, CURVES, ATOMS)]
+    searched = [obstacle(bound, family) for family in (QUADRATICS, CURVES, ATOMS)]
     return {
-        "validate": "" if bound.name in VALIDATIONS else can(bound, EXACT),
-        "validate --problem": can(bound, RUNS),
+        "validate": "" if bound.name in VALIDATIONS else obstacle(bound, EXACT),
+        "validate --problem": obstacle(bound, RUNS),
         "falsify": searched[0] if all(searched) else "",
-        "tightness": can(bound, WORST),
+        "tightness": obstacle(bound, WORST),
         "compare": _unranked(bound),
     }
 

@@ -51,9 +51,6 @@ def _draw(words: list[str], folder: Path) -> None:
             raise RuntimeError(f"{words[place]} is not drawn: fedbounds {shlex.join(words)} ended with {status}")
 
 
-# ---- figures and tables ----
-
-
 def figures_title(paper: str) -> str:
     return f"Figures and tables of {PAPERS[paper].short}" if paper in PAPERS else "Figures of our own"
 
@@ -77,9 +74,6 @@ def table_of(name: str) -> str:
     """A table as it was made."""
     lines = (MADE / f"{name}.md").read_text(encoding="utf-8").splitlines()
     return "\n".join(line for line in lines if line.startswith("|"))
-
-
-# ---- the notebook ----
 
 
 @cache

@@ -30,12 +30,12 @@ from bounds.stated import ADMISSIBLE, DOWN, FREE, PAIR, QUANTITIES, role_of, ROL
 from bounds.ties import Tie
 from bounds.vocabulary import optimum_dissimilarity, smoothness, strong_convexity
 from paper_checks.comparing.audit_status import AUDIT_STATUS
-from paper_checks.comparing.evidence import at_server, plain
+from paper_checks.comparing.evidence import at_server, is_single_number
 from paper_checks.comparing.rows import (
     EQUAL_WEIGHTS,
-    identity,
-    of_a_run,
-    standing_for,
+    is_identity,
+    is_outcome,
+    substitutes_for,
     UPPER,
     why_other,
 )
@@ -116,7 +116,7 @@ class Atlas:
 def atlas(entries: Sequence[NamedBound]) -> Atlas:
     """What the page contains of these bounds, and of the federations that it starts from."""
     known = situations()
-    shown = [e for e in entries if e.bound.relation in UPPER or identity(e.bound)]
+    shown = [e for e in entries if e.bound.relation in UPPER or is_identity(e.bound)]
     starts = sorted({ClassOf.of(e.bound) for e in shown})
     reached = {(start, key): ways(start, s) for start in starts for key, s in known.items()}
     kinds = sorted({way.to for found, _ in reached.values() for way in found if way.to.target in TARGETS})
@@ -199,7 +199,11 @@ def _times(steps: Sequence[Conversion]) -> sp.Expr:
 def _kind(kind: ClassOf) -> Record:
     """A class in words; whether only conversions make it, its models, and how it is read off the server's in runs."""
     at = at_server(kind) or kind
-    read = [at.statistic, "C4" if at is not kind else ""] if (at.over, at.at) == ("rounds", SERVER) and plain(at) else 0
+    read = (
+        [at.statistic, "C4" if at is not kind else ""]
+        if (at.over, at.at) == ("rounds", SERVER) and is_single_number(at)
+        else 0
+    )
     return {"words": str(kind), "target": kind.target, "statistic": kind.statistic, "made": kind.joins, "at": kind.at,
             "runs": read}  # fmt: skip
 
@@ -232,7 +236,7 @@ def _bound(bound: Bound, starts: list[ClassOf], kinds: list[ClassOf], assumed: l
         "free": next((n for n in names if role_of(n) == FREE), ""),
         "trivial": {t: [_met(one, bound) for one in anyway.TRIVIAL.get(t, ())] for t in TARGETS},
         "made": _made(bound, kinds),
-        "lows": {n: max(QUANTITIES[n].card.domain.low, -LARGE) for n in names if n in QUANTITIES and of_a_run(n)},
+        "lows": {n: max(QUANTITIES[n].card.domain.low, -LARGE) for n in names if n in QUANTITIES and is_outcome(n)},
         "off": int(bool(bound.off_by)),
     }
 
@@ -247,10 +251,10 @@ def _made(bound: Bound, kinds: list[ClassOf]) -> Record:
     if bound.expr in bound.quantities:
         return {}
     found = {}
-    for word in (q.name for q in bound.quantities if of_a_run(q.name)):
+    for word in (q.name for q in bound.quantities if is_outcome(q.name)):
         each = [
             [one, place[0], [k for k, kind in enumerate(kinds) if kind.place == place]]
-            for one, place in standing_for(word, bound)
+            for one, place in substitutes_for(word, bound)
         ]
         found[word] = [one for one in each if one[2]]
     return found

@@ -28,9 +28,9 @@ from bounds.vocabulary import uniform_dissimilarity
 from empirics.verbs import constants
 from paper_checks.comparing import compare
 from paper_checks.comparing.rows import EXACT as BESIDE, RANKED
-from paper_checks.validation.exact import inside
+from paper_checks.validation.exact import compare_inside
 from paper_checks.validation.options import EXACT, Options, RUNS
-from paper_checks.validation.planned import planned
+from paper_checks.validation.training_plan import plan_training
 
 from ..making import kept_with_code
 from ..ours import grid
@@ -101,7 +101,7 @@ def of_quadratics() -> Record:
     cap = {**told, uniform_dissimilarity.name: apart}
     told["grad_cap_sq"] = float(evaluated(expression, cap))
     settings = {
-        name: inside(get(name), problem, Options.of(EXACT, rounds=max(found), **options))[0]
+        name: compare_inside(get(name), problem, Options.of(EXACT, rounds=max(found), **options))[0]
         for name, found in rows("quadratics").items()
     }
     plans = {name: (setting.step_size, setting.cohort) for name, setting in settings.items()}
@@ -123,7 +123,7 @@ def of_phishing() -> Record:
     trained = {}
     for name, found in rows("phishing").items():
         options = {word: value for word, value in cells[name].items() if word not in ("bound", "ends")}
-        trained[name] = planned(get(name), Options.of(RUNS, **options, rounds=max(found)), {})
+        trained[name] = plan_training(get(name), Options.of(RUNS, **options, rounds=max(found)), {})
     plans = {name: (one.setting.step_size, one.setting.cohort) for name, one in trained.items()}
     first, asked = next(iter(trained.values())).setting, next(iter(cells.values()))
     known = constants(asked["problem"], clients=grid.CLIENTS, partition=asked["partition"], batch=first.batch)

@@ -32,7 +32,7 @@ def data(bounds: Iterable[Bound]) -> Record:
 
 def _pinned(bound: Bound) -> bool:
     """Whether the bound says what its step size is: then it is not the plan's."""
-    return bool({schedules.SCALE, schedules.FIRST} & set(schedules.pinned(bound)))
+    return bool({schedules.SCALE, schedules.FIRST} & set(schedules.prescribed(bound)))
 
 
 def _table(bound: Bound) -> Record:

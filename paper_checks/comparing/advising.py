@@ -42,7 +42,7 @@ def sorted_rows(rows: Sequence[Recommendation]) -> tuple[Recommendation, ...]:
     return tuple(sorted(rows, key=order))
 
 
-def of_worst_case(
+def worst_case_plan(
     goal: Goal, over: tuple[str, ...], seconds: float, no_advice: Reasons, bar: Progress
 ) -> list[Recommendation]:
     """The plan of the smallest exact worst case, in a list; empty where there is none."""
@@ -59,7 +59,7 @@ def of_worst_case(
     return [Recommendation("exact worst case", WORST, point, steps, state, hardly_trains(goal, point), worst=found)]
 
 
-def judged(
+def judge_plans(
     rows: list[Recommendation],
     no_advice: Reasons,
     problem: FederatedProblem,

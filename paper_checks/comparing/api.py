@@ -22,7 +22,7 @@ from empirics.progress import progress
 
 from ..columns import section
 from .goal import FREE, Goal, not_fedavg, OVER
-from .rows import Found, NOT_MET, RANKED, ranked
+from .rows import EvidenceSet, NOT_MET, rank_rows, RANKED
 from .table import ComparisonTable
 
 if TYPE_CHECKING:  # they load torch, which bounds do without
@@ -118,30 +118,30 @@ def compare(
     """
     given = dict(locals())
     with progress("comparing", brief=not measure) as bar:
-        asked = _asked(given)
+        asked = _inputs(given)
         scenario, held = asked.scenario, asked.problem
         names = (of,) if isinstance(of, str) and of else tuple(of)
-        what, book, rows = ranked(what, scenario, asked.book, names)
-        found: list[Found] = []
+        what, book, rows = rank_rows(what, scenario, asked.book, names)
+        found: list[EvidenceSet] = []
         if exact:
-            from .evidence import exact as exact_numbers
+            from .evidence import exact_evidence
 
             bar.doing("exact moments of quadratics")
-            found.append(exact_numbers(scenario, book))
+            found.append(exact_evidence(scenario, book))
         if held is not None:
-            from .evidence import of_surrogate
+            from .evidence import surrogate_evidence
 
             bar.doing("the quadratic surrogate")
-            found.append(of_surrogate(scenario, what, held, batch))
+            found.append(surrogate_evidence(scenario, what, held, batch))
         if worst_case is not None:
-            from .worst_evidence import worst
+            from .worst_evidence import worst_case_evidence
 
             bar.doing("exact worst cases")
-            found.append(worst(scenario, rows, book, worst_case))
+            found.append(worst_case_evidence(scenario, rows, book, worst_case))
         if measure and held is not None:
-            from .evidence import measured
+            from .evidence import training_evidence
 
-            found.append(measured(scenario, what, held, batch, measure, bar))
+            found.append(training_evidence(scenario, what, held, batch, measure, bar))
         table = ComparisonTable(what, scenario, tuple(rows), trivial(what, scenario), of=names).beside(found)
         if not names:
             return table
@@ -217,7 +217,7 @@ def advise(
     """
     given = dict(locals())
     from .advice_table import AdviceTable
-    from .advising import judged, of_worst_case, sorted_rows
+    from .advising import judge_plans, sorted_rows, worst_case_plan
     from .bound_advice import of_bounds, of_formulas
 
     if "=" in goal:
@@ -226,7 +226,7 @@ def advise(
     free = tuple(word for word in FREE if word in names)
     budget = within if isinstance(within, Mapping) else dict(_level("--within", text) for text in within)
     with progress("advising", brief=not measure) as bar:
-        asked = _asked(given)
+        asked = _inputs(given)
         level = _level("--to", to) if isinstance(to, str) else to
         wanted = Goal.of(asked.scenario, goal, level, batch, budget, names)
         if measure and (why := not_fedavg(asked.scenario)):
@@ -234,10 +234,10 @@ def advise(
         rows, no_advice = of_bounds(wanted, free, asked.book, bar)
         rows += of_formulas(wanted, free)
         if worst_case:
-            rows += of_worst_case(wanted, free, worst_case, no_advice, bar)
+            rows += worst_case_plan(wanted, free, worst_case, no_advice, bar)
         found = None
         if asked.problem is not None:
-            rows, found = judged(rows, no_advice, asked.problem, wanted, free, measure, schedules, bar)
+            rows, found = judge_plans(rows, no_advice, asked.problem, wanted, free, measure, schedules, bar)
         known = asked.problem is not None
         return AdviceTable(wanted, free, sorted_rows(rows), tuple(no_advice), found, known, asked.typed)
 
@@ -282,10 +282,7 @@ def sources(table: ComparisonTable) -> Iterator[str]:
     yield from section("chosen, the best that hold", ((name, "; ".join(each)) for name, each in chosen.items() if each))
 
 
-# ---- what is given ----
-
-
-class Asked(NamedTuple):
+class Inputs(NamedTuple):
     """All bounds, the scenario with the constants of the problem, and the federation of the problem if one is given.
 
     ``typed`` are the options of ``fedbounds train`` for this federation; none where it is not given as text.
@@ -297,7 +294,7 @@ class Asked(NamedTuple):
     typed: tuple[str, ...] = ()
 
 
-def _asked(given: Mapping[str, Any]) -> Asked:
+def _inputs(given: Mapping[str, Any]) -> Inputs:
     """What the arguments of ``compare`` or ``advise`` say of bounds and federation."""
     from empirics.problems.own_problem import given_or_own
 
@@ -316,21 +313,21 @@ def _asked(given: Mapping[str, Any]) -> Asked:
     if problem is None:
         if given["measure"]:
             raise MissingQuantityError("measuring trains the federation: give the problem")
-        return Asked(book, scenario)
+        return Inputs(book, scenario)
     from empirics.problems.tasks import dealt, described, task
 
-    from .evidence import completed
+    from .evidence import with_constants
 
     what, batch, seed = task(problem) if isinstance(problem, str) else problem, given["batch"], given["seed"]
     held: FederatedProblem = dealt(what, partition, given["clients"], seed, given["client_weight"] or "uniform")
     remark(described(what, held, batch))
-    scenario = completed(scenario, held, batch)
+    scenario = with_constants(scenario, held, batch)
     if not isinstance(problem, str) or not isinstance(partition, str) or seed:  # training deals with seed 0
-        return Asked(book, scenario, held)
+        return Inputs(book, scenario, held)
     options = {"problem": problem, "partition": partition, "batch": batch, **both}
     usual = {"partition": "iid", "client_weight": "uniform", "batch": 32}
     typed = ((f"--{name.replace('_', '-')}", str(x)) for name, x in options.items() if x != usual.get(name))
-    return Asked(book, scenario, held, tuple(word for pair in typed for word in pair))
+    return Inputs(book, scenario, held, tuple(word for pair in typed for word in pair))
 
 
 def _level(option: str, text: str) -> tuple[str, float]:

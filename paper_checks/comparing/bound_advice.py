@@ -30,7 +30,7 @@ from bounds.vocabulary import step_scale, step_size
 from empirics.progress import Progress
 
 from .advice_table import BOUND, FORMULA, Recommendation, REFUTED
-from .goal import BUDGETS, given, Goal, number_of, OVER, Point, search_integers, TARGETS, UNIT_PLAN
+from .goal import BUDGETS, Goal, is_given, number_of, OVER, Point, search_integers, TARGETS, UNIT_PLAN
 from .rows import (
     federated_rows,
     FormulaValue,
@@ -266,7 +266,7 @@ def of_bounds(
             continue
         idle, state = hardly_trains(here, point), row.state + "?" * (not row.conclusive)
         made = Recommendation(name, REFUTED if row.refuted else BOUND, point, (point.local_steps,) * 2, state, idle)
-        if merged(found, made):
+        if merge_into(found, made):
             continue
         if rest and not idle:
             bar.doing(f"how certain the plan of {name} is")
@@ -276,7 +276,7 @@ def of_bounds(
     return found, no_advice
 
 
-def merged(found: list[Recommendation], made: Recommendation) -> bool:
+def merge_into(found: list[Recommendation], made: Recommendation) -> bool:
     """Add a recommendation, or its name to one with the same plan and value; whether there was one."""
     for i, one in enumerate(found):
         ends = [(one.point.step_size, made.point.step_size)]
@@ -292,7 +292,7 @@ def merged(found: list[Recommendation], made: Recommendation) -> bool:
     return False
 
 
-def movable(row: Row) -> bool:
+def may_hold_elsewhere(row: Row) -> bool:
     """Whether a bound has a value at this plan, or only inequalities fail, which may hold at another one."""
     return row.state in RANKED or (row.state == NOT_MET and all(not math.isnan(one.left) for one in row.failed))
 
@@ -308,10 +308,10 @@ def can_advise(goal: Goal, book: Mapping[str, Bound]) -> tuple[dict[str, Row], l
     scenario = goal.at(1, **small)
     rows = in_order(book, [row for bound in book.values() for row in federated_rows(bound, scenario, goal.target)])
     able: dict[str, Row] = {}
-    for row in filter(movable, rows):
+    for row in filter(may_hold_elsewhere, rows):
         for name in (row.bound, *row.alias):
             able.setdefault(name, row)
-    return able, [row for row in rows if row.state == NOT_MET and not movable(row)]
+    return able, [row for row in rows if row.state == NOT_MET and not may_hold_elsewhere(row)]
 
 
 def hardly_trains(goal: Goal, point: Point) -> bool:
@@ -338,14 +338,14 @@ def minimum_rounds(bound: Bound, scenario: Scenario, target: str) -> MinimumRoun
 
 
 def _with_cohort(bound: Bound, scenario: Scenario, target: str, cohort: float) -> MinimumRounds | None:
-    words = {word: scenario[word] for word in scenario if given(scenario, word) and word not in PLAN}
+    words = {word: scenario[word] for word in scenario if is_given(scenario, word) and word not in PLAN}
     base = Scenario.of(words, **scenario.said, also=bound.quantities)
     base = base if math.isnan(cohort) else base.at(cohort=cohort)
     level = trivial(target, base)[1]
     if not math.isfinite(level) or "smoothness" not in base:
         return None
     goal = Goal(base, "rounds", (target, level))
-    if not any(movable(row) for row in federated_rows(bound, goal.plan(1), target)[:1]):
+    if not any(may_hold_elsewhere(row) for row in federated_rows(bound, goal.plan(1), target)[:1]):
         return None
     advice = BoundAdvice(bound, goal)
     point = advice.best()
@@ -406,7 +406,7 @@ def of_formulas(goal: Goal, over: tuple[str, ...]) -> list[Recommendation]:
         point, unrounded, ends = made
         low, high = (max(1, math.floor(ends[0])), max(1, math.ceil(ends[1]))) if is_k else (point.local_steps,) * 2
         idle = hardly_trains(goal, point)
-        merged(found, Recommendation(bound.name, FORMULA, point, (low, high), "", idle, unrounded=unrounded))
+        merge_into(found, Recommendation(bound.name, FORMULA, point, (low, high), "", idle, unrounded=unrounded))
     return found
 
 

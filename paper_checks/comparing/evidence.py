@@ -1,10 +1,10 @@
-"""Values to compare rows with: the same quantity by the same statistic, in a run.
+"""Evidence for the rows of a comparison: values of the same quantity, by the same statistic, in runs.
 
-Of the federation itself: exact moments of its quadratic surrogate, and training by this plan. Of federations of
-quadratics that satisfy a row's premises, exact moments: a lower bound on how loose a theorem is. Their clients are of
-two types in one dimension, with curvatures within [mu, L], the gap at the start as given, noise and heterogeneity as
-large as given. A true bound is not below the value of any such federation that it covers; the largest is shown. Whether
-it covers one is checked row by row, with the values of the row. Exact worst cases are in ``worst_evidence``.
+Two kinds are about the federation itself: exact moments of its quadratic surrogate, and training by the plan. The third
+is exact moments of other federations, of quadratics that satisfy a row's premises; it shows how loose a theorem can be.
+Their clients are of two types in one dimension, with curvatures within [mu, L], the given gap at the start, and noise
+and heterogeneity as large as allowed. A true bound is not below the value of any such federation that it covers, which
+is checked row by row; the largest value is shown. Exact worst cases are in ``worst_evidence``.
 """
 
 from __future__ import annotations
@@ -38,65 +38,65 @@ from empirics.progress import Progress
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
+from ..runs.origins import ITERATION, ROUND, STATE
 from ..runs.readings import of_problem
-from ..runs.statistics import counted, folded, FOLDS
-from ..runs.words import ITERATION, ROUND, STATE
+from ..runs.statistics import entries_of, FOLDS, statistic_of
 from .goal import not_fedavg, server_goes_beyond
-from .rows import Evidence, EXACT, Found, MEASURED, Row, ServerReadings, SURROGATE
+from .rows import Evidence, EvidenceSet, EXACT, MEASURED, Row, ServerReadings, SURROGATE
 from .surrogate import LARGE, surrogate_runs
 
 Array = np.ndarray[Any, Any]
 GAP = "optimality_gap"
 PLACES = {(SERVER, "rounds"): STATE, (LOCAL, "rounds"): STATE, (VIRTUAL, "iterations"): ITERATION,
           (VIRTUAL, AFTER): ROUND}  # fmt: skip
-"""Per what a run has a value, by the model and the time of a reading."""
+"""Whether a series is over states, rounds or iterations, by the model and the time of a bounded quantity."""
 CLOSE = 1 + 1e-9
 MOST_CLIENTS, MOST_WORK, MOST_ROUNDS = 1000, 2e7, 2e5
-"""Limits on clients, on local steps times clients times rounds, and on rounds of an instance."""
+"""Limits of an instance: clients; local steps times clients times rounds; rounds."""
 MOST_RELAXED = 2000
-"""Limit on clients times rounds of a method with state per client: it is run client by client."""
+"""Limit on clients times rounds for a method with state per client, which is run client by client."""
 NEARLY_FLAT = 1e-4
-"""Times L: the smallest curvature where strong convexity is not given."""
+"""The smallest curvature, times 1/L, if strong convexity is not given."""
 
 
 # ---- the number of a bounded quantity in a run ----
 
 
-def number(kind: ClassOf, run: Moments) -> float | None:
-    """The value of this kind in a run of exact expectations; None where there is none."""
-    if (kind.at, kind.over) not in PLACES or not plain(kind):
+def value_in_run(kind: ClassOf, run: Moments) -> float | None:
+    """The value of a bounded quantity in a run of exact expectations; None if the run does not have it."""
+    if (kind.at, kind.over) not in PLACES or not is_single_number(kind):
         return None
     per = PLACES[kind.at, kind.over]
     try:
         read = np.asarray(run.server[kind.target] if per == STATE else run.iterations(kind.target))
     except KeyError:
         return None
-    read = read[1:] if per == ROUND else read  # after every step there is one that counts, as after every round
-    return float(folded(read, kind.statistic, per))
+    read = read[1:] if per == ROUND else read  # the value after every step, as for rounds
+    return float(statistic_of(read, kind.statistic, per))
 
 
-def plain(kind: ClassOf) -> bool:
-    """Whether it is one number of a run without weights."""
+def is_single_number(kind: ClassOf) -> bool:
+    """Whether a bounded quantity is one number of a run, without weights."""
     return kind.statistic in FOLDS and kind.statistic != "every" and not kind.weights
 
 
-def unread(kind: ClassOf, scenario: Scenario) -> bool:
-    """Whether runs of the scenario have no reading at these models.
+def has_no_reading(kind: ClassOf, scenario: Scenario) -> bool:
+    """Whether runs of the scenario do not have a value at these models.
 
-    A run continues from the server's model, which is the average of all clients only where all take part.
+    A run continues from the server's model, which is the average of all clients only with full participation.
     """
     return kind.over == AFTER and not everyone(scenario)
 
 
 def at_server(kind: ClassOf) -> ClassOf | None:
-    """The same at the server's models, which by C4 is at least the minimum at the average of all clients."""
+    """The same minimum at the server's models; by conversion C4 it is at least the minimum over iterations."""
     if (kind.statistic, kind.over, kind.at) != ("min", "iterations", VIRTUAL):
         return None
     return replace(kind, over="rounds", at=SERVER)
 
 
 def _server_readings(label: str, target: str, read: Callable[[str, str], tuple[float, float] | None]) -> ServerReadings:
-    """The target by three statistics and the last gap, of the server model."""
+    """The target at the server model by three statistics, and the last gap."""
     least, mean, last = (read(target, statistic) for statistic in ("min", "mean", "last"))
     return ServerReadings(label, least, mean, last, read(GAP, "last"))
 
@@ -104,16 +104,16 @@ def _server_readings(label: str, target: str, read: Callable[[str, str], tuple[f
 # ---- the quadratic surrogate ----
 
 
-def of_surrogate(scenario: Scenario, target: str, problem: FederatedProblem, batch: int) -> Found:
-    """Exact moments of the surrogate by this plan; it is another federation, so it proves nothing.
+def surrogate_evidence(scenario: Scenario, target: str, problem: FederatedProblem, batch: int) -> EvidenceSet:
+    """Exact moments of the quadratic surrogate by the scenario's plan; it is another federation, so it proves nothing.
 
-    For a large model only readings at the server are computed.
+    For a large model only values at the server are computed.
     """
     try:
         plan = setting(scenario, batch)
         averaging = surrogate_runs(problem, plan.cohort, batch, plan.sampling)
     except EmpiricsError as error:
-        return Found(SURROGATE, remarks=(f"surrogate: none, {error}",))
+        return EvidenceSet(SURROGATE, remarks=(f"surrogate: none, {error}",))
     if problem.clients * averaging.problem.dim**3 <= LARGE:
         run = averaging.run(plan.steps, plan.step_size, plan.rounds)
     else:
@@ -122,26 +122,26 @@ def of_surrogate(scenario: Scenario, target: str, problem: FederatedProblem, bat
 
     def of(row: Row) -> Evidence | None:
         at = at_server(row.kind)
-        for kind, via in ((row.kind, ""), (at, "C4")) if not unread(row.kind, scenario) else ():
-            if kind is not None and (value := number(kind, run)) is not None:
+        for kind, via in ((row.kind, ""), (at, "C4")) if not has_no_reading(row.kind, scenario) else ():
+            if kind is not None and (value := value_in_run(kind, run)) is not None:
                 what = "second-order models of the clients at the minimiser"
                 return Evidence(value, what, via=via, upper=bool(via))
         return None
 
     def server(word: str, statistic: str) -> tuple[float, float] | None:
-        value = number(ClassOf(word, statistic, "rounds", SERVER, "", ""), run)
+        value = value_in_run(ClassOf(word, statistic, "rounds", SERVER, "", ""), run)
         return None if value is None else (value, 0.0)
 
-    return Found(SURROGATE, of, _server_readings("quadratic surrogate, exact", target, server))
+    return EvidenceSet(SURROGATE, of, _server_readings("quadratic surrogate, exact", target, server))
 
 
 # ---- training ----
 
 
-def measured(
+def training_evidence(
     scenario: Scenario, target: str, problem: FederatedProblem, batch: int, seeds: int, bar: Progress
-) -> Found:
-    """Train by this plan with that many seeds; a standard error needs at least two."""
+) -> EvidenceSet:
+    """Train by the scenario's plan with ``seeds`` seeds (two or more, for a standard error)."""
     if seeds < 2:
         raise BoundsError(f"a standard error needs at least 2 seeds to measure with; got {seeds}")
     plan = setting(scenario, batch, problem.client_weight)
@@ -154,25 +154,25 @@ def measured(
     def of(row: Row) -> Evidence | None:
         at = at_server(row.kind)
         via, kind = "C4" if at is not None else "", at or row.kind
-        known = (kind.over, kind.at) == ("rounds", SERVER) and plain(kind)
+        known = (kind.over, kind.at) == ("rounds", SERVER) and is_single_number(kind)
         found = read(kind.target, kind.statistic) if known else None
         return None if found is None else Evidence(found[0], "training", found[1], seeds, via, bool(via))
 
-    return Found(MEASURED, of, _server_readings(f"measured, {seeds} seeds", target, read))
+    return EvidenceSet(MEASURED, of, _server_readings(f"measured, {seeds} seeds", target, read))
 
 
 def estimated(values: Array, statistic: str, per: str) -> tuple[float, float]:
-    """Mean and standard error over seeds of readings ``(seeds, times)``.
+    """Mean and standard error over seeds of a statistic of values ``(seeds, times)``.
 
-    The minimum over a run is that of the mean over seeds: the mean of the minima of the seeds is below it.
+    A minimum over a run is the minimum of the mean over seeds; the mean of the seeds' minima would be smaller.
     """
-    read = counted(values.T, statistic, per)
-    one = read[int(np.argmin(read.mean(1)))] if statistic == "min" else read.mean(0)
-    return float(one.mean()), float(one.std(ddof=1) / len(one) ** 0.5)
+    entries = entries_of(values.T, statistic, per)
+    by_seed = entries[int(np.argmin(entries.mean(1)))] if statistic == "min" else entries.mean(0)
+    return float(by_seed.mean()), float(by_seed.std(ddof=1) / len(by_seed) ** 0.5)
 
 
 def setting(scenario: Scenario, batch: int, client_weight: str = "uniform") -> Setting:
-    """The scenario's plan for training; refused where quantities are missing or the method is not FedAvg."""
+    """The scenario's plan for training; raises if quantities are missing or the algorithm is not FedAvg."""
     needed = ("rounds", "cohort", "local_steps", "step_size")
     if lacking := [word for word in needed if word not in scenario]:
         raise MissingQuantityError(f"a run needs {', '.join(f'{word}=NUMBER' for word in lacking)}")
@@ -186,7 +186,7 @@ def setting(scenario: Scenario, batch: int, client_weight: str = "uniform") -> S
 
 
 def _trained(problem: FederatedProblem, plan: Setting, seed: int, target: str, bar: Progress) -> dict[str, Array]:
-    """Squared gradient, gap and squared distance at every server model of one run; infinite from where it diverged."""
+    """Squared gradient, gap and squared distance at every server model of a run; infinite after it diverged."""
     bar.doing(f"training, seed {seed}")
     models: list[torch.Tensor] = []
     try:
@@ -211,13 +211,11 @@ def _trained(problem: FederatedProblem, plan: Setting, seed: int, target: str, b
 # ---- constants ----
 
 
-def completed(scenario: Scenario, problem: FederatedProblem, batch: int) -> Scenario:
-    """The scenario with the constants of the problem where it has none; refused where the clients differ in number."""
+def with_constants(scenario: Scenario, problem: FederatedProblem, batch: int) -> Scenario:
+    """The scenario with the constants of the problem if it has none; raises if the numbers of clients differ."""
     clients = scenario.get("clients")
     if clients is not None and clients.value != problem.clients:
-        raise BoundsError(
-            f"the problem has {problem.clients} clients and the constants {clients.value:g}: these are two federations"
-        )
+        raise BoundsError(f"the problem has {problem.clients} clients, but the constants are for {clients.value:g}")
     if "smoothness" in scenario or "initial_gap" in scenario:
         return scenario
     from empirics.measuring.constants import as_json, constants
@@ -232,7 +230,7 @@ def completed(scenario: Scenario, problem: FederatedProblem, batch: int) -> Scen
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """A federation of quadratics and its exact run by the scenario's plan."""
+    """A federation of quadratics, its description, and its exact run by the scenario's plan."""
 
     problem: Quadratics
     description: str
@@ -240,7 +238,7 @@ class Instance:
 
     @cached_property
     def values(self) -> dict[str, Any]:
-        """Its constants by quantity."""
+        """The constants of the federation, by quantity."""
         caps = {"grad_cap_sq": float(np.max(self.run.rounds["grad_cap_sq"]))}
         p = self.problem
         start = {"initial_grad_norm_sq": float((p.gradient(p.start) ** 2).sum()), "sample_smoothness": p.smoothness}
@@ -249,7 +247,7 @@ class Instance:
 
     @cached_property
     def machine(self) -> Instance:
-        """The same run as one of SGD on one machine: the mean loss, with the noise of the clients' mean."""
+        """The same run as SGD on one machine: on the mean loss, with the noise of the mean gradient."""
         p = self.problem
         alone = Quadratics(
             p.curvature[None], p.minimiser[None], noise=np.einsum("k,kij->ij", p.weights**2, p.noise)[None],
@@ -258,39 +256,39 @@ class Instance:
         return Instance(alone, self.description, self.run)
 
 
-def exact(scenario: Scenario, book: Mapping[str, Bound]) -> Found:
-    """For each row the largest exact number among the instances that its theorem covers."""
+def exact_evidence(scenario: Scenario, book: Mapping[str, Bound]) -> EvidenceSet:
+    """For each row the largest exact value among the instances that its theorem covers."""
     try:
         instances = list(_instances(scenario))
     except EmpiricsError as error:
-        return Found(EXACT, remarks=(f"exact: none, {error}",))
+        return EvidenceSet(EXACT, remarks=(f"exact: none, {error}",))
 
     def of(row: Row) -> Evidence | None:
         best: Evidence | None = None
-        if unread(row.kind, scenario):
+        if has_no_reading(row.kind, scenario):
             return None
         for one in instances:
-            value = number(row.kind, one.run)
+            value = value_in_run(row.kind, one.run)
             if value is None or math.isnan(value) or (best is not None and value <= best.value):
                 continue
             if covers(row, book[row.bound], one, scenario):
                 best = Evidence(value, f"the worst of {len(instances)} instances: {one.description}")
         return best
 
-    return Found(EXACT, of)
+    return EvidenceSet(EXACT, of)
 
 
 def covers(row: Row, bound: Bound, one: Instance, scenario: Scenario) -> bool:
-    """Whether the row's theorem covers the instance with the row's values.
+    """Whether the row's theorem, with the row's values, covers an instance.
 
-    The constants of the instance must be on the admissible side of the row's; quantities that define a problem (the gap
-    at the start) are its own, and with them the bound must not exceed the row.
+    The constants of the instance must be on the admissible side of the row's. Quantities that define a problem, such as
+    the gap at the start, are those of the instance, and with them the bound must not exceed the row.
     """
     if MACHINE in row.conversions and scenario.machine is not None:
         one, scenario = one.machine, scenario.machine[0]
     theirs: dict[str, Any] = {}
     for word, stated in row.values.items():
-        if word not in QUANTITIES:  # a quantity of a user's bound: assumed
+        if word not in QUANTITIES:  # a quantity of a user's bound cannot be checked
             continue
         role = role_of(word)
         mine: Any = one.values.get(bound.word_of(word), one.values.get(word))
@@ -345,10 +343,10 @@ def _instances(scenario: Scenario) -> Iterator[Instance]:
 
 
 def _federations(scenario: Scenario, clients: int, slow: float, few: bool) -> Iterator[tuple[Quadratics, str]]:
-    """Two types of clients: curvatures on a grid, gradients at the minimiser zero or as large as allowed, and noise.
+    """Federations with two types of clients: curvatures on a grid; gradients at the minimiser, and noise, 0 or maximal.
 
-    ``slow`` is the curvature at which the plan covers about a third of the distance; ``few``: a smaller grid, and noise
-    that is the same for all clients.
+    ``slow`` is the curvature at which the plan covers about a third of the distance. ``few``: use a smaller grid, and
+    the same noise for all clients.
     """
     top = float(np.max(scenario["smoothness"].safe))
     least = float(scenario["strong_convexity"].safe) if "strong_convexity" in scenario else NEARLY_FLAT * top

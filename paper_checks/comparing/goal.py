@@ -49,7 +49,7 @@ BETWEEN = 6
 """Integers tried between the best of the grid and either neighbour."""
 
 
-def given(scenario: Scenario, word: str) -> bool:
+def is_given(scenario: Scenario, word: str) -> bool:
     """Whether a quantity was given rather than derived from others."""
     return word in scenario and scenario[word].support == {word}
 
@@ -153,7 +153,7 @@ class Goal:
                 raise MissingQuantityError(f"{word} is not optimised: give {word}=NUMBER, or add it to over")
         of_all = next(((word, within.pop(word)) for word in OF_ALL if word in within), None)
         scenario = scenario.at(**within)
-        budgets = [word for word in BUDGETS if given(scenario, word)] + ([of_all[0]] if of_all else [])
+        budgets = [word for word in BUDGETS if is_given(scenario, word)] + ([of_all[0]] if of_all else [])
         if to is not None and budgets:
             raise BoundsError(f"a target determines the length of the run: leave {' and '.join(budgets)} out")
         if to is None:
@@ -180,7 +180,7 @@ class Goal:
         """What is spent."""
         if self.to is not None:
             return self.minimise
-        return self.of_all[0] if self.of_all else next(word for word in BUDGETS if given(self.scenario, word))
+        return self.of_all[0] if self.of_all else next(word for word in BUDGETS if is_given(self.scenario, word))
 
     @property
     def budget(self) -> float:
@@ -217,7 +217,7 @@ class Goal:
         better: dict[str, Any] = {}
         ends: dict[str, tuple[float, float]] = {}
         for word, stated in scenario.items():
-            if stated.certain or not given(scenario, word):
+            if stated.certain or not is_given(scenario, word):
                 continue
             if stated.role in ADMISSIBLE:
                 end = np.asarray(stated.high if stated.role == DOWN else stated.low, dtype=float)
@@ -225,7 +225,7 @@ class Goal:
                     better[word] = end.tolist()
             elif stated.role == DEFINED and np.ndim(stated.value) == 0 and np.isfinite([stated.low, stated.high]).all():
                 ends[word] = stated.low, stated.high
-        pair = [word for word, stated in scenario.items() if stated.role == PAIR and given(scenario, word)]
+        pair = [word for word, stated in scenario.items() if stated.role == PAIR and is_given(scenario, word)]
         if set(pair) & set(better):
             better = {**{word: scenario[word].value for word in pair}, **better}
         found = []
@@ -283,7 +283,7 @@ class Goal:
     def unit_plans(self) -> list[Scenario]:
         """The scenario with every quantity of ``UNIT_PLAN`` at 1, and with each of them at 2."""
         budget = ("runtime", "iterations")
-        words = {word: s for word, s in self.scenario.items() if given(self.scenario, word) and word not in budget}
+        words = {word: s for word, s in self.scenario.items() if is_given(self.scenario, word) and word not in budget}
         one = Scenario.of(words, also=(), **self.scenario.said).at(**dict.fromkeys(UNIT_PLAN, 1.0))
         return [one, *(one.at(**{word: 2.0}) for word in UNIT_PLAN)]
 
@@ -378,7 +378,7 @@ class Goal:
         """Refuse to optimise the cohort where more participants cost nothing, so that all clients are best."""
         if "clients" not in self.scenario:
             raise MissingQuantityError("optimising the cohort needs clients=NUMBER")
-        if given(self.scenario, "participation"):
+        if is_given(self.scenario, "participation"):
             raise BoundsError("cannot optimise the cohort when participation is given: leave it out")
         if not (self.unit in OF_ALL or self._slowest):
             raise BoundsError(

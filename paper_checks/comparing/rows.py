@@ -1,7 +1,7 @@
 """The rows of a comparison: the value of one bound for one bounded quantity of a federation, or why it has none.
 
 The value is that of the bound at ``Scenario.values``, times the factor of the conversions from the bound's own quantity
-to the row's. Rows are ranked within one quantity only (``bounds.classes``), by the upper end. Evidence stands beside.
+to the row's. Rows are ranked by their upper ends, and only within one bounded quantity (``bounds.classes``).
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ INFORMATIVE, BELOW_PREMISES, VACUOUS, NOT_MET, ORDER, OTHER, MISSING = (
     "informative", "below premises", "vacuous", "conditions not met", "order", "other quantity", "missing",
 )  # fmt: skip
 STATES = (INFORMATIVE, BELOW_PREMISES, VACUOUS, NOT_MET, ORDER, OTHER, MISSING)
-"""Below the value before training; below the value that the premises imply, but not below that before training;
-neither; a condition fails; known up to a constant only; about another quantity; values of quantities are missing."""
+"""The states of rows, in this order: below the value before training; below the value that the premises imply, but not
+below that before training; neither; a condition fails; known only up to a constant; about another quantity; values of
+quantities are missing."""
 RANKED = (INFORMATIVE, BELOW_PREMISES, VACUOUS)
 """The states of rows that have a value."""
 EXACT, SURROGATE, WORST, MEASURED = "exact", "surrogate", "worst case", "measured"
@@ -53,18 +54,18 @@ KINDS = (EXACT, SURROGATE, WORST, MEASURED)
 """Evidence: exact moments of quadratics that satisfy the row's premises; those of the federation's quadratic surrogate;
 the exact worst case over all federations that the theorem covers; training."""
 EQUAL_WEIGHTS = Condition(ALIKE)
-"""The implicit assumption of a bound whose means over the clients are unweighted."""
+"""The implicit assumption of a bound whose means over clients are unweighted."""
 UPPER = ("<=", "<~")
 HOLDS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt, "==": operator.eq, "!=": operator.ne}
 CLOSE = 1e-9
 """Relative difference below which two numbers are equal."""
 CHECKED = 9
-"""Values of a quantity, from its smallest to its bound, at which a bound must not exceed that at its bound."""
+"""Number of values of a quantity at which it is checked that a bound increases in the quantity."""
 
 
 @dataclass(frozen=True)
 class FailedCondition:
-    """A condition that is not met, with the values of both sides (NaN where it is not an inequality)."""
+    """A condition that fails, with the values of both sides (NaN if it is not an inequality)."""
 
     condition: str
     left: float = math.nan
@@ -72,17 +73,17 @@ class FailedCondition:
 
     @property
     def margin(self) -> float:
-        """How many times too large the larger side is."""
+        """The larger side divided by the smaller one."""
         small, large = sorted((abs(self.left), abs(self.right)))
         return large / small if small > 0 else math.inf if large > 0 else math.nan
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """A value of the row's bounded quantity, which a true bound must not be below.
+    """A value of the row's bounded quantity; a true bound is not below it.
 
-    ``error`` is a standard error over ``seeds``. With ``upper`` the row's quantity is at most ``value`` (that of
-    another quantity, by the conversion ``via``, or an upper estimate), so exceeding the bound proves nothing.
+    ``error`` is a standard error over ``seeds``. With ``upper``, ``value`` is only an upper estimate of the quantity
+    (for example that of another quantity, by the conversion ``via``), so exceeding the bound proves nothing.
     """
 
     value: float
@@ -93,7 +94,7 @@ class Evidence:
     upper: bool = False
 
     def exceeds(self, high: float, comparisons: int) -> bool:
-        """Whether it is above the bound's upper end: beyond rounding, or beyond chance given its seeds."""
+        """Whether the value is above the bound's upper end, beyond rounding or, with seeds, beyond chance."""
         if self.upper or not math.isfinite(high):
             return False
         if not self.seeds:
@@ -117,7 +118,7 @@ class MinimumRounds:
 
 
 class ServerReadings(NamedTuple):
-    """Values at the server model: (number, standard error) each, None where there is none."""
+    """Values at the server model: (number, standard error) each, or None."""
 
     label: str
     least: tuple[float, float] | None
@@ -142,8 +143,8 @@ class FormulaValue(NamedTuple):
 class Row:
     """The value of one bound for one bounded quantity.
 
-    ``high`` holds for all admissible values of the constants, ``low`` is the value at their other ends. ``conclusive``
-    is False where a constant is only known as a lower estimate (``lower_estimates``): then only ``vacuous`` is certain.
+    ``high`` holds for all admissible values of the constants, ``low`` is the value at their other ends. If some
+    constants are known only as ``lower_estimates``, the row is not ``conclusive``: then only ``vacuous`` is certain.
     ``assumed`` are conditions that cannot be checked.
     """
 
@@ -175,17 +176,17 @@ class Row:
 
     @property
     def refuted(self) -> bool:
-        """Whether the audit has refuted the statement as printed: it is shown, and never the best."""
+        """Whether the audit has refuted the printed bound; it is shown but never the best."""
         return self.audit == "FAILS"
 
     @property
     def over_trivial(self) -> float:
-        """Its upper end over the value at the start, or if that is unknown over the value that the premises imply."""
-        least = self.trivial_start if math.isfinite(self.trivial_start) else self.trivial_premises
-        return self.high / least if least > 0 else math.nan
+        """The upper end over the value before training, or if that is unknown over what the premises imply."""
+        trivial = self.trivial_start if math.isfinite(self.trivial_start) else self.trivial_premises
+        return self.high / trivial if trivial > 0 else math.nan
 
     def over(self, kind: str) -> float:
-        """Its upper end over evidence of a kind, NaN where there is none."""
+        """The upper end over the evidence of a kind; NaN without such evidence."""
         found = self.evidence.get(kind)
         if found is None or self.state not in RANKED:
             return math.nan
@@ -193,7 +194,7 @@ class Row:
 
     @property
     def largest(self) -> tuple[str, float]:
-        """The largest term and its share of the positive ones."""
+        """The largest term and its share of the sum of positive terms."""
         positive = {name: t for name, t in self.terms.items() if t > 0}
         if not positive or not math.isfinite(sum(positive.values())):
             return "", math.nan
@@ -211,11 +212,11 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Found:
-    """Evidence of one kind: for each row where there is any; a line on the server's model; remarks."""
+class EvidenceSet:
+    """Evidence of one kind: a function from rows to values, a line on the server model, and remarks."""
 
     kind: str
-    of: Callable[[Row], Evidence | None] = lambda row: None
+    for_row: Callable[[Row], Evidence | None] = lambda row: None
     server_model: ServerReadings | None = None
     remarks: tuple[str, ...] = ()
 
@@ -223,16 +224,16 @@ class Found:
 # ---- the rows of a bound ----
 
 
-def ranked(
+def rank_rows(
     target: str, scenario: Scenario, book: Mapping[str, Bound], of: tuple[str, ...] = ()
 ) -> tuple[str, Mapping[str, Bound], list[Row]]:
-    """The target, the bounds in ``book`` (or of the papers and bounds named in ``of``), and their rows in order.
+    """The target's full name, the bounds in ``book`` (with ``of``, those of the named papers and bounds), their rows.
 
     Raises:
-        BoundsError: where no bound is about such a quantity.
+        BoundsError: if no bound is on this quantity.
     """
     target = FOLDED[target][0] if target in FOLDED else target
-    targets = {ClassOf.of(bound).target for bound in book.values() if bound.relation in UPPER or identity(bound)}
+    targets = {ClassOf.of(bound).target for bound in book.values() if bound.relation in UPPER or is_identity(bound)}
     targets |= {conversion.result["target"] for conversion in CONVERSIONS if "target" in conversion.result}
     if target not in targets:
         raise unknown("target of a comparison", target, targets)
@@ -251,10 +252,10 @@ def ranked(
 
 
 def rows_of(bound: Bound, scenario: Scenario, target: str, seen: frozenset[str] = frozenset()) -> list[Row]:
-    """A bound's values for the target: a row for every quantity that conversions lead to, or one that says why not.
+    """A bound's values for the target: a row for every quantity that conversions lead to, or one row that says why not.
 
-    Where the federation is one machine, theorems on SGD on one machine apply too. ``seen`` are the targets for which
-    this one is needed.
+    If the federation is equivalent to one machine, theorems on SGD on one machine apply too. ``seen`` are the targets
+    for which this one is needed (they are not used again).
     """
     rows = federated_rows(bound, scenario, target, seen)
     if target not in OF_MACHINES or scenario.machine is None or ignores_server_step(bound, scenario):
@@ -269,12 +270,12 @@ def rows_of(bound: Bound, scenario: Scenario, target: str, seen: frozenset[str] 
 
 
 def federated_rows(bound: Bound, scenario: Scenario, target: str, seen: frozenset[str] = frozenset()) -> list[Row]:
-    """``rows_of`` without theorems on one machine."""
+    """The rows of a bound without theorems on one machine; see ``rows_of``."""
     start = ClassOf.of(bound)
     status = AUDIT_STATUS.get(bound.name) if BOUNDS.get(bound.name) is bound else None
     row = Row(bound.name, start, OTHER, audit=str(status or ""), source=str(bound.source))
-    if bound.relation not in UPPER and not identity(bound):
-        why = "it is an equality, which defines a quantity or holds in a special case: no bound"
+    if bound.relation not in UPPER and not is_identity(bound):
+        why = "it is an equality that defines a quantity or holds in a special case, not a bound"
         return [replace(row, why=why)] if start.target == target else []
     if why := never(start, target=target):
         return [replace(row, state=OTHER, why=why)]
@@ -298,7 +299,7 @@ def federated_rows(bound: Bound, scenario: Scenario, target: str, seen: frozense
         rows = [row for other in BOUNDS.values() for row in rows_of(other, scenario, quantity, seen=seen | {target})]
         return [row for row in rows if row.state in RANKED and not row.refuted and not BOUNDS[row.bound].off_by]
 
-    known, parts = filled(bound, scenario, rows_of_part)
+    known, parts = fill_missing(bound, scenario, rows_of_part)
     if missing := known.missing(bound):
         return [replace(row, state=MISSING, why="; ".join(missing.values()), lower_estimates=tuple(missing))]
     put = known.substituted(bound)
@@ -314,33 +315,33 @@ def federated_rows(bound: Bound, scenario: Scenario, target: str, seen: frozense
 
 
 def _reachable() -> dict[str, set[str]]:
-    """By target the targets that conversions may lead to, in any federation."""
+    """By target: the targets that conversions may lead to, in any federation."""
     moves = {(c.source["target"], c.result["target"]) for c in CONVERSIONS if "target" in c.result}
-    found = {start: {start} for start, _ in moves}
-    for targets in found.values():
+    reachable = {start: {start} for start, _ in moves}
+    for targets in reachable.values():
         while more := {end for start, end in moves if start in targets} - targets:
             targets |= more
-    return found
+    return reachable
 
 
 REACHABLE = _reachable()
 
 
 def ignores_server_step(bound: Bound, scenario: Scenario) -> bool:
-    """Whether the server moves beyond the average, and the bound does not contain its step size."""
+    """Whether the server's step size is not 1 and the bound does not contain it."""
     return scenario["server_step_size"].value != 1 and all(q.name != "server_step_size" for q in bound.quantities)
 
 
 def why_other(here: Iterable[Way], refused: Iterable[str], scenario: Scenario) -> str:
-    """Why none of the quantities is that of the run: what a conversion lacks, or what they are about."""
+    """Why none of the quantities is that of the run: they are about other runs, or a conversion is not available."""
     reasons = [(way.to, unlike(way.to, scenario)) for way in here]
     same = [why for to, why in reasons if to.algorithm == scenario.algorithm and to.reading == "intended"]
-    lacking = [why for why in refused if why.startswith("C12 ")]
-    return "; ".join(dict.fromkeys(same or lacking or [why for _, why in reasons]))
+    conversions = [why for why in refused if why.startswith("C12 ")]
+    return "; ".join(dict.fromkeys(same or conversions or [why for _, why in reasons]))
 
 
 def _with_number(row: Row, way: Way, premises: Sequence[Bound], scenario: Scenario, put: Substituted) -> Row:
-    """The row with its numbers, from the premises of all bounds in ``premises``."""
+    """The row with its value, state and terms; ``premises`` are the bounds whose premises give the trivial value."""
     of_premises, start = trivial(way.to.target, scenario, premises)
     value = put.value * way.factor
     level = of_premises if of_premises < math.inf or start == math.inf else start  # premises that imply nothing
@@ -406,45 +407,45 @@ def _sides(bound: Bound, words: str, put: Substituted) -> FailedCondition:
     return FailedCondition(words, *next((pair for pair in each if not HOLDS[relation.rel_op](*pair)), each[0]))
 
 
-# ---- composed rows: a quantity of the run is bounded by the row of another bound ----
+# ---- composed rows: a missing quantity of the run is bounded by another bound ----
 
 
-def identity(bound: Bound) -> bool:
-    """Whether it is an equation between numbers of one run, such as a sum of risks: bounds on its parts bound it."""
+def is_identity(bound: Bound) -> bool:
+    """Whether it is an equation between numbers of one run, such as a sum of risks, which bounds on the parts bound."""
     parts = [q.name for q in bound.quantities]
-    return bound.relation == "=" and bound.statistic is not None and bool(parts) and all(map(of_a_run, parts))
+    return bound.relation == "=" and bound.statistic is not None and bool(parts) and all(map(is_outcome, parts))
 
 
-def of_a_run(quantity: str) -> bool:
-    """Whether it is one number of a run."""
+def is_outcome(quantity: str) -> bool:
+    """Whether a quantity is one number that a run determines."""
     return quantity in QUANTITIES and role_of(quantity) == OUTCOME and not QUANTITIES[quantity].card.axis
 
 
-def filled(
+def fill_missing(
     bound: Bound, scenario: Scenario, rows_of: Callable[[str], Sequence[Row]]
 ) -> tuple[Scenario, dict[str, Row]]:
     """The scenario with every missing outcome replaced by its smallest bound, and the rows of these bounds.
 
-    ``rows_of`` gives the rows of a target that have a number. Nothing is replaced where a quantity stays missing, where
-    the bound decreases in one, or where it restates one (as a conversion does).
+    ``rows_of`` gives the rows of a target that have a value. Nothing is replaced if a quantity stays missing, if the
+    bound decreases in one, or if it is just another name for one (as a conversion is).
     """
     missing = list(scenario.missing(bound))
     parts: dict[str, Row] = {}
-    if missing and bound.expr not in bound.quantities and all(map(of_a_run, missing)):
-        for quantity in missing:  # itself, or what an identity derives it from
-            fits = ((one, [row for row in rows_of(place[0]) if row.kind.place == place])
-                    for one, place in standing_for(quantity, bound))  # fmt: skip
-            found = next(((one, rows) for one, rows in fits if rows), None)
-            parts |= {} if found is None else {found[0]: min(found[1], key=lambda row: row.value)}
-        made = scenario.at(**{word: _as_stated(word, row, row.value) for word, row in parts.items()})
-        if not made.missing(bound) and _increases(bound, made, missing):
-            return made, parts
+    if missing and bound.expr not in bound.quantities and all(map(is_outcome, missing)):
+        for quantity in missing:
+            for one, place in substitutes_for(quantity, bound):
+                if rows := [row for row in rows_of(place[0]) if row.kind.place == place]:
+                    parts[one] = min(rows, key=lambda row: row.value)
+                    break
+        filled = scenario.at(**{name: _as_stated(name, row, row.value) for name, row in parts.items()})
+        if not filled.missing(bound) and _increases(bound, filled, missing):
+            return filled, parts
     return scenario, {}
 
 
-def standing_for(quantity: str, bound: Bound) -> list[tuple[str, Place]]:
-    """The quantity and those that an identity derives it from, with their place in the run where that is known."""
-    through = [w for t in TIES if t.left.name == quantity and t.relation == AT_MOST for w in t.needs if of_a_run(w)]
+def substitutes_for(quantity: str, bound: Bound) -> list[tuple[str, Place]]:
+    """The quantity and those that an identity derives it from, each with its place in the run, if known."""
+    through = [w for t in TIES if t.left.name == quantity and t.relation == AT_MOST for w in t.needs if is_outcome(w)]
     places = [(one, ClassOf.of(bound).place_of(one)) for one in (quantity, *through)]
     return [(one, place) for one, place in places if place is not None]
 
@@ -456,7 +457,7 @@ def _as_stated(quantity: str, row: Row, value: float) -> Stated:
 
 
 def _increases(bound: Bound, scenario: Scenario, quantities: Sequence[str]) -> bool:
-    """Whether the bound at smaller values of the quantities never exceeds that at the given ones."""
+    """Whether the bound increases in the quantities: at smaller values it does not exceed that at the given ones."""
     values = scenario.values(bound)
     top = float(bound.formula(**values))
     for word in quantities:
@@ -491,36 +492,36 @@ def _composed(row: Row, bound: Bound, scenario: Scenario, parts: Mapping[str, Ro
 
 
 def in_order(book: Mapping[str, Bound], rows: Iterable[Row]) -> list[Row]:
-    """The rows of a comparison by quantity and value, equal ones merged.
+    """The rows of a comparison sorted by quantity and value, equal ones merged.
 
-    Rows of quantities that only conversions lead to are left out unless bounds of two kinds meet there; a bound on such
-    a quantity itself keeps it.
+    Some quantities are reached by conversions only. Their rows are dropped, unless a bound is on such a quantity itself
+    or bounds on single models and bounds on means or minima meet there.
     """
     starts = [(row, ClassOf.of(book[row.bound])) for row in rows]
-    made = [(row, start.statistic in ("last", "expectation")) for row, start in starts if row.kind.joins]
-    both = {row.kind for row, single in made if single} & {row.kind for row, single in made if not single}
-    kept = [row for row, start in starts
-            if not row.kind.joins or start.joins or row.state not in RANKED or row.kind in both]  # fmt: skip
-    return _merged(sorted(kept, key=_order))
+    joined = [(row, start.statistic in ("last", "expectation")) for row, start in starts if row.kind.joins]
+    both = {row.kind for row, single in joined if single} & {row.kind for row, single in joined if not single}
+    shown = [row for row, start in starts
+             if not row.kind.joins or start.joins or row.state not in RANKED or row.kind in both]  # fmt: skip
+    return _merged(sorted(shown, key=_order))
 
 
 def _order(row: Row) -> tuple[Any, ...]:
-    """By quantity, then by the upper end, infinite ones last; by name where rounding alone tells two apart."""
+    """The sort key: the quantity, then the ends of the value up to rounding, then the name."""
     high, low = (math.inf if math.isnan(end) else float(f"{end:.11g}") for end in (row.high, row.low))
     ranked = row.state in RANKED
     return (not ranked, row.kind if ranked else STATES.index(row.state), row.refuted, high, low, row.bound)
 
 
 def _merged(rows: Iterable[Row]) -> list[Row]:
-    """Rows of one quantity with equal numbers and equal terms become one, the others its aliases."""
-    kept: list[Row] = []
+    """Merge rows of one quantity with equal values and terms; the later bounds become aliases of the first."""
+    merged: list[Row] = []
     for row in rows:
-        same = next((i for i, other in enumerate(kept) if _equal(row, other)), None)
+        same = next((i for i, other in enumerate(merged) if _equal(row, other)), None)
         if same is None:
-            kept.append(row)
+            merged.append(row)
         else:
-            kept[same] = replace(kept[same], alias=(*kept[same].alias, row.bound))
-    return kept
+            merged[same] = replace(merged[same], alias=(*merged[same].alias, row.bound))
+    return merged
 
 
 def _equal(row: Row, other: Row) -> bool:

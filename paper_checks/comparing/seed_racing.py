@@ -196,14 +196,14 @@ def race(
     halvings = max(0, math.ceil(math.log2(len(left) / LEFT)))
     trials.bar.start(FIRST * len(left) * max(1, halvings) + (min(LEFT, len(left)) + len(set(recommended))) * seeds)
 
-    def ranked(plans: Sequence[Plan]) -> list[Plan]:
+    def rank_rows(plans: Sequence[Plan]) -> list[Plan]:
         return sorted(plans, key=lambda plan: trials.values(plan, range(count)).mean())
 
     while len(left) > LEFT:
-        left = ranked(left)[: max(LEFT, len(left) // 2)]
+        left = rank_rows(left)[: max(LEFT, len(left) // 2)]
         count *= 2
     for _ in range(FURTHER):
-        left = ranked(left)[:LEFT]
+        left = rank_rows(left)[:LEFT]
         if not (beyond := _beyond(left[0], known, goal, over)):
             break
         known |= dict.fromkeys(beyond)

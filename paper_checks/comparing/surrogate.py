@@ -262,9 +262,6 @@ class SurrogateAdvice:
         return [Point(steps, float(size), r, float(cost), cohort=goal.cohort) for size, r, cost in each_]
 
 
-# ---- schedules ----
-
-
 @dataclass(frozen=True)
 class Replay:
     """Local steps and step size of every round as a plan has them, for training."""

@@ -19,10 +19,10 @@ from bounds.stated import FREE, OUTCOME, QUANTITIES, role_of, Stated
 from ..columns import abridged, Columns, ColumnTable, digits3, FEW, section, with_aliases
 from .goal import number_of
 from .rows import (
+    EvidenceSet,
     EXACT,
     FailedCondition,
     FormulaValue,
-    Found,
     INFORMATIVE,
     MEASURED,
     MinimumRounds,
@@ -79,12 +79,12 @@ class ComparisonTable(ColumnTable):
     remarks: tuple[str, ...] = ()
     formulas: tuple[FormulaValue, ...] = ()
 
-    def beside(self, evidence: Iterable[Found]) -> ComparisonTable:
+    def beside(self, evidence: Iterable[EvidenceSet]) -> ComparisonTable:
         """The table with every kind of evidence on its rows."""
         found = list(evidence)
 
         def each(row: Row) -> Row:
-            numbers = {one.kind: one.of(row) for one in found} if row.state in RANKED else {}
+            numbers = {one.kind: one.for_row(row) for one in found} if row.state in RANKED else {}
             return replace(row, evidence={kind: one for kind, one in numbers.items() if one is not None})
 
         return replace(
@@ -94,8 +94,6 @@ class ComparisonTable(ColumnTable):
             server_model=tuple(one.server_model for one in found if one.server_model is not None),
             remarks=tuple(remark for one in found for remark in one.remarks),
         )
-
-    # ---- conclusions ----
 
     def best(self) -> tuple[Row, ...]:
         """For every quantity the first row that is certainly informative, of bounds without contradicting evidence.
@@ -158,8 +156,6 @@ class ComparisonTable(ColumnTable):
         more = "".join(f"; {', '.join(names)} would be, {why}" for why, names in sorted(reasons.items()))
         return f"No theorem is informative here{more}."
 
-    # ---- the table ----
-
     def shown(self) -> list[Row]:
         return [row for row in self.rows if row.state in RANKED]
 
@@ -195,8 +191,6 @@ class ComparisonTable(ColumnTable):
         for kind, group in groupby(zip(self.shown(), body, strict=True), key=lambda pair: pair[0].kind):
             yield str(kind)
             yield from (f"  {line}" for _, line in group)
-
-    # ---- text around it ----
 
     def before(self) -> Iterator[str]:
         s = self.scenario
@@ -262,8 +256,6 @@ class ComparisonTable(ColumnTable):
             yield (f"EXCEEDED: {row.bound} gives at most {number(row.high, FEW)} for {row.kind}; "
                    f"{kind}: {number(one.value, FEW)}{error}{known}{assumed}")  # fmt: skip
         yield from ["Informative:", *(f"  {one}" for one in self._winners)] if self.best() else [self.conclusion]
-
-    # ---- for programs ----
 
     def as_json(self) -> dict[str, Any]:
         """The object that ``fedbounds compare --json`` prints."""

@@ -17,15 +17,15 @@ from bounds.errors import BoundsError
 from bounds.scenario import Scenario
 from empirics.errors import EmpiricsError
 
-from ..runs.can import can
-from ..runs.words import WORST as SOLVED
+from ..runs.obstacles import obstacle
+from ..runs.origins import WORST as SOLVED
 from ..worst_case.grid_point import GridPoint, moot, NAMES, question, values
 from ..worst_case.jobs import least_time
 from ..worst_case.program import WorstCaseError
 from ..worst_case.solve import answer
 from ..worst_case.tightness_table import committed, has_table
 from .goal import server_goes_beyond
-from .rows import Evidence, Found, RANKED, Row, WORST
+from .rows import Evidence, EvidenceSet, RANKED, Row, WORST
 
 SAME_NUMBER = {"C3", "C12"}
 """Conversions that rename a quantity and keep its number."""
@@ -44,17 +44,19 @@ PLAN = ("clients", "cohort", "rounds", "local_steps", "step_size", "relaxation")
 """Quantities of a plan that a worst case depends on."""
 
 
-def worst(scenario: Scenario, rows: Iterable[Row], book: Mapping[str, Bound], seconds: float) -> Found:
+def worst_case_evidence(
+    scenario: Scenario, rows: Iterable[Row], book: Mapping[str, Bound], seconds: float
+) -> EvidenceSet:
     """Worst cases from the committed tables, else solved as far as ``seconds`` for all of them together allow."""
     missing = [word for word in PLAN if word not in scenario]
     if why := f"it needs {', '.join(missing)}" if missing else server_goes_beyond(scenario):
-        return Found(WORST, remarks=(f"exact worst case: none, {why}",))
+        return EvidenceSet(WORST, remarks=(f"exact worst case: none, {why}",))
     known: dict[str, Evidence] = {}
     until = perf_counter() + seconds
     far: set[int] = set()
     for row in rows:
         bound = book[row.bound]
-        if row.state not in RANKED or not set(row.conversions) <= SAME_NUMBER or can(bound, SOLVED):
+        if row.state not in RANKED or not set(row.conversions) <= SAME_NUMBER or obstacle(bound, SOLVED):
             continue
         try:
             L, gap = _scale(row)
@@ -74,7 +76,7 @@ def worst(scenario: Scenario, rows: Iterable[Row], book: Mapping[str, Bound], se
         estimate = "" if found[1] else ", an upper estimate"
         known[row.bound] = Evidence(value, f"{who} identical clients, no noise{estimate}", upper=not found[1])
     remarks = [f"exact worst case: too large, {n} gradients per client" for n in sorted(far)]
-    return Found(WORST, lambda row: known.get(row.bound) if set(row.conversions) <= SAME_NUMBER else None,
+    return EvidenceSet(WORST, lambda row: known.get(row.bound) if set(row.conversions) <= SAME_NUMBER else None,
                  remarks=tuple(remarks))  # fmt: skip
 
 

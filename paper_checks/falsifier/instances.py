@@ -11,7 +11,7 @@ import numpy as np
 from bounds.core import Bound
 from empirics.exact import DIGITS
 
-from ..runs.can import can
+from ..runs.obstacles import obstacle
 from . import deciding
 from .box import Box
 from .core import Evaluation, Instance, Point
@@ -64,7 +64,7 @@ class Family(Protocol):
 
     def refuses(self, bound: Bound) -> str:
         """Why this family cannot put both sides of the bound side by side; empty if it can."""
-        return can(bound, self.name)
+        return obstacle(bound, self.name)
 
     def undecided(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
         """The conditions that no machine decides on such an instance."""

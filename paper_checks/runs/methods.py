@@ -1,8 +1,9 @@
-"""The algorithm that a bound covers, and what else it demands of federations and plans."""
+"""The algorithm that a bound covers, and what its assumptions require of federations and plans."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from inspect import signature
@@ -25,69 +26,65 @@ from empirics.exact import FLOATS
 from empirics.exact.coefficients import Forms
 from empirics.training.setting import Setting
 
-from .words import AVERAGE, WORDS
+from .origins import AVERAGE, SOURCES
 
 KNOBS: Mapping[str, Mapping[str, str]] = {
     "fedals": {"adaptation": "alpha"},
     "fedinit": {"relaxation": "beta"},
 }
-"""By algorithm: the quantities that are arguments of it, and their names there."""
+"""By algorithm: the quantities that are its arguments, with the names of these arguments."""
 WITHOUT_DATA = {"fedcog": "fedavg"}
-"""Algorithms that are another one on losses without samples: FedCOG without generated data is FedAvg."""
-
-
+"""Algorithms that reduce to another one on losses without samples: FedCOG without generated data is FedAvg."""
 LOCAL = ("fedavg", "fedinit", *WITHOUT_DATA)
-"""Methods of which models are all that is kept."""
+"""Algorithms whose server and clients keep models only."""
 
 
-def takes(about: About | None, word: str) -> bool:
-    """Whether the quantity is an argument of the algorithm that a statement covers."""
-    return about is not None and word in KNOBS.get(about.algorithm, {})
+def takes(about: About | None, quantity: str) -> bool:
+    """Whether a quantity is an argument of the algorithm that a bound covers."""
+    return about is not None and quantity in KNOBS.get(about.algorithm, {})
 
 
-def controlled(about: About | None) -> bool:
-    """Whether server or clients may keep more than models, as SCAFFOLD's control variates."""
+def keeps_state(about: About | None) -> bool:
+    """Whether server or clients may keep more than models, such as SCAFFOLD's control variates."""
     return about is not None and about.algorithm not in LOCAL
 
 
-def other(about: About | None, made: Algorithm) -> bool:
-    """Whether an algorithm differs from the one that a statement covers."""
-    return about is not None and made.name.partition("(")[0] != about.algorithm
+def differs(about: About | None, algorithm: Algorithm) -> bool:
+    """Whether an algorithm is another one than a bound covers."""
+    return about is not None and algorithm.name.partition("(")[0] != about.algorithm
 
 
-def knob(about: About | None, word: str, value: Any) -> tuple[Any, str]:
-    """The value and the reading for an algorithm that takes the quantity; for others zero, as intended."""
-    return (value, about.reading) if about is not None and takes(about, word) else (0 * value, "intended")
+def knob(about: About | None, quantity: str, value: Any) -> tuple[Any, str]:
+    """The value of an argument and the variant of the algorithm; (0, "intended") if it does not take the quantity."""
+    return (value, about.reading) if about is not None and takes(about, quantity) else (0 * value, "intended")
 
 
 @lru_cache(maxsize=64)
 def method(about: About | None, *, data: bool = True, **knobs: Any) -> Algorithm:
-    """The algorithm that a statement covers, in its reading where there is one; it ignores quantities that it lacks.
+    """Build the algorithm that a bound covers, in the variant that it names; ``data``: losses are means over samples.
 
-    ``data``: whether losses are means over samples.
+    The ``knobs`` are values of quantities; those that the algorithm does not take are ignored.
 
     Raises:
-        EmpiricsError: where there is no such algorithm.
+        EmpiricsError: if there is no such algorithm.
     """
     if about is None:
         raise EmpiricsError("the bound names no algorithm: give --algorithm")
     name = about.algorithm if data else WITHOUT_DATA.get(about.algorithm, about.algorithm)
     if name not in ALGORITHMS:
         raise EmpiricsError(f"the bound is about {name}, which is not an algorithm here: give --algorithm")
-    taken, called = signature(ALGORITHMS[name]).parameters, KNOBS.get(name, {})
-    told = {called.get(word, word): value for word, value in knobs.items()}
-    told = {argument: value for argument, value in told.items() if argument in taken}
-    if "reading" not in taken:
-        return algorithm(spec_string(name, **told))
-    try:
-        return algorithm(spec_string(name, **told, reading=about.reading))
-    except BoundsError:  # a reading of the theory only: the algorithm has one form
-        return algorithm(spec_string(name, **told))
+    parameters, argument_names = signature(ALGORITHMS[name]).parameters, KNOBS.get(name, {})
+    arguments = {argument_names.get(quantity, quantity): value for quantity, value in knobs.items()}
+    arguments = {argument: value for argument, value in arguments.items() if argument in parameters}
+    if "reading" in parameters:
+        with suppress(BoundsError):  # a variant of the theory only: the algorithm has one form
+            return algorithm(spec_string(name, **arguments, reading=about.reading))
+    return algorithm(spec_string(name, **arguments))
 
 
 @lru_cache(maxsize=64)
 def linear(about: About) -> bool:
-    """Whether a round of the method only adds and scales models and gradients."""
+    """Whether a round of the algorithm only adds and scales models and gradients."""
     try:
         Forms(method(about, data=False), Setting(rounds=2, cohort=1, local_steps=1), FLOATS).next(2)
     except EmpiricsError:
@@ -95,15 +92,12 @@ def linear(about: About) -> bool:
     return True
 
 
-# ---- what a bound demands ----
-
-
 @dataclass(frozen=True)
 class Demands:
-    """Whether there is one client, one participant a round, one local step a round; whether gradients are exact.
+    """What the assumptions of a bound require: one client, one participant or local step per round, exact gradients.
 
-    ``identical``: all clients have one loss; ``parallel``: their gradients differ by the same vector at every model;
-    ``average``: the bound is on the average of a run's iterates.
+    ``identical``: all clients have the same loss; ``parallel``: the gradients of two clients differ by the same vector
+    at every model; ``average``: the bound is on the average of a run's iterates.
     """
 
     one_client: bool
@@ -116,9 +110,9 @@ class Demands:
 
     @property
     def plan(self) -> dict[str, Any]:
-        """The numbers of a plan that they fix, by the names of options."""
-        asked = {"clients": self.one_client, "cohort": self.one_participant, "local_steps": self.one_step}
-        return {name: 1 for name, one in asked.items() if one}
+        """The options of a plan that must be 1."""
+        ones = {"clients": self.one_client, "cohort": self.one_participant, "local_steps": self.one_step}
+        return {name: 1 for name, required in ones.items() if required}
 
 
 @lru_cache(maxsize=256)
@@ -126,7 +120,7 @@ def demands(bound: Bound) -> Demands:
     """What the assumptions of a bound require beyond inequalities."""
     assumed = {c.assumption for c in bound.conditions}
     words = {q.name for q in bound.quantities}
-    target = WORDS.get(bound.target.name)
+    target = SOURCES.get(bound.target.name)
     return Demands(
         ONE_CLIENT in assumed,
         ONE_PARTICIPANT in assumed,

@@ -1,7 +1,7 @@
-"""Statistics of a series, for numbers of any kind: floats, fractions, linear forms.
+"""Statistics of a series of values in a run: floats, fractions or linear forms.
 
-A series has times on the first axis. A run of R rounds has R + 1 states (the server model before the first round and
-after every one) and R rounds; local iterations are those that a step follows, and the last server model.
+The first axis of a series is time. A run of R rounds has R + 1 states (the server model before the first round and
+after every round), R rounds, and one local iteration before every local step plus the last server model.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy as np
 
 from bounds.weights import Weights
 
-from .words import ITERATION, ROUND, STATE
+from .origins import ITERATION, ROUND, STATE
 
-MADE: Mapping[str, Callable[[Any, int], Any]] = {
+COMBINE: Mapping[str, Callable[[Any, int], Any]] = {
     "now": lambda x, r: x[:r],
     "next": lambda x, r: x[1 : r + 1],
     "first": lambda x, r: x[0],
@@ -28,35 +28,37 @@ MADE: Mapping[str, Callable[[Any, int], Any]] = {
     "largest": lambda x, r: np.max(x[:r]),
     "steps": lambda x, r: x[:r].reshape(-1),
 }
-"""From the states (for ``now``, ``latest``, ``largest`` and ``steps``: or the rounds) to the values of r rounds."""
-SEVERAL = ("now", "next", "decrease", "change", "steps")
-"""Those with a value per round, or more; the others are one number of a whole run."""
+"""Functions of (series, r) that compute a quantity for a run of r rounds from the series of another one.
+
+The series is over states; ``now``, ``latest``, ``largest`` and ``steps`` also accept one over rounds."""
+BY_ROUND = ("now", "next", "decrease", "change", "steps")
+"""Keys of ``COMBINE`` that give one or more values per round; the others give one number for the whole run."""
 
 
-def counted(series: Any, kind: str, per: str) -> Any:
-    """The entries of a series that a statistic of this kind is over.
+def entries_of(series: Any, kind: str, per: str) -> Any:
+    """Return the entries of a series that a statistic of this kind is taken over.
 
-    Means over t = 0 .. T-1 leave out the last model, as the papers' do, and so does a minimum over rounds; a minimum
-    over iterations includes it.
+    As in the papers, means over t = 0 .. T-1 and minima over rounds leave out the last model; a minimum over iterations
+    includes it.
     """
     if kind == "last":
         return series[-1:]
     return series if per == ROUND or (per == ITERATION and kind == "min") else series[:-1]
 
 
-def needed(kind: str, length: int, per: str, there: Collection[int]) -> range:
-    """The numbers of the times that a statistic over ``length`` rounds or iterations is over.
+def times_of(kind: str, length: int, per: str, logged: Collection[int]) -> range:
+    """The round numbers that a statistic over ``length`` rounds or iterations needs.
 
-    ``there`` are the numbers in a table: with a 0 among them they are states, the last of which is ``length``; without
-    one they are the rounds 1 to ``length``. A minimum over iterations includes one more state.
+    ``logged`` are the numbers in a log. If 0 is among them they count states, the last of which is ``length``;
+    otherwise they are the rounds 1 to ``length``. A minimum over iterations includes one more state.
     """
-    whole = kind == "min" and per == ITERATION
-    if kind == "last" or whole or 0 in there:
-        return counted(range(length + 1), kind, STATE if per == ROUND else per)
+    includes_end = kind == "min" and per == ITERATION
+    if kind == "last" or includes_end or 0 in logged:
+        return entries_of(range(length + 1), kind, STATE if per == ROUND else per)
     return range(1, length + 1)
 
 
-FOLDS: Mapping[str, Callable[[Any], Any]] = {
+FOLDS: Mapping[str, Callable[[Any], Any]] = {  # by kind of statistic
     "last": lambda x: x[0],
     "min": np.min,
     "mean": lambda x: np.mean(x, axis=0),
@@ -65,14 +67,14 @@ FOLDS: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-def folded(series: Any, kind: str, per: str, weights: Weights | None = None) -> Any:
-    """The statistic of a series: one number, or several for ``every``; ``weights`` (numbers) of a mean."""
-    entries = counted(series, kind, per)
-    return weighed(entries, weights) if kind in ("mean", "expectation") else FOLDS[kind](entries)
+def statistic_of(series: Any, kind: str, per: str, weights: Weights | None = None) -> Any:
+    """The statistic of a series: one number, or an array for ``every``; ``weights`` are those of a mean."""
+    entries = entries_of(series, kind, per)
+    return weighted_mean(entries, weights) if kind in ("mean", "expectation") else FOLDS[kind](entries)
 
 
-def weighed(entries: Any, weights: Weights | None) -> Any:
-    """The mean of entries on the first axis, which may be numbers, vectors or linear forms."""
+def weighted_mean(entries: Any, weights: Weights | None) -> Any:
+    """The mean over the first axis of numbers, vectors or linear forms."""
     if weights is None:
         return FOLDS["mean"](entries)
     return sum(share * entry for share, entry in zip(weights.shares(len(entries)), entries, strict=True))

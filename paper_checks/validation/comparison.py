@@ -1,4 +1,4 @@
-"""The result of a validation: a table of comparisons with verdicts, as text, JSON and files."""
+"""The result of a validation: comparisons of measurements with a bound, and verdicts, as text, JSON and files."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ from ..columns import Columns, ColumnTable
 from ..runs.schedules import counted_from_one
 
 ERROR_RATE = 0.05
+"""The probability that a verdict of a table is wrong by chance, for all of its rows together."""
 ROUNDED = 1e-9
 """Relative difference that rounding may make between the sides of an equality."""
+CHECKED_AT_ROWS = "checked at every row"
 PACKAGES = ("fedbounds", "numpy", "scipy", "scikit-learn", "sympy", "torch")
 TESTS = (
     f"one-sided t tests, error rate {ERROR_RATE:.0%} over all lines together; ratio: bound / measured; they apply to"
@@ -44,12 +46,12 @@ class Verdict(StrEnum):
 
 
 def judge(excess: Estimate, seeds: int, rows: int, error_rate: float = ERROR_RATE) -> Verdict:
-    """Verdict on ``measured <= bound`` from their difference ``measured - bound`` and its standard error over seeds.
+    """The verdict on ``measured <= bound`` from the difference ``excess = measured - bound`` over independent seeds.
 
     Two one-sided t tests, each at ``error_rate`` over all ``rows`` together (Bonferroni): violated if the difference is
     significantly positive, holds here if significantly negative, undecided otherwise. So with probability at least
     1 - ``error_rate`` no row of a true inequality is called violated, and likewise for "holds here". The verdict can be
-    wrong where means over this many seeds are far from normal, and it does not extend to other settings.
+    wrong if means over this many seeds are far from normal, and it does not extend to other settings.
     """
     margin = _quantile(error_rate / rows, seeds - 1) * float(excess.error)
     if excess.value > margin:
@@ -59,26 +61,27 @@ def judge(excess: Estimate, seeds: int, rows: int, error_rate: float = ERROR_RAT
 
 @lru_cache(maxsize=64)
 def _quantile(above: float, freedom: int) -> float:
-    """The value that Student's t exceeds with the probability ``above``: one for all rows of a table."""
+    """The value that Student's t exceeds with probability ``above``."""
     from scipy import stats
 
     return float(stats.t.isf(above, freedom))
 
 
-def standing(
+def condition_status(
     bound: Bound, problem: Any, algorithm: Any, setting: Any, values: Mapping[str, Any] | None = None
 ) -> tuple[str, ...]:
-    """One line per condition of the bound: met, NOT met or not decided by a predicate on this run.
+    """One line per condition of the bound: met, NOT met, not decided here, or checked at every row.
 
-    Conditions in words are decided by ``values``, quantities by name, where these suffice.
+    Assumptions are decided by the attributes of ``problem``, ``algorithm`` and ``setting``, conditions in words by the
+    ``values`` of quantities, if these suffice.
     """
     scenario: Any = {name: SimpleNamespace(value=value) for name, value in (values or {}).items()}
-    said = {True: "met", False: "NOT met", None: "not decided here"}
+    labels = {True: "met", False: "NOT met", None: "not decided here"}
     lines = []
     for condition in bound.conditions:
         holds: bool | None = None
         if condition.relation is not None:
-            lines.append(f"checked at every row: {condition.words}")
+            lines.append(f"{CHECKED_AT_ROWS}: {condition.words}")
             continue
         if condition.assumption is not None:
             holds = condition.assumption.holds(problem, algorithm, setting)
@@ -87,19 +90,17 @@ def standing(
             holds = math.isclose(min(scales), max(scales), rel_tol=ROUNDED)
         elif (sides := sides_of(condition.words, scenario)) is not None:
             holds = math.isclose(*sides, rel_tol=ROUNDED, abs_tol=ROUNDED * abs(sides[0]))
-        lines.append(f"{said[holds]}: {condition.words}")
+        lines.append(f"{labels[holds]}: {condition.words}")
     return tuple(lines)
-
-
-# ---- the table ----
 
 
 @dataclass(frozen=True)
 class Line:
-    """One comparison. ``bound`` is the value of the formula; ``outside``: the theorem does not apply here.
+    """One measurement and the value of the bound there; ``place`` identifies the line, such as by the round.
 
-    ``low`` and ``high`` are its ends where constants are uncertain, ``error`` its standard error where they are
-    estimates; ``why`` is the reason for an open verdict. ``parts`` are the bound's terms, ``extras`` further numbers.
+    ``bound`` is the value of the formula, with the ends ``low`` and ``high`` if constants are uncertain and a standard
+    ``error`` if they are estimates. ``outside``: a condition fails, so the bound does not apply here. ``why`` is the
+    reason for an open verdict, ``parts`` are the bound's terms, ``extras`` further numbers for the CSV file.
     """
 
     place: tuple[Any, ...]
@@ -116,7 +117,7 @@ class Line:
 
     @property
     def estimate(self) -> Estimate:
-        """The bound with its standard error."""
+        """The bound's value with its standard error."""
         return Estimate(np.asarray(self.bound), np.asarray(self.error))
 
     @property
@@ -125,7 +126,7 @@ class Line:
 
 
 class Row(NamedTuple):
-    """One number of a tidy table."""
+    """A row of a tidy table: one number and what it belongs to."""
 
     problem: str
     partition: str
@@ -137,18 +138,19 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Comparison(ColumnTable):
-    """The result of a validation: ``about`` are the sentences above the table, ``findings`` those below.
+    """The result of a validation.
 
-    ``places`` are the columns that identify a line, ``read`` is the heading of the measured one; ``basis`` is the basis
-    of the verdicts. ``card`` has all that is needed to repeat the run; without one no card is written. ``digits`` are
-    those of numbers without an error, and of ratios.
+    ``about`` are the sentences above the table, ``findings`` those below it; ``basis`` is what the verdicts rest on.
+    ``conditions`` is the status of every condition. ``places`` are the headings of the columns that identify a line,
+    ``read`` that of the measured column. ``card`` has what is needed to repeat the run; if it is empty no JSON card is
+    written. ``digits`` are those of numbers without an error, and of ratios.
     """
 
     bound: Bound
     rows: tuple[Line, ...]
     basis: str
     about: tuple[str, ...] = ()
-    standing: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
     findings: tuple[str, ...] = ()
     card: Mapping[str, Any] = field(default_factory=dict)
     places: tuple[str, ...] = ("round",)
@@ -162,19 +164,17 @@ class Comparison(ColumnTable):
 
     @property
     def doubt(self) -> str:
-        """The undecided conditions on which a violation depends, in a sentence; empty where there are none."""
-        open_ = [words.partition(": ")[2] for words in self.standing if words.startswith("not decided")]
+        """A sentence with the undecided conditions on which a violation depends; empty without any."""
+        open_ = [words.partition(": ")[2] for words in self.conditions if words.startswith("not decided")]
         if not self.violations or not open_:
             return ""
-        return f"Violated, unless one of these does not hold here: {'; '.join(open_)}."
-
-    # ---- printed ----
+        return f"Violated, unless one of these conditions does not hold here: {'; '.join(open_)}."
 
     def before(self) -> Iterator[str]:
         bound = self.bound
         statistic = f"; {bound.statistic}" if bound.statistic else ""
         yield f"{bound.name}: {bound.target.name} {bound.relation} bound{statistic}; {bound.source}"
-        yield from (*self.about, *(f"  {words}" for words in self.standing))
+        yield from (*self.about, *(f"  {words}" for words in self.conditions))
 
     def shown(self) -> Sequence[Line]:
         return self.rows
@@ -206,11 +206,10 @@ class Comparison(ColumnTable):
         }
 
     def after(self) -> Iterator[str]:
-        said = [line.verdict for line in self.rows]
-        yield f"{', '.join(f'{said.count(word)} x {word}' for word in Verdict if word in said)}{self.basis}"
+        verdicts = [line.verdict for line in self.rows]
+        counts = (f"{verdicts.count(verdict)} x {verdict}" for verdict in Verdict if verdict in verdicts)
+        yield f"{', '.join(counts)}{self.basis}"
         yield from (*filter(None, [self.doubt]), *self.findings)
-
-    # ---- for programs ----
 
     def numbers(self) -> Iterator[Row]:
         """One row per number, for lines with the places problem, partition and clients."""
@@ -220,7 +219,7 @@ class Comparison(ColumnTable):
                 yield Row._make((*line.place, quantity, float(estimate.value), float(estimate.error)))
 
     def records(self) -> list[dict[str, Any]]:
-        """The lines of the table: their places, the measurement and its error, the bound and its ends, the verdict."""
+        """The lines of the table as dictionaries: place, measurement and error, bound and its ends, verdict."""
         return [
             {
                 **dict(zip(self.places, line.place, strict=True)),
@@ -243,7 +242,7 @@ class Comparison(ColumnTable):
             "statistic": str(bound.statistic or ""),
             "command": command,
             **self.card,
-            "conditions": list(self.standing),
+            "conditions": list(self.conditions),
             "verdicts": [[*line.place, str(line.verdict), line.why] for line in self.rows],
             "error_rate": ERROR_RATE,
             "findings": list(self.findings),
@@ -264,12 +263,12 @@ class Comparison(ColumnTable):
         ]
         about = self.about_run(command)
         del about["verdicts"]
-        told: dict[str, Any] = plain({**about, "relation": self.bound.relation, "lines": lines,
-                                      "violated": len(self.violations)})  # fmt: skip
-        return told
+        counts = {"relation": self.bound.relation, "lines": lines, "violated": len(self.violations)}
+        data: dict[str, Any] = plain({**about, **counts})
+        return data
 
     def write(self, folder: Path, command: str) -> list[Path]:
-        """``NAME.csv`` with full precision and, where the run has one, ``NAME.json``: what is needed to repeat it."""
+        """Write ``NAME.csv`` with full precision and, if there is a card, ``NAME.json``; return their paths."""
         folder.mkdir(parents=True, exist_ok=True)
         table, card = (folder / f"{self.bound.name}.{ending}" for ending in ("csv", "json"))
         tidy = any(line.parts for line in self.rows)

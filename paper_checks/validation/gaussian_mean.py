@@ -1,7 +1,7 @@
-"""The exact answer for estimating a mean, ``l = 1/2 ||theta - z||^2``, identical clients, n samples each.
+"""Exact gap and bound for estimating a mean: ``l = 1/2 ||theta - z||^2``, identical clients, n samples each.
 
-What ``bounds.fedals.quadratic`` says of squared distances, put into numbers of clients and samples and s^2, the total
-variance of a sample (trace of its covariance), which is also the variance of a sample's gradient.
+The formulas of ``bounds.fedals.quadratic`` in terms of the numbers of clients and samples and s^2, the total variance
+of a sample (trace of its covariance), which is also the variance of its gradient.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class ExactMean(NamedTuple):
 
 def exact_mean() -> ExactMean:
     """Gap, local gap, non-iidness and the bound of Theorem 4.1 in closed form, for K identical clients."""
-    put = {"smoothness": 1, "client_distance_sq": 0, "client_gradient_variance": s_sq, "local_gap": s_sq / n}
+    values = {"smoothness": 1, "client_distance_sq": 0, "client_gradient_variance": s_sq, "local_gap": s_sq / n}
     exact = [get(f"fedals.gaussian_mean_{name}").equal_clients() for name in ExactMean._fields]
-    found = [bound.expr.subs({q: put[q.name] for q in bound.quantities if q.name in put}) for bound in exact]
+    found = [bound.expr.subs({q: values[q.name] for q in bound.quantities if q.name in values}) for bound in exact]
     return ExactMean(*map(sp.simplify, found))

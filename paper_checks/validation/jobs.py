@@ -1,4 +1,4 @@
-"""Comparisons of bounds with runs, as jobs of a store: training, exact moments and sampled runs, one round.
+"""Jobs whose results figures store: bounds compared with training, exact moments, sampled runs, one averaging round.
 
 Every table has one row per number; ``outside`` marks rows to which the theorem does not apply.
 """
@@ -28,12 +28,12 @@ from empirics.training.setting import Setting
 
 from ..runs import readings
 from ..runs.methods import method
-from ..runs.words import WORDS
-from .exact import compare, Compared, inside
+from ..runs.origins import SOURCES
+from .exact import compare, compare_inside, Compared
 from .one_round import CLAIMED, compare as compare_round, controlled_gap, drawn as draws_of, NAME
 from .options import EXACT, Options, RUNS
-from .planned import planned
-from .trained import judged
+from .trained import compare_training
+from .training_plan import plan_training
 
 
 def _columns(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
@@ -44,21 +44,18 @@ def _columns(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, l
 
 @job("validate_trained", version=2)
 def trained(bound: str, problem: str, seeds: int, ends: Sequence[int], **options: Any) -> Outcome:
-    """A bound and training on real data after every one of ``ends`` rounds; ``options`` are those of ``validate``.
+    """Compare a bound with training on real data after each number of rounds in ``ends``.
 
-    The facts have the constants, and the status of every condition.
+    ``options`` are those of ``validate``. The facts are the constants and the status of every condition.
     """
     options = {"problem": problem, "seeds": seeds, "rounds": max(ends), **options}
-    training = planned(get(bound), Options.of(RUNS, **options), {})
-    found = judged(training, Silent(), ends)
-    rows = [(x.place[0], x.measured.value, x.measured.error, x.bound, x.outside, str(x.verdict)) for x in found.rows]
-    constants = {name: float(np.mean(held.value)) for name, held in training.values.items()}
+    training = plan_training(get(bound), Options.of(RUNS, **options), {})
+    comparison = compare_training(training, Silent(), ends)
+    rows = [(line.place[0], *line.measured, line.bound, line.outside, str(line.verdict)) for line in comparison.rows]
+    constants = {name: float(np.mean(known.value)) for name, known in training.values.items()}
     about = {"method": str(training.method), "samples": training.samples, "step_size": training.setting.step_size}
     return Outcome(_columns(("rounds", "measured", "error", "bound", "outside", "verdict"), rows),
-                   {"constants": constants, "standing": list(found.standing), **about})  # fmt: skip
-
-
-# ---- quadratics: exact moments and sampled runs ----
+                   {"constants": constants, "standing": list(comparison.conditions), **about})  # fmt: skip
 
 
 @job("validate_exact", version=1)
@@ -74,16 +71,16 @@ def exact(
     step_size: float | None = None,
     runs: int = 0,
 ) -> Outcome:
-    """A bound, its target's exact value on random quadratics, and the mean of ``runs`` sampled runs.
+    """Compare a bound with its target's exact value on random quadratics and with the mean of ``runs`` sampled runs.
 
-    The step size is the largest that meets the conditions at the most rounds, unless it is given. A target of every
-    round gives one row per round of the longest run.
+    Unless given, the step size is the largest that meets the conditions in the longest run. A bound on every round has
+    one row per round of that run.
     """
     chosen, problem = get(bound), random_quadratics(instance, clients, dim, noise=noise)
     plan = {"local_steps": local_steps, "step_size": step_size, "clients": clients, "relaxation": relaxation}
-    setting, longest = inside(chosen, problem, Options.of(EXACT, rounds=max(ends), **plan))
+    setting, longest = compare_inside(chosen, problem, Options.of(EXACT, rounds=max(ends), **plan))
     made = method(chosen.about, data=False, relaxation=relaxation)
-    if not made.remember:  # absent clients leave nothing behind: they train as well, and are not averaged
+    if not made.remember:  # clients keep no state, so absent ones may train too without changing anything
         made = replace(made, everyone=True)
     drawn = [sampled(problem, made, setting, seed) for seed in range(runs)]
     several = len(longest.exact) > 1
@@ -98,32 +95,29 @@ def exact(
     return Outcome(_columns(names, rows), {"step_size": setting.step_size, "cohort": setting.cohort})
 
 
-def _over_runs(bound: Bound, runs: Sequence[SampledRun], beside: Compared) -> tuple[np.ndarray, np.ndarray]:
-    """The target's mean and standard error over sampled runs; a minimum is that of the means."""
+def _over_runs(bound: Bound, runs: Sequence[SampledRun], compared: Compared) -> tuple[np.ndarray, np.ndarray]:
+    """The target's mean and standard error over sampled runs; a minimum is taken of the means."""
     if not runs:
-        return np.full(len(beside.exact), np.nan), np.full(len(beside.exact), np.nan)
+        return np.full(len(compared.exact), np.nan), np.full(len(compared.exact), np.nan)
     at = bound.statistic
     assert at is not None
     if at.kind == "min" and at.over == "iterations":
         values = np.stack([run.iterations("grad_norm_sq") for run in runs])
     elif at.kind == "min":
-        values = np.stack([run.server[WORDS[bound.target.name].of or bound.target.name][:-1] for run in runs])
+        values = np.stack([run.server[SOURCES[bound.target.name].of or bound.target.name][:-1] for run in runs])
     else:
-        values = np.stack([np.atleast_1d(readings.target(bound, run, None, beside.values)) for run in runs])
+        values = np.stack([np.atleast_1d(readings.target(bound, run, None, compared.values)) for run in runs])
     values = values[:, [int(values.mean(0).argmin())]] if at.kind == "min" else values
     return values.mean(0), values.std(0, ddof=1) / len(runs) ** 0.5
-
-
-# ---- the effect of the relaxation, and the best number of local steps ----
 
 
 @job("validate_relaxed", version=1)
 def relaxed(
     instance: int, betas: Sequence[float], bounds: Sequence[str], clients: int, dim: int, rounds: int, step: float
 ) -> Outcome:
-    """Exact mean and last divergence for every relaxation, and the values of ``bounds`` on their own targets there.
+    """The exact mean and last divergence for every relaxation beta, and the values of ``bounds`` there.
 
-    ``step`` is the step size times L K. The facts hold the numbers of the run with the last relaxation.
+    ``step`` is the step size times L K. The facts are the quantities of the run with the last relaxation.
     """
     problem, steps = random_quadratics(instance, clients, dim), 3
     setting = Setting(rounds, max(1, clients // 2), local_steps=steps, step_size=step / (problem.smoothness * steps))
@@ -135,7 +129,7 @@ def relaxed(
         for name in bounds:
             try:
                 found = compare(get(name), problem, setting, beta)
-            except (NoSolutionError, NoMinimumError):  # no constant of the proof exists: the theorem does not apply
+            except (NoSolutionError, NoMinimumError):  # the theorem does not apply: its proof has no constant here
                 rows.append((beta, name, float("nan"), True))
             else:
                 outside = bool(np.isnan(found.bound[-1]) or found.outside)
@@ -150,8 +144,8 @@ def best_steps(
 ) -> Outcome:
     """The exact target of Decaying-K's Theorem 1 for every number of local steps and of rounds, at step size 1/(4L).
 
-    ``scale`` multiplies every loss and the noise of its gradients, and divides the step size: the models stay the same.
-    G^2 of the facts serves all.
+    ``scale`` multiplies every loss and gradient and divides the step size, so the models stay the same. G^2 in the
+    facts is the largest over all runs.
     """
     problem = random_quadratics(instance, clients, dim, noise=noise)
     problem = replace(
@@ -175,14 +169,11 @@ def best_steps(
     return Outcome(_columns(("local_steps", "rounds", "value"), rows), facts)
 
 
-# ---- one averaging round ----
-
-
 @job("validate_one_round", version=1)
 def one_round(problem: str, counts: Sequence[int], seeds: int, samples: int, partition: str = "iid") -> Outcome:
     """Theorem 4.1 of FedALS at every number of clients: draws of the gap, and the comparison of their means.
 
-    ``partition`` says what every client draws from the data of ``problem``; by default they are identical.
+    By default all clients draw from the same distribution; see ``partition``.
     """
     pool = task(problem).pool(partition, max(counts), samples)
     stacked = draws_of(pool, counts, range(seeds), 1)
@@ -200,9 +191,9 @@ def one_round(problem: str, counts: Sequence[int], seeds: int, samples: int, par
 
 @job("validate_gaussian_mean", version=1)
 def gaussian_mean(counts: Sequence[int], seeds: int, samples: int, dim: int, variance: float) -> Outcome:
-    """One averaging round of sample means for squared distances: the measured gap, whose exact value is known.
+    """The measured gap of one averaging round for squared distances, where the exact value is known.
 
-    The gap of the true mean, which is zero in expectation, is subtracted.
+    The gap of the true mean, which is zero in expectation, is subtracted as a control variate.
     """
     rows, true = [], np.zeros(dim)
     for count in counts:

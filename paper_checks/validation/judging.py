@@ -1,4 +1,4 @@
-"""Compare measurements with a bound: errors over seeds, intervals of uncertain constants, verdicts, trends."""
+"""Compare measurements with a bound: standard errors over seeds, intervals of uncertain constants, verdicts, trends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bounds.numerics.ranges import bound_range
 from empirics.errors import EmpiricsError
 from empirics.measuring.estimates import Estimate
 
-from .comparison import judge, Line, Verdict
+from .comparison import CHECKED_AT_ROWS, judge, Line, Verdict
 
 Array = np.ndarray[Any, Any]
 Values = Mapping[str, Any]
@@ -29,16 +29,16 @@ FREE_CHOICES = np.geomspace(1e-6, 0.999, 200)
 
 @dataclass(frozen=True)
 class Data:
-    """Values of the target and of the ``moving`` quantities by seed (first axis) and line, and ``fixed`` ones.
+    """The measurements that are compared with a bound.
 
-    ``uncertain`` are the ends of fixed values that are known only as intervals; ``chosen`` names constants for which
-    the bound may be minimised. ``fold`` says how the values of the target make lines: ``every`` value one, or all
-    together one, their ``min`` (the mean is a value already).
+    ``target`` has the values ``(seeds, lines)``, ``moving`` the quantities that vary (by seed, then by line, then by
+    client), ``fixed`` the others; ``uncertain`` are the ends of fixed values that are known only as intervals, and
+    ``chosen`` names constants of the proof over which the bound may be minimised. ``fold``: ``every`` value of the
+    target is a line of the table, or their ``min`` is the only one (a mean is a single value already).
 
-    Values that are equal in all seeds have no error that could be estimated. They are exact where every seed has drawn
-    anew (``drawn``: our own runs) and nonetheless gave the same: nothing in them is random. A log does not say why they
-    are equal (few digits, one run copied, nothing random), so there they decide nothing. ``lacking`` says in words
-    which values a minimum is without (empty: none); the minimum of the others can only be larger.
+    ``drawn``: every seed drew its own samples and cohorts, as our own runs do. Values that are equal in all seeds are
+    then exact, because nothing in them is random. In a user's log they may be equal for other reasons (few digits, one
+    run copied), so there they decide nothing. ``lacking`` says which values a minimum lacks; it could only be smaller.
     """
 
     bound: Bound
@@ -56,40 +56,37 @@ class Data:
         return len(self.target)
 
     def means(self) -> tuple[Array, dict[str, Array]]:
-        """The means over seeds; over those clients that have a value."""
+        """The means over seeds of target and moving quantities; clients without a value are left out."""
         return self.target.mean(0), {name: _mean(x) for name, x in self.moving.items()}
 
     def left_out(self) -> tuple[Array, dict[str, Array]]:
-        """The means over all seeds but one: the one left out on the first axis, lines on the second."""
+        """The means over all seeds but one: the seed that is left out on the first axis, lines on the second."""
         axes = {q.name for q in self.bound.quantities if q.card.axis}
         lined = {name: x if x.ndim == 2 + (name in axes) else x[:, None] for name, x in self.moving.items()}
         return _but_one(self.target), {name: _but_one(x) for name, x in lined.items()}
 
 
 def _mean(values: Array) -> Array:
-    """The mean over the first axis of the values that exist: a client that was not drawn has none."""
-    there = np.isfinite(values).sum(0)
-    return np.asarray(np.where(there, np.nansum(values, 0) / np.maximum(there, 1), np.nan))
+    """The mean over the first axis, ignoring NaN: a client that did not take part has no value."""
+    count = np.isfinite(values).sum(0)
+    return np.asarray(np.where(count, np.nansum(values, 0) / np.maximum(count, 1), np.nan))
 
 
 def _but_one(values: Array) -> Array:
-    """For every entry of the first axis the mean of the others that exist, in one pass."""
-    there = np.isfinite(values)
-    others = there.sum(0) - there
-    away = np.where(there, _mean(values) - values, 0.0)
+    """For every entry of the first axis the mean of the other entries, ignoring NaN."""
+    exists = np.isfinite(values)
+    others = exists.sum(0) - exists
+    away = np.where(exists, _mean(values) - values, 0.0)
     return np.asarray(np.where(others, _mean(values) + away / np.maximum(others, 1), np.nan))
 
 
-# ---- the bound at the data ----
-
-
 def evaluate(data: Data, moving: Values, outside: bool) -> Array:
-    """The bound (the formula, with ``outside``) at every line, minimised over the chosen constants."""
+    """The bound at every line, minimised over free constants; NaN where conditions fail, unless ``outside``."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         values = _complete(data, moving)
-        found = data.bound.formula(**values) if outside else data.bound(**values)
-    return np.atleast_1d(np.asarray(found, dtype=float))
+        bound = data.bound.formula(**values) if outside else data.bound(**values)
+    return np.atleast_1d(np.asarray(bound, dtype=float))
 
 
 def _complete(data: Data, moving: Values) -> dict[str, Any]:
@@ -99,18 +96,18 @@ def _complete(data: Data, moving: Values) -> dict[str, Any]:
     return values
 
 
-def settled(data: Data, said: Sequence[str]) -> tuple[str, ...]:
-    """The lines of ``standing`` with the numeric conditions decided at the data: NOT met where one line fails them."""
+def decide_conditions(data: Data, status: Sequence[str]) -> tuple[str, ...]:
+    """The lines of ``condition_status`` with numeric conditions decided: NOT met if they fail at one line or more."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         failed = {c.words for c in data.bound.failed(**_complete(data, data.means()[1]))}
-    parts = [line.partition(": ") for line in said]
-    return tuple(f"{'NOT met' if words in failed else 'met'}: {words}" if how == "checked at every row"
-                 else f"{how}: {words}" for how, _, words in parts)  # fmt: skip
+    parts = [line.split(": ", 1) for line in status]
+    return tuple(f"{'NOT met' if words in failed else 'met'}: {words}" if how == CHECKED_AT_ROWS else f"{how}: {words}"
+                 for how, words in parts)  # fmt: skip
 
 
 def _best(bound: Bound, name: str, values: Values) -> float:
-    """The value with the smallest sum over the lines; any one where the conditions fail at all values."""
+    """The value of a free constant at which the sum of the bound over all lines is smallest."""
     count = len(FREE_CHOICES)
     axes = {q.name for q in bound.quantities if q.card.axis}
     spread = {k: np.asarray(v)[None] if k in axes or np.ndim(v) else v for k, v in values.items()}
@@ -121,7 +118,7 @@ def _best(bound: Bound, name: str, values: Values) -> float:
 
 
 def _interval(data: Data, moving: Values, line: int) -> tuple[float, float]:
-    """The bound's interval at one line while the uncertain constants run over theirs."""
+    """The smallest and largest value of the bound at one line over the intervals of uncertain constants."""
     axes = {q.name for q in data.bound.quantities if q.card.axis}
     here = {}
     for name, value in moving.items():
@@ -129,19 +126,19 @@ def _interval(data: Data, moving: Values, line: int) -> tuple[float, float]:
         lined = array.ndim - (name in axes) > 0
         here[name] = array[line if len(array) > 1 else 0] if lined else value
     values = _complete(data, here)
-    kept = {k: v for k, v in values.items() if k not in data.uncertain}
+    certain = {k: v for k, v in values.items() if k not in data.uncertain}
     try:
-        found = bound_range(data.bound, data.uncertain, **kept)
-    except EmpiricsError:  # the conditions fail everywhere, or too many constants
+        ends = bound_range(data.bound, data.uncertain, **certain)
+    except EmpiricsError:  # the conditions fail everywhere, or too many constants are uncertain
         return math.nan, math.nan
-    return found.low, found.high
-
-
-# ---- verdicts ----
+    return ends.low, ends.high
 
 
 def lines(data: Data, places: Sequence[str], doubt: str = "", broken: bool = False) -> list[Line]:
-    """The comparison of every line; ``doubt`` keeps all verdicts open, ``broken`` conditions put all lines outside."""
+    """Compare every line with the bound; ``places`` are the labels of the lines.
+
+    A ``doubt`` (why no verdict is possible) leaves all verdicts open; ``broken`` conditions put all lines outside.
+    """
     target, moving = data.means()
     bound, formula = (np.broadcast_to(evaluate(data, moving, outside), target.shape) for outside in (False, True))
     doubt = doubt or ("one seed" if data.seeds < 2 else "")
@@ -163,10 +160,10 @@ def lines(data: Data, places: Sequence[str], doubt: str = "", broken: bool = Fal
 
 @dataclass(frozen=True)
 class Differences:
-    """Measured minus bound with its error, value by value.
+    """Measured minus bound with standard errors, one entry per value of the target.
 
-    ``alike``: rounding alone explains the difference, in every seed. ``alike_seeds``: the target is the same in all
-    seeds up to rounding, so that no error can be estimated.
+    ``alike``: whether rounding alone explains the difference, in every seed. ``alike_seeds``: whether the target is the
+    same in all seeds up to rounding, so that no error can be estimated.
     """
 
     excess: Array
@@ -175,7 +172,8 @@ class Differences:
     alike_seeds: Array
     seeds: int
 
-    def judged(self, i: int, rows: int) -> Verdict:
+    def verdict(self, i: int, rows: int) -> Verdict:
+        """The verdict on value ``i``, if ``rows`` verdicts share one error rate."""
         if self.alike_seeds[i]:
             return Verdict.UNDECIDED
         if self.alike[i]:
@@ -189,7 +187,7 @@ def differences(data: Data) -> Differences:
     target, moving = data.means()
     excess = sign * (target - np.broadcast_to(evaluate(data, moving, False), target.shape))
     left, lefts = data.left_out()
-    if data.chosen and lefts:  # the best choice is another for every seed that is left out
+    if data.chosen and lefts:  # the best constant depends on the seed that is left out
         rows = [evaluate(data, {name: x[i] for name, x in lefts.items()}, False) for i in range(data.seeds)]
         bounds = np.stack([np.broadcast_to(row, target.shape) for row in rows])
     else:
@@ -198,39 +196,36 @@ def differences(data: Data) -> Differences:
     errors = _length(values - values.mean(0)) * math.sqrt((data.seeds - 1) / data.seeds)
     same = np.asarray(np.ptp(data.target, 0) <= ROUNDING * np.abs(data.target).max(0)) & (not data.drawn)
     if data.fold == "min" and not same.all():
-        same[0] = False  # the runs differ, and begin at one model
+        same[0] = False  # all runs start at one model; they differ from there on
     return Differences(excess, errors, abs(excess) + errors <= ROUNDING * abs(target), same, data.seeds)
 
 
 def _length(rows: Array) -> Array:
-    """The root of the sum of squares over the first axis, at sizes whose squares no float holds."""
+    """The root of the sum of squares over the first axis, without overflow or underflow of the squares."""
     size = np.abs(rows).max(0)
     return np.asarray(size * np.sqrt(((rows / np.where(size > 0, size, 1.0)) ** 2).sum(0)))
 
 
 def _verdict(data: Data, both: Differences, line: int, rows: int) -> Verdict:
-    """By t tests over seeds, all lines together at the error rate.
+    """The verdict by t tests over seeds, with one error rate for all lines together.
 
-    A minimum is below the bound where one of the values is, and above it where all are; where some are lacking only the
-    first can be decided. An equality holds where both sides are the same number.
+    A minimum is below the bound if one of the values is, and above it if all are; if values are missing only the first
+    can be decided. An equality holds if both sides are the same number up to rounding.
     """
     if data.bound.relation == "=":
         if data.lacking or both.alike[line] or both.alike_seeds[line]:
             return Verdict.HOLDS_HERE if both.alike[line] and not data.lacking else Verdict.UNDECIDED
-        there = Estimate(np.abs(both.excess[line]), both.errors[line])
-        return Verdict.VIOLATED if judge(there, both.seeds, 2 * rows) is Verdict.VIOLATED else Verdict.UNDECIDED
+        distance = Estimate(np.abs(both.excess[line]), both.errors[line])
+        return Verdict.VIOLATED if judge(distance, both.seeds, 2 * rows) is Verdict.VIOLATED else Verdict.UNDECIDED
     if data.fold != "min":
-        return both.judged(line, rows)
+        return both.verdict(line, rows)
     every = range(len(both.excess))
     by_one, by_all = Verdict.HOLDS_HERE, Verdict.VIOLATED
     if data.bound.relation == ">=":
         by_one, by_all = by_all, by_one
-    if any(both.judged(i, rows * len(every)) is by_one for i in every):
+    if any(both.verdict(i, rows * len(every)) is by_one for i in every):
         return by_one
-    return by_all if not data.lacking and all(both.judged(i, rows) is by_all for i in every) else Verdict.UNDECIDED
-
-
-# ---- trends ----
+    return by_all if not data.lacking and all(both.verdict(i, rows) is by_all for i in every) else Verdict.UNDECIDED
 
 
 def trend(formula: Sequence[float], measured: Sequence[float]) -> str:

@@ -1,10 +1,10 @@
 """``fedbounds validate NAME --measured runs.csv``: compare a bound with the user's own log.
 
-A row of the CSV file is a run and a round. Columns are quantities: the target is required, further quantities of the
+A row of the CSV file is one round of one run. Columns are quantities: the target is required, further quantities of the
 bound may vary from row to row, and the others are given as ``quantity=value`` or ``@file.json``. ``seed`` names the
-independent runs, ``round`` the times of a run: from 0 the models before the first round and after every one, from 1 the
-rounds. The log must have the rounds that the statistic is over, and no later ones. What could be read in two ways, such
-as rows of two plans or a row with the mean of all runs, is refused in one line.
+independent runs, ``round`` the times of a run: counted from 0 they are the models before the first round and after
+every round, counted from 1 the rounds. The log must have the rounds that the statistic is over and no later ones.
+Ambiguous logs, such as rows of two plans or a row with the mean of all runs, raise an error of one line.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from empirics.data.cells import Cells, from_csv
 from empirics.progress import Progress
 
 from ..runs import schedules
-from ..runs.statistics import needed, SEVERAL, weighed
-from ..runs.words import free, ITERATION, STATE, WORDS
-from .comparison import Comparison, standing, TESTS
-from .judging import Data, lines, settled, trend
+from ..runs.origins import free_constants, ITERATION, SOURCES, STATE
+from ..runs.statistics import BY_ROUND, times_of, weighted_mean
+from .comparison import Comparison, condition_status, TESTS
+from .judging import Data, decide_conditions, lines, trend
 from .options import Options
 
 Array = np.ndarray[Any, Any]
@@ -43,75 +43,74 @@ SHARED = {
     "momentum", "dim", "weight_decay", "regularisation", "regularization", "concentration", "epoch", "epochs",
     "iteration", "iter", "step", "update", "communication_round", "comm_round", "t",
 }  # fmt: skip
-"""Columns of the plan and of the moment, in which all runs agree at every round."""
+"""Columns that describe the plan or the time: all runs must agree in them at every round."""
 
 
-def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
-    """The comparison at every round of the log, or of the statistic over its rounds."""
+def make_comparison(bound: Bound, plan: Options, bar: Progress) -> Comparison:
+    """Compare the log with the bound at every round, or by the statistic over its rounds."""
     log = read_log(plan.measured, bound)
     filled, moving, fixed, uncertain = _values(bound, log, plan.words)
-    fold, kept, lacking = _looked_at(bound, log, f"{plan.measured}", moving, fixed)
+    fold, used, lacking = _used_rounds(bound, log, f"{plan.measured}", moving, fixed)
     if fold != "every":
-        moving = {name: x[:, kept[0]] for name, x in moving.items()}
-    target = log.columns[bound.target.name][:, kept]
+        moving = {name: x[:, used[0]] for name, x in moving.items()}
+    target = log.columns[bound.target.name][:, used]
     if fold == "mean":
-        target = np.asarray(weighed(target.T, schedules.weights(bound.statistic, fixed)))[:, None]
-    free_ones = tuple(name for name in free(filled) if name not in {**moving, **fixed})
-    data = Data(filled, target, moving, fixed, uncertain, free_ones, fold, lacking=lacking)
-    doubts = [f"{word} is uncertain" for word in uncertain]
-    doubts += [] if len(log.seeds) > 1 else [f"one seed: add further runs, numbered in a column {SEED}"]
-    doubts += ["the bound hides a constant"] if bound.relation == "<~" else []
-    places = ["all"] if fold in ("min", "mean") or not log.numbered else [log.rounds[i] for i in kept]
-    judged = lines(data, places, "; ".join(doubts))
-    open_ = any(line.outside or line.why for line in judged)
-    trends = [trend([line.bound for line in judged], [float(line.measured.value) for line in judged])] if open_ else []
-    seeds = len(log.seeds)
+        target = np.asarray(weighted_mean(target.T, schedules.weights(bound.statistic, fixed)))[:, None]
+    constants = tuple(name for name in free_constants(filled) if name not in {**moving, **fixed})
+    data = Data(filled, target, moving, fixed, uncertain, constants, fold, lacking=lacking)
+    seeds, doubts = len(log.seeds), [f"{name} is uncertain" for name in uncertain]
+    if seeds == 1:
+        doubts.append(f"one seed: add further runs, numbered in a column {SEED}")
+    if bound.relation == "<~":
+        doubts.append("the bound hides a constant")
+    places = ["all"] if fold in ("min", "mean") or not log.numbered else [log.rounds[i] for i in used]
+    rows = lines(data, places, "; ".join(doubts))
+    trends = []
+    if any(line.outside or line.why for line in rows):
+        trends = [trend([line.bound for line in rows], [float(line.measured.value) for line in rows])]
     rounds = f", {len(log.rounds)} rounds" if log.numbered else ""
-    unread = f"; columns that {bound.name} does not use: {', '.join(log.unread)}" if log.unread else ""
+    unused = f"; columns that {bound.name} does not use: {', '.join(log.unused)}" if log.unused else ""
     return Comparison(
         bound,
-        tuple(judged),
+        tuple(rows),
         f" ({seeds} seeds; {TESTS} these runs only).",
-        about=(f"{plan.measured}: {seeds} runs{rounds}{unread}",),
-        standing=settled(data, standing(bound, None, None, None)),
+        about=(f"{plan.measured}: {seeds} runs{rounds}{unused}",),
+        conditions=decide_conditions(data, condition_status(bound, None, None, None)),
         findings=tuple(trends),
         card={"seeds": seeds, "log": str(plan.measured), "values": dict(fixed), "seed_names": list(log.seeds),
               "rounds": list(log.rounds)},
     )  # fmt: skip
 
 
-# ---- the file ----
-
-
 @dataclass(frozen=True)
 class Log:
-    """A user's table: every column of numbers as ``(seeds, rounds)``, and the names of both, rounds in their order.
+    """A user's table: every column of numbers as ``(seeds, rounds)``, the names of seeds, and rounds in order.
 
-    ``numbered``: whether rounds are a column; without one a row is what its maker made of a whole run. ``unread`` are
-    the columns that no quantity of the bound is in.
+    ``numbered``: whether there is a column of rounds; without one, a row is about a whole run. ``unused`` are the
+    columns that the bound does not use.
     """
 
     columns: Mapping[str, Array]
     seeds: tuple[str, ...]
     rounds: tuple[str, ...]
     numbered: bool
-    unread: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
 
 def read_log(path: Path, bound: Bound) -> Log:
-    """The table of runs for a bound.
+    """Read the table of runs for a bound.
 
     Raises:
-        BoundsError: where the file is not such a table: which line, and what to do.
+        BoundsError: if the file is not such a table; the message names the line and says what to do.
     """
     cells = from_csv(path)
     quantities = {q.name: q for q in (*bound.quantities, bound.target)}
     quantities |= {clients.name: clients} if bound.axis == CLIENTS else {}
     known = {SEED, ROUND, *quantities}
     for name in cells.columns:
-        meant = name.lower().replace(" ", "_").replace("-", "_")
-        if meant != name and meant in known:
-            raise BoundsError(f"{path}: column {name!r} would not be read; write {meant}")
+        spelling = name.lower().replace(" ", "_").replace("-", "_")
+        if spelling != name and spelling in known:
+            raise BoundsError(f"{path}: column {name!r} would not be read; write {spelling}")
     if bound.target.name not in cells.columns:
         nearest = str(unknown("column", bound.target.name, cells.columns)).partition("; ")[2]
         raise BoundsError(f"{path}: no column {bound.target.name}, which the bound is on; {nearest}")
@@ -121,22 +120,22 @@ def read_log(path: Path, bound: Bound) -> Log:
         for row in map(int, np.flatnonzero(~domain.contains(numbers[name]))):
             got = f"{numbers[name][row]:g}"
             raise BoundsError(f"{cells.who}, {cells.row(row)}: {name} must be {domain.words}; got {got}")
-    unread = tuple(n for n in cells.columns if n not in known and not n.startswith("Unnamed: "))
+    unused = tuple(n for n in cells.columns if n not in known and not n.startswith("Unnamed: "))
     columns, seeds, rounds = _arranged(cells, numbers)
-    plan = {name: np.array(cells.columns[name]) for name in unread if name.lower() in SHARED}
+    plan = {name: np.array(cells.columns[name]) for name in unused if name.lower() in SHARED}
     counts = [name for name in numbers if name != bound.target.name and quantities[name].card.domain.whole]
-    moments = cells.plain(ROUND) if ROUND in cells.columns else np.zeros(len(cells.columns[bound.target.name]))
+    times = cells.plain(ROUND) if ROUND in cells.columns else np.zeros(len(cells.columns[bound.target.name]))
     for name, values in {**plan, **{name: numbers[name] for name in counts}}.items():
-        if len({*zip(moments, values, strict=True)}) > len({*moments}):
+        if len({*zip(times, values, strict=True)}) > len({*times}):
             raise BoundsError(
                 f"{path}: {name} differs between seeds at the same {ROUND}, and a log holds runs of one plan: write a "
                 f"log for each plan, and the rounds as a column {ROUND}"
             )
-    return Log(columns, seeds, rounds, ROUND in cells.columns, unread)
+    return Log(columns, seeds, rounds, ROUND in cells.columns, unused)
 
 
 def _seeds(cells: Cells) -> tuple[Array, tuple[str, ...]]:
-    """The run of every row and the runs' names: numbers, or one word with a number each."""
+    """The index of the run of every row, and the names of the runs: numbers, or one word with a number each."""
     codes, names = cells.labels(SEED)
     stems = [re.sub(r"\d+", "", name) for name in names]
     for code, (name, stem) in enumerate(zip(names, stems, strict=True)):
@@ -150,27 +149,28 @@ def _seeds(cells: Cells) -> tuple[Array, tuple[str, ...]]:
 
 
 def _rounds(cells: Cells) -> tuple[Array, tuple[str, ...]]:
-    moments = cells.numbers(ROUND)
-    for row in map(int, np.flatnonzero((moments < 0) | (moments != np.floor(moments)))):
-        raise BoundsError(f"{cells.who}, {cells.row(row)}: {ROUND} must be a whole number >= 0; "
-                          f"got {cells.cell(ROUND, row)!r}")  # fmt: skip
-    names, codes = np.unique(moments, return_inverse=True)
+    """The index of the round of every row, and the rounds in order."""
+    times = cells.numbers(ROUND)
+    for row in map(int, np.flatnonzero((times < 0) | (times != np.floor(times)))):
+        got = cells.cell(ROUND, row)
+        raise BoundsError(f"{cells.who}, {cells.row(row)}: {ROUND} must be an integer >= 0; got {got!r}")
+    names, codes = np.unique(times, return_inverse=True)
     return codes, tuple(str(int(name)) for name in names)
 
 
 def _arranged(cells: Cells, numbers: Mapping[str, Array]) -> tuple[dict[str, Array], tuple[str, ...], tuple[str, ...]]:
-    """Columns by seed and round; a log of one run needs no column of seeds, one of one moment none of rounds."""
+    """Columns as ``(seeds, rounds)``, seeds and rounds; a log of one run may omit seeds, one of one time rounds."""
     count = len(next(iter(numbers.values())))
     run, seeds = _seeds(cells) if SEED in cells.columns else (np.zeros(count, dtype=int), ("0",))
-    moment, rounds = _rounds(cells) if ROUND in cells.columns else (np.zeros(count, dtype=int), ("1",))
-    order = np.lexsort((moment, run))  # stable: of rows of one place the first comes first
-    places = (run * len(rounds) + moment)[order]
-    if len(again := order[1:][places[1:] == places[:-1]]):
-        row = int(again.min())
-        lacking = " and ".join(name for name in (SEED, ROUND) if name not in cells.columns)
-        more = f": add a column {lacking}, or aggregate the rows of a run" if lacking else ""
-        raise BoundsError(f"{cells.who}, {cells.row(row)}: a second row of {SEED} {seeds[run[row]]}, {ROUND} "
-                          f"{rounds[moment[row]]}{more}")  # fmt: skip
+    time, rounds = _rounds(cells) if ROUND in cells.columns else (np.zeros(count, dtype=int), ("1",))
+    order = np.lexsort((time, run))  # stable: of several rows of one place the first comes first
+    places = (run * len(rounds) + time)[order]
+    if len(repeated := order[1:][places[1:] == places[:-1]]):
+        row = int(repeated.min())
+        absent = " and ".join(name for name in (SEED, ROUND) if name not in cells.columns)
+        advice = f": add a column {absent}, or aggregate the rows of a run" if absent else ""
+        place = f"{SEED} {seeds[run[row]]}, {ROUND} {rounds[time[row]]}"
+        raise BoundsError(f"{cells.who}, {cells.row(row)}: a second row of {place}{advice}")
     if len(places) < len(seeds) * len(rounds):
         missing = np.flatnonzero(places != np.arange(len(places)))
         seed, at = divmod(int(missing[0]) if len(missing) else len(places), len(rounds))
@@ -181,27 +181,26 @@ def _arranged(cells: Cells, numbers: Mapping[str, Array]) -> tuple[dict[str, Arr
     return {name: values[shape] for name, values in numbers.items()}, seeds, rounds
 
 
-# ---- which rounds ----
-
-
-class Looked(NamedTuple):
-    """How rounds are combined, the indices of those that count, and why a minimum stays open (empty: it does not)."""
+class UsedRounds(NamedTuple):
+    """How rounds are combined, the indices of those that are used, and which values a minimum lacks (empty: none)."""
 
     fold: str
-    kept: list[int]
+    used: list[int]
     lacking: str = ""
 
 
-def _looked_at(bound: Bound, log: Log, path: str, moving: Mapping[str, Array], fixed: Mapping[str, Any]) -> Looked:
-    """The rounds that the statistic is over; refuses a log that has later ones or lacks the deciding ones.
+def _used_rounds(
+    bound: Bound, log: Log, path: str, moving: Mapping[str, Array], fixed: Mapping[str, Any]
+) -> UsedRounds:
+    """The rounds that the statistic is over; raises if the log has later ones or lacks ones that decide.
 
-    A quantity of a whole run is judged at the run's end. Where the bound does not determine the length of a run, it is
-    that of the log.
+    A quantity of a whole run is compared at the end of the run. If the bound does not determine the length of a run, it
+    is the length of the log.
     """
     kind, over = (bound.statistic.kind, bound.statistic.over) if bound.statistic else ("every", "")
-    word = WORDS.get(bound.target.name)
-    whole = word is not None and bool(word.of) and word.how not in SEVERAL
-    fold = kind if kind in ("min", "mean", "last") and not (word and word.of) else "every"
+    row = SOURCES.get(bound.target.name)
+    whole = row is not None and bool(row.of) and row.how not in BY_ROUND
+    fold = kind if kind in ("min", "mean", "last") and not (row and row.of) else "every"
     for name, values in moving.items() if fold != "every" else ():
         if np.ptp(values, axis=1).any():
             raise BoundsError(f"{bound.name} is on the {bound.statistic}: {name} must be the same in all rows of a run")
@@ -211,27 +210,27 @@ def _looked_at(bound: Bound, log: Log, path: str, moving: Mapping[str, Array], f
     of_length = {"rounds": [["rounds"]], "iterations": [["iterations"], ["rounds", "local_steps"]]}.get(over, [])
     factors = next((names for names in of_length if given.keys() >= {*names}), None)
     if factors is None:
-        return Looked(fold, every[-1:] if fold == "last" else every)
+        return UsedRounds(fold, every[-1:] if fold == "last" else every)
     lengths = np.asarray(math.prod(np.asarray(given[name], dtype=float) for name in factors))
     if log.numbered and fold == "every" and np.ptp(lengths) and np.all(lengths == numbers):
-        return Looked(fold, every)
+        return UsedRounds(fold, every)
     if np.ptp(lengths):
         also = ", or the row's own round" if fold == "every" else ""
         raise BoundsError(f"{path}: the number of {over} must be the same in all rows{also}; {bound.name} is over them")
     if not log.numbered:
-        return Looked(fold, every)
+        return UsedRounds(fold, every)
     length = int(lengths.flat[0])
     if beyond := [n for n in numbers if n > length]:
-        some = [*map(str, beyond)] if len(beyond) < 5 else [*map(str, beyond[:3]), "...", str(beyond[-1])]
+        listed = [*map(str, beyond)] if len(beyond) < 5 else [*map(str, beyond[:3]), "...", str(beyond[-1])]
         raise BoundsError(
-            f"{path} has round{'s' * (len(beyond) > 1)} {', '.join(some)} beyond the run of {length} {over} that "
+            f"{path} has round{'s' * (len(beyond) > 1)} {', '.join(listed)} beyond the run of {length} {over} that "
             f"{bound.name} is over; leave them out, or give the number of {over} that was run"
         )
     if fold == "every" and not whole:
-        return Looked(fold, every)
-    need = needed("last" if whole else kind, length, STATE if over == "rounds" else ITERATION, numbers)
-    kept = [i for i in every if numbers[i] in need]
-    absent = len(need) - len(kept)
+        return UsedRounds(fold, every)
+    need = times_of("last" if whole else kind, length, STATE if over == "rounds" else ITERATION, numbers)
+    used = [i for i in every if numbers[i] in need]
+    absent = len(need) - len(used)
     if absent and fold != "min":
         first = next(n for n in need if n not in numbers)
         others = f" and {absent - 1} more are" if absent > 1 else " is"
@@ -240,37 +239,35 @@ def _looked_at(bound: Bound, log: Log, path: str, moving: Mapping[str, Array], f
             f"the log"
         )
     lacking = f"{absent} of {len(need)} {over} are not in the log" if absent else ""
-    return Looked("last" if whole else fold, kept, lacking)
-
-
-# ---- values ----
+    return UsedRounds("last" if whole else fold, used, lacking)
 
 
 Ends = Mapping[str, tuple[Any, Any]]
 
 
 def _values(bound: Bound, log: Log, typed: Sequence[str]) -> tuple[Bound, dict[str, Array], dict[str, Any], Ends]:
-    """The bound (for equal clients where that is given), values by row, values for all rows, ends of uncertain ones."""
+    """The bound (for equal clients if given), values by row, values for all rows, ends of uncertain values."""
     given = read(list(typed))
     used = {q.name: q for q in (*bound.quantities, *((clients,) if bound.axis == CLIENTS else ()))}
     rows = used.keys() & log.columns.keys()
     for name in rows & {k for k, v in given.items() if not v.optional}:
         raise BoundsError(f"{name} is given twice: as a column and as {name}=...")
-    kept = {k: v for k, v in given.items() if k not in rows}
-    for name, value in kept.items():
+    constants = {k: v for k, v in given.items() if k not in rows}
+    for name, value in constants.items():
         listed = name in used and used[name].card.axis and value.kind == "list"
         if name in used and value.kind not in ("number", "uniform") and not listed:
             raise BoundsError(f"{name} must be one value for all rows of the log; what varies is a column")
-    missing = {q.name for q in bound.quantities} - rows - set(kept) - {*free(bound)}
-    counted = {"client_weight", "clients"} & {*rows, *kept} or any(value.kind == "list" for value in kept.values())
-    if bound.axis == CLIENTS and counted:  # one gives the other
-        missing -= {"client_weight", "clients"}
+    missing = {q.name for q in bound.quantities} - rows - set(constants) - {*free_constants(bound)}
+    lists = any(value.kind == "list" for value in constants.values())
+    if bound.axis == CLIENTS and (lists or {"client_weight", "clients"} & {*rows, *constants}):
+        missing -= {"client_weight", "clients"}  # each follows from the other
     if missing:
-        said = ", ".join(sorted(missing))
-        raise BoundsError(f"{bound.name} needs {said}: a column of the log, or quantity=value, or @file.json")
-    # One number stands for each column while the form of the bound is decided.
+        names = ", ".join(sorted(missing))
+        raise BoundsError(f"{bound.name} needs {names}: a column of the log, or quantity=value, or @file.json")
+    # The form of the bound depends only on which quantities have values: the first row stands for each column.
     first = {name: Value("number", np.asarray(log.columns[name].flat[0])) for name in rows}
-    span = grid(bound, {**kept, **first}, free=[name for name in free(bound) if name not in kept])
+    free = [name for name in free_constants(bound) if name not in constants]
+    span = grid(bound, {**constants, **first}, free=free)
     fixed = {name: array.tolist() for name, array in span.values.items() if name not in rows}
     axes = {q.name for q in span.bound.quantities if q.card.axis}
     moving = {name: log.columns[name][..., None] if name in axes else log.columns[name] for name in rows}

@@ -1,9 +1,9 @@
-"""FedALS Theorem 4.1 on real data: one averaging round of exact local minimisers, measured gap against bound (6).
+"""FedALS Theorem 4.1 on real data: the measured gap of one averaging round of local minimisers against bound (6).
 
-Population risk, gaps and non-iidness are exact for each draw of the samples (the pool is the population), the loss's L
-and mu are exact, and every client's minimiser is checked; only the expectation over draws is estimated, over seeds. The
-bound is a function of estimated expectations, so its error is a jackknife's. The plug-in value errs low, if at all: the
-root in (6) is concave in the two expectations; that makes a verdict of "violated" too likely, not one of "holds here".
+Population risk, gaps and non-iidness are exact for each draw of the samples (the pool is the population), so are the
+loss's L and mu, and every client's minimiser is checked; only the expectation over draws is estimated. The bound is a
+function of estimated expectations, so its standard error is computed by a jackknife. Because the root in (6) is concave
+in the two expectations, the estimated bound may be too low; that makes "violated" too likely, not "holds here".
 """
 
 from __future__ import annotations
@@ -25,36 +25,37 @@ from empirics.progress import Progress
 from empirics.sizes import NUMBER, refuse_beyond_memory
 from empirics.training.threads import over_seeds
 
-from ..runs.readings import Drawn
-from .comparison import Comparison, judge, Line, standing, TESTS
-from .options import ASKED, DRAWS, Options
+from ..runs.readings import PlanFacts
+from .comparison import Comparison, condition_status, judge, Line, TESTS
+from .options import DRAWS, OPTION_NAMES, Options
 
 Array = np.ndarray[Any, Any]
 NAME = "fedals.one_round"
-CLAIMED = "fedals.one_round_iid_claimed"  # how the paper's discussion reads (6) for identical clients
+CLAIMED = "fedals.one_round_iid_claimed"  # what the paper's discussion says of (6) for identical clients
 POWERS = "fedbounds figure ours.gap_slopes shows whether the gap falls like 1/K or 1/K^2."
 SEEDS = {"ridge": 120, "softmax": 60}
+"""Independent draws by default."""
 
 
-def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
-    """Draw, train, average and compare for all four problems; ``bound`` takes the keywords of Theorem 4.1.
+def make_comparison(bound: Bound, plan: Options, bar: Progress) -> Comparison:
+    """Draw samples, train, average, and compare with a bound that has the quantities of Theorem 4.1.
 
-    These are ridge and softmax regression, each iid and label-skewed, with as many clients as the largest number needs.
+    There are four problems: ridge and softmax regression, each iid and label-skewed.
     """
     if plan.seeds is not None and plan.seeds < 3:
         raise EmpiricsError(f"seeds must be at least 3; got {plan.seeds}")
     most, draws = max(plan.clients), plan.seeds or max(SEEDS.values())
-    for size, what, option in (
+    for size, work, option in (
         (plan.samples * most, f"drawing {plan.samples} samples for each of {most} clients", "--samples or --clients"),
         (most * len(digits()), f"{most} clients' weights of all points", "--clients"),
         (2 * draws * most, f"{draws} draws for up to {most} clients", "--seeds or --clients"),
     ):
-        refuse_beyond_memory(NUMBER * size, what, f"take fewer {option}")
+        refuse_beyond_memory(NUMBER * size, work, f"take fewer {option}")
     seeds: dict[Pool, range] = {}
-    for model, usual in SEEDS.items():
+    for model, default in SEEDS.items():
         data = task(f"{model}(digits, regularisation={plan.regularisation!r})")
         for partition in (Iid(), DirichletReplaced(plan.concentration)):
-            seeds[data.pool(partition, most, plan.samples)] = range(plan.seeds or usual)
+            seeds[data.pool(partition, most, plan.samples)] = range(plan.seeds or default)
     bar.start(sum(map(len, seeds.values())))
     lines: list[Line] = []
     for problem, numbers in seeds.items():
@@ -69,10 +70,10 @@ def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
         f" ({counts} draws; {TESTS} these settings only). ±: one standard error over draws (bound: jackknife).",
         about=("handwritten digits, ridge and softmax regression, iid and label-skewed clients, one exact averaging "
                "round",),
-        standing=standing(bound, first, AverageOfMinimisers(), Drawn(first.clients, first.clients)),
+        conditions=condition_status(bound, first, AverageOfMinimisers(), PlanFacts(first.clients, first.clients)),
         findings=(POWERS,),
         card={
-            "plan": {name: getattr(plan, name) for name in ASKED[DRAWS]},
+            "plan": {name: getattr(plan, name) for name in OPTION_NAMES[DRAWS]},
             "data": {"name": str(first.task.data), "points": len(first.task.data), "classes": first.task.data.classes},
             "targets": "one-hot classes, for ridge too; the bias is a constant feature, penalised like the others",
             "problems": [
@@ -100,20 +101,20 @@ def drawn(
     step: Callable[[], None] | None = None,
 ) -> Draw:
     """The draws of one federation at every number of clients, stacked over seeds on the first axis."""
-    made = over_seeds(OneRound(problem, tuple(counts)).prepare(), seeds, workers, *([step] if step else []))
-    return {key: np.stack([draw[key] for draw in made]) for key in made[0]}
+    draws = over_seeds(OneRound(problem, tuple(counts)).prepare(), seeds, workers, *([step] if step else []))
+    return {key: np.stack([draw[key] for draw in draws]) for key in draws[0]}
 
 
 def controlled_gap(draws: Mapping[str, Array]) -> Array:
-    """Gap of every draw minus its control variate of mean zero: (seeds, numbers of clients)."""
+    """The gap of every draw minus a control variate of mean zero: (seeds, numbers of clients)."""
     return draws["generalization_gap"] - draws["generalization_gap_control"]
 
 
 def compare(problem: Pool, counts: Sequence[int], draws: Draw, bound: Bound, rows: int) -> list[Line]:
     """Measured gap against the bound at every number of clients; ``draws`` are stacked over seeds on the first axis.
 
-    The bound is evaluated at the expectations per client: once for the value, once per deleted seed for the errors. Gap
-    and bound come from the same draws, which the errors of their difference and ratio take into account.
+    The bound is evaluated at the means over draws: of all seeds for the value, without each seed in turn for the
+    errors. Gap and bound come from the same draws, so the errors of difference and ratio account for their correlation.
     """
     gaps = controlled_gap(draws)
     controlled = draws["local_gap"] - draws["local_gap_control"]
@@ -133,8 +134,8 @@ def compare(problem: Pool, counts: Sequence[int], draws: Draw, bound: Bound, row
             return np.stack([gap, total, total / gap, gap - total, *parts], axis=-1)
 
         local, excess = controlled[:, :count], draws["non_iidness"][:, i, :count]
-        made = jackknife(numbers, gaps[:, i], local, excess)
-        measured, total, ratio, above, *parts = map(Estimate, made.value, made.error)
+        estimates = jackknife(numbers, gaps[:, i], local, excess)
+        measured, total, ratio, above, *parts = map(Estimate, estimates.value, estimates.error)
         value = float(total.value)
         found.append(
             Line(

@@ -1,4 +1,4 @@
-"""The options of a validation: one record for every kind of evidence."""
+"""The options of a validation, in one record for all kinds of evidence, and their defaults."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 from empirics.numbers import check_options
 
 DRAWS, EXACT, RUNS, LOG = "draws", "exact", "runs", "log"
-"""Evidence: one averaging round drawn again and again, exact moments on quadratics, training, a log of the user's."""
+"""Kinds of evidence: draws of one averaging round, exact moments on quadratics, training, a log of the user."""
 MANY = "many"
-"""In its place: many bounds, each with the evidence there is."""
+"""Instead of a kind of evidence: many bounds, each with the evidence that is available."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """The plan of a validation; an evidence reads those that it asks for, None is left to what the bound allows.
+    """The plan of a validation; ``OPTION_NAMES`` lists the options that each kind of evidence uses.
 
-    ``problem`` and ``partition`` are text, or the objects that it names.
-    ``words`` are ``quantity=value`` or ``@file.json``; ``clients`` of draws are several numbers to compare.
+    None leaves the choice to what the bound allows. ``problem`` and ``partition`` are text or the objects themselves,
+    ``words`` are ``quantity=value`` or ``@file.json``, and ``clients`` of draws are several numbers to compare.
     """
 
     words: tuple[str, ...] = ()
@@ -49,18 +49,18 @@ class Options:
     workers: int = 2
 
     @classmethod
-    def of(cls, evidence: str, **told: Any) -> Options:
-        """The plan for an evidence: what is given, and the usual for the rest; refuses numbers that are nonsense."""
-        made = cls(**{**USUAL.get(evidence, {}), **told})
-        if evidence == RUNS and made.clients is None and not str(made.partition).startswith("by_group"):
-            made = replace(made, clients=10)
-        for count in made.clients if evidence == DRAWS else [made.clients]:
-            given = {**vars(made), "clients": count}
-            check_options({name: value for name, value in given.items() if value is not None})
-        return made
+    def of(cls, evidence: str, **given: Any) -> Options:
+        """The given options and the defaults of this kind of evidence; raises if a value is not admissible."""
+        options = cls(**{**DEFAULTS.get(evidence, {}), **given})
+        if evidence == RUNS and options.clients is None and not str(options.partition).startswith("by_group"):
+            options = replace(options, clients=10)
+        for count in options.clients if evidence == DRAWS else [options.clients]:
+            values = {**vars(options), "clients": count}
+            check_options({name: value for name, value in values.items() if value is not None})
+        return options
 
 
-ASKED = {
+OPTION_NAMES = {
     DRAWS: ("clients", "seeds", "samples", "regularisation", "concentration", "workers"),
     EXACT: ("instances", "clients", "cohort", "dim", "noise", "rounds", "local_steps", "relaxation", "step_size",
             "step_offset"),
@@ -69,24 +69,24 @@ ASKED = {
     LOG: ("measured",),
     MANY: ("problem", "workers"),
 }  # fmt: skip
-"""The options of each evidence."""
-USUAL: Mapping[str, Mapping[str, Any]] = {
+"""The options that each kind of evidence uses."""
+DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     DRAWS: {"clients": (1, 2, 5, 10, 20, 50), "samples": 20},
     EXACT: {"clients": 4, "rounds": 5, "local_steps": 3},
     RUNS: {"seeds": 5},
 }
-"""What they are where they are not given, if it is not what ``Options`` has."""
-USUAL_PROBLEM = "softmax(digits, regularisation=0.5)"
-"""What is trained where one of many bounds needs a problem and none is named: its data come with scikit-learn."""
+"""Default values that differ from those of ``Options``."""
+DEFAULT_PROBLEM = "softmax(digits, regularisation=0.5)"
+"""The problem to train if one of many bounds needs one and none is given; its data come with scikit-learn."""
 WAYS = """\
 four ways:
   fedbounds validate all                           every bound that can be measured, in one table; or "fedinit.*"
-  fedbounds validate NAME                          exact expectations, or the experiment that is there for this bound
-  fedbounds validate NAME --problem MODEL(DATA)    trained and measured
-  fedbounds validate NAME --measured runs.csv quantity=value @file.json    a log of yours"""
+  fedbounds validate NAME                          exact expectations, or the experiment of this bound
+  fedbounds validate NAME --problem MODEL(DATA)    training
+  fedbounds validate NAME --measured runs.csv quantity=value @file.json    a log of your own runs"""
 VALIDATE_JSON = """\
---json prints one object: bound, source, statistic, relation, command, lines (what tells them apart, such as round; then
-measured, standard_error, bound, bound_error, low, high, outside, ratio, verdict, why, parts), violated (how many lines
-are), conditions, findings, error_rate, versions, and what the plan was, as in the JSON card of -o. Of many bounds:
+--json prints one object: bound, source, statistic, relation, command, lines (what identifies a line, such as round;
+measured, standard_error, bound, bound_error, low, high, outside, ratio, verdict, why, parts), violated (number of
+violated lines), conditions, findings, error_rate, versions, and the plan as in the JSON card of -o. For many bounds:
 bounds (bound, evidence, relation, measured, standard_error, value, ratio, verdict, why, seconds of CPU, doubt), asked
-(how many can be measured), cannot (how many others cannot), violated."""
+(number of bounds that can be measured), cannot (number of the others), violated."""

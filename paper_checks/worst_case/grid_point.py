@@ -25,10 +25,10 @@ from empirics.training.setting import Setting
 
 from ..falsifier.deciding import inside, largest
 from ..runs import schedules
-from ..runs.can import can
 from ..runs.methods import demands, method
+from ..runs.obstacles import obstacle
+from ..runs.origins import ITERATION, SOURCES as READ, WORST
 from ..runs.readings import of_losses, of_plan, UNBIASED
-from ..runs.words import ITERATION, WORDS as READ, WORST
 from .constraints import WORDS
 from .objectives import DRAWN, looked_at
 from .program import WorstCaseError
@@ -149,8 +149,8 @@ def values(bound: Bound, point: GridPoint) -> dict[str, Any]:
     if point.step_sizes:
         return at_step(bound, point, point.step_sizes[0])
     offset = _offset(bound, point)
-    if {schedules.SCALE, schedules.FIRST} & set(schedules.pinned(bound)):
-        return at_step(bound, point, schedules.chosen(bound, _known(point, TINY, offset))[schedules.FIRST])
+    if {schedules.SCALE, schedules.FIRST} & set(schedules.prescribed(bound)):
+        return at_step(bound, point, schedules.step_plan(bound, _known(point, TINY, offset))[schedules.FIRST])
     if offset is not None and schedules.SCALE in asked:
         most = inside(bound, _plain(_known(point, TINY, offset)), schedules.SCALE, FREE * offset) / offset
     else:
@@ -169,7 +169,7 @@ def _offset(bound: Bound, point: GridPoint) -> float | None:
     told: float = point.step_offset
     for offset in (told,) if told else OFFSETS:
         known = _known(point, TINY, offset)
-        told = schedules.chosen(bound, known)[schedules.OFFSET]
+        told = schedules.step_plan(bound, known)[schedules.OFFSET]
         if schedules.SCALE not in {q.name for q in bound.quantities} or inside(
             bound, _plain(known), schedules.SCALE, FREE * told
         ):
@@ -206,7 +206,7 @@ def fitted(bound: Bound, point: GridPoint) -> GridPoint:
 
 def question(bound: Bound, point: GridPoint) -> Question:
     """The worst case over all federations that the bound covers, with this point's numbers."""
-    if reason := can(bound, WORST):
+    if reason := obstacle(bound, WORST):
         raise WorstCaseError(f"{bound.name} has no exact worst case: {reason}")
     if point.step_sizes and not several(bound):
         raise WorstCaseError(
@@ -246,7 +246,7 @@ def question(bound: Bound, point: GridPoint) -> Question:
 def several(bound: Bound) -> bool:
     """Whether every local step may have a step size of its own, because the bound has no single one."""
     asked = {q.name for q in bound.quantities}
-    one = asked & {*schedules.KNOBS} or schedules.pinned(bound) or schedules.harmonic(bound)
+    one = asked & {*schedules.KNOBS} or schedules.prescribed(bound) or schedules.harmonic(bound)
     return not one and all(c.assumption is not FIXED_STEP_SIZE for c in bound.conditions)
 
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 from bounds.core import Statistic
 from bounds.weights import Weights
 
-from ..runs.statistics import counted, weighed
-from ..runs.words import AVERAGE, ENDS, ITERATION, readable, ROUND, STATE, WORDS, WORST
+from ..runs.origins import AVERAGE, ENDS, ITERATION, measurable, ROUND, SOURCES, STATE, WORST
+from ..runs.statistics import entries_of, weighted_mean
 from .coordinates import Array, averaged
 from .formulation import Formulation
 from .program import WorstCaseError
@@ -70,7 +70,7 @@ def _weighted(f: Formulation) -> list[Array]:
 
 
 def _mean(rows: Sequence[Array], weights: Weights | None) -> Array:
-    found: Array = averaged(rows) if weights is None else weighed(rows, weights)
+    found: Array = averaged(rows) if weights is None else weighted_mean(rows, weights)
     return found
 
 
@@ -118,11 +118,11 @@ DRAWN = ("distance_sq", "optimality_gap", "grad_norm_sq")
 
 def looked_at(metric: str, statistic: Statistic) -> tuple[str, str]:
     """The word of the series that a metric is read off, and per what that series is."""
-    iterated = statistic.over == "iterations" or not readable(metric, WORST, iterated=False)
-    if not readable(metric, WORST, iterated):
-        known = sorted(word for word in WORDS if readable(word, WORST, iterated))
+    iterated = statistic.over == "iterations" or not measurable(metric, WORST, iterated=False)
+    if not measurable(metric, WORST, iterated):
+        known = sorted(word for word in SOURCES if measurable(word, WORST, iterated))
         raise WorstCaseError(f"the metric must be one of {', '.join(known)}; got {metric!r}")
-    word = WORDS[metric]
+    word = SOURCES[metric]
     if word.how in (ENDS, AVERAGE):  # one number of a run, whatever the statistic calls it
         return metric, ITERATION
     return (metric, ROUND) if word.per == ROUND else (word.of or metric, ITERATION if iterated else STATE)
@@ -138,5 +138,5 @@ def objectives(f: Formulation, metric: str, statistic: Statistic) -> tuple[Array
     series = (ITERATIONS if per == ITERATION else METRICS)[word](f)
     if statistic.kind in ("every", "last") or len(series) == 1:
         return (series[-1],)
-    forms = counted(series, statistic.kind, per)
+    forms = entries_of(series, statistic.kind, per)
     return tuple(forms) if statistic.kind == "min" else (_mean(forms, statistic.weights),)

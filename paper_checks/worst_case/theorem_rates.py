@@ -17,9 +17,9 @@ from bounds.numerics.tape import Tape
 from empirics.algorithms.algorithm import Algorithm
 
 from ..runs import schedules
-from ..runs.can import can
 from ..runs.methods import method
-from ..runs.words import WORST
+from ..runs.obstacles import obstacle
+from ..runs.origins import WORST
 from .grid_point import at_step, fitted, GridPoint, LARGEST
 from .rate_case import Case
 
@@ -56,9 +56,9 @@ def published(case: Case) -> list[Published]:
 
 def _of(bound: Bound, case: Case) -> Iterator[Published]:
     lasting = {"rounds", "iterations"} & {q.name for q in bound.quantities}
-    if not lasting or bound.target.name not in SHRINKING or can(bound, WORST):
+    if not lasting or bound.target.name not in SHRINKING or obstacle(bound, WORST):
         return
-    if schedules.harmonic(bound) or schedules.pinned(bound):  # step sizes that fall, or fit a last round, have no rate
+    if schedules.harmonic(bound) or schedules.prescribed(bound):  # no rate: they fall, or fit a last round
         return
     relaxation = getattr(case.algorithm.start, "beta", 0.0)
     try:

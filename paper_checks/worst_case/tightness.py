@@ -27,8 +27,8 @@ from empirics.experiments.command import folder
 from empirics.experiments.running import interrupted, sweep
 from empirics.progress import duration, progress
 
-from ..runs.can import can
-from ..runs.words import WORST
+from ..runs.obstacles import obstacle
+from ..runs.origins import WORST
 from . import proof_archive
 from .grid_point import fitted, GridPoint, moot, NAMES, question
 from .jobs import expected, least_time, proof_cell, proof_time, refuse_many
@@ -135,7 +135,7 @@ def table_of(args: Asked, points: Sequence[GridPoint] = ()) -> Report:
     if not name:
         why = "without the name of a bound those in reach are listed"
         refuse_unused(why, output=args.output, **args.work, committed=args.committed, constants=args.constants)
-        reach = [(b.name, b.target.name, str(b.statistic)) for b in BOUNDS.values() if not can(b, WORST)]
+        reach = [(b.name, b.target.name, str(b.statistic)) for b in BOUNDS.values() if not obstacle(b, WORST)]
         lines = (f"{reached:<32} {target}, {statistic}" for reached, target, statistic in reach)
         return Report(lines, [dict(zip(("name", "target", "statistic"), row, strict=True)) for row in reach])
     if args.words and args.committed:

@@ -16,7 +16,7 @@ import numpy as np
 
 from empirics.exact.numbers import fraction
 
-from ..runs.words import ITERATION
+from ..runs.origins import ITERATION
 from . import verify
 from .coordinates import Array
 from .interior_point import followed, optimum

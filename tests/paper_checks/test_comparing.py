@@ -44,7 +44,16 @@ from paper_checks.comparing import advise, compare
 from paper_checks.comparing.audit_status import AUDIT_STATUS, FAILS, HOLDS
 from paper_checks.comparing.bound_advice import minimum_rounds
 from paper_checks.comparing.evidence import _instances, covers, estimated
-from paper_checks.comparing.rows import EXACT, FailedCondition, filled, identity, MEASURED, RANKED, SURROGATE, WORST
+from paper_checks.comparing.rows import (
+    EXACT,
+    FailedCondition,
+    fill_missing,
+    is_identity,
+    MEASURED,
+    RANKED,
+    SURROGATE,
+    WORST,
+)
 from paper_checks.comparing.surrogate import surrogate
 from paper_checks.comparing.table import failure
 from paper_checks.worst_case.tightness_table import committed
@@ -342,7 +351,7 @@ def test_an_excess_risk_is_the_sum_of_two_rows():
     (row,) = rows_of(given, "excess_risk", "fedinit.excess_risk_split")
     assert (row.value, row.state, row.trivial_start) == (pytest.approx(0.381), "informative", 2.2)
     assert rows_of(given.at(optimality_gap=2.9), "excess_risk", "fedinit.excess_risk_split")[0].state == "vacuous"
-    assert {name for name, bound in BOUNDS.items() if identity(bound)} == {"fedinit.excess_risk_split"}
+    assert {name for name, bound in BOUNDS.items() if is_identity(bound)} == {"fedinit.excess_risk_split"}
     (fixed,) = rows_of(s.at(step_size=0.02), "stability", "fedinit.theorem_3")  # which supposes falling step sizes
     assert (fixed.state, fixed.failed[-1].condition.endswith("is c/tau")) == ("conditions not met", True)
 
@@ -355,7 +364,7 @@ def test_a_bound_that_falls_in_what_a_run_gives_is_not_filled_with_an_upper_boun
         (optimality_gap, False),
     ):
         bound = replace(own("sum", term, about=About("fedinit")), signed=("a",))
-        assert bool(filled(bound, sites("relaxed"), lambda word: ranked)[1]) is takes
+        assert bool(fill_missing(bound, sites("relaxed"), lambda word: ranked)[1]) is takes
 
 
 SMALL = {

@@ -10,11 +10,11 @@ from empirics.errors import EmpiricsError
 from empirics.problems.quadratics import random_quadratics
 from empirics.sizes import ROW
 from empirics.training.setting import Setting
-from paper_checks.runs.can import can
 from paper_checks.runs.methods import demands
-from paper_checks.runs.words import EXACT
+from paper_checks.runs.obstacles import obstacle
+from paper_checks.runs.origins import EXACT
 from paper_checks.validation import Options, validate, VALIDATIONS, Verdict
-from paper_checks.validation.exact import compare, inside
+from paper_checks.validation.exact import compare, compare_inside
 
 SMALL = ["--instances", "1", "--rounds", "2", "--clients", "3", "--local-steps", "2"]
 MEASURABLE = [name for name, evidence in VALIDATIONS.items() if evidence == EXACT]
@@ -32,7 +32,7 @@ def test_it_finds_a_step_size_inside_the_conditions_and_compares(tmp_path, run):
         moment = "iteration" if (at.kind, at.over) == ("every", "iterations") else "round"
         assert (tmp_path / f"{name}.csv").read_text().startswith(f"instance,step_size,{moment},exact")
     for name in ("fedinit.theorem_1_order", "fedinit.theorem_3", "fedcog.corollary"):
-        assert can(BOUNDS[name], EXACT)
+        assert obstacle(BOUNDS[name], EXACT)
 
 
 def test_a_bound_cut_below_the_exact_value_is_violated():
@@ -73,13 +73,13 @@ def test_what_it_measures_is_the_statistic_of_the_bound():
 def test_the_step_size_is_the_first_of_halves_at_which_no_condition_fails():
     """1/(2 sqrt(2) K L) is the largest that Lemma 2 allows: between 1/(16 L) and 1/(8 L) for three local steps."""
     problem = random_quadratics(3, 4, 2, noise=0.3)
-    setting, _ = inside(BOUNDS["fedinit.lemma_2"], problem, Options.of(EXACT, rounds=2))
+    setting, _ = compare_inside(BOUNDS["fedinit.lemma_2"], problem, Options.of(EXACT, rounds=2))
     assert setting.step_size * problem.smoothness == pytest.approx(1 / 16, rel=1e-12)
 
 
 def test_what_cannot_be_held_is_refused_before_the_work(monkeypatch):
     """The most bytes that are asked for at once are refused where there is one byte less."""
-    monkeypatch.setattr("paper_checks.validation.exact.inside", _stop)
+    monkeypatch.setattr("paper_checks.validation.exact.compare_inside", _stop)
     for told, most in (
         ({"clients": 7, "dim": 5, "rounds": 3, "instances": 2}, 3 * 8 * 7 * 5**2),
         ({"clients": 2, "dim": 3, "rounds": 900, "instances": 2}, 8 * 900 * 23),

@@ -13,8 +13,8 @@ from bounds.operators import ClientSum
 from bounds.vocabulary import average_gap, client_weight, global_step, grad_norm_sq, next_divergence, step_offset
 from paper_checks.falsifier import falsify
 from paper_checks.falsifier.families import FAMILIES
-from paper_checks.runs.can import can
-from paper_checks.runs.words import CURVES, QUADRATICS
+from paper_checks.runs.obstacles import obstacle
+from paper_checks.runs.origins import CURVES, QUADRATICS
 
 CONVEX, STRONG = get("classics.scaffold_convex"), get("classics.scaffold_strongly_convex")
 TABLE = {
@@ -41,11 +41,11 @@ def test_what_searched_runs_of_it_do_not_have_is_the_reason():
         Condition.assume(HARMONIC_STEP_SIZE) if c.assumption is FIXED_STEP_SIZE else c for c in CONVEX.conditions
     )
     late = {**CONVEX.terms, "late": step_offset * grad_norm_sq}
-    assert "constant step sizes" in can(replace(CONVEX, conditions=falls, terms=late), QUADRATICS)
+    assert "constant step sizes" in obstacle(replace(CONVEX, conditions=falls, terms=late), QUADRATICS)
     for target in (global_step, next_divergence):
-        assert target.name in can(replace(CONVEX, target=target), QUADRATICS)
-    assert can(replace(CONVEX, target=average_gap), QUADRATICS)
-    assert can(CONVEX, CURVES)
+        assert target.name in obstacle(replace(CONVEX, target=target), QUADRATICS)
+    assert obstacle(replace(CONVEX, target=average_gap), QUADRATICS)
+    assert obstacle(CONVEX, CURVES)
 
 
 def test_controls_ask_for_clients_that_weigh_alike_and_are_drawn_once():

@@ -38,9 +38,9 @@ from empirics.problems.quadratics import Quadratics, random_quadratics
 from empirics.training.setting import Setting
 from paper_checks.falsifier import falsify
 from paper_checks.runs import schedules
-from paper_checks.runs.can import can
+from paper_checks.runs.obstacles import obstacle
+from paper_checks.runs.origins import CURVES, EXACT, QUADRATICS, RUNS, WORST
 from paper_checks.runs.readings import target
-from paper_checks.runs.words import CURVES, EXACT, QUADRATICS, RUNS, WORST
 from paper_checks.validation import Options, validate, Verdict
 from paper_checks.worst_case.grid_point import GridPoint, question, values
 from paper_checks.worst_case.program import WorstCaseError
@@ -131,10 +131,10 @@ OF_ONES_OWN = [  # a bound, one that is too small, and which share of it the wor
 @cases("bound planted share", OF_ONES_OWN)
 def test_a_bound_of_ones_own_is_held_against_every_kind_of_evidence(bound, planted, share):
     kinds = {RUNS, EXACT, QUADRATICS, CURVES, WORST} - ({CURVES} if bound is own_classics.falling else set())
-    assert {kind: can(bound, kind) for kind in kinds} == dict.fromkeys(kinds, "")
+    assert {kind: obstacle(bound, kind) for kind in kinds} == dict.fromkeys(kinds, "")
     found = validate(bound, EXACT, Options.of(EXACT, instances=1, rounds=3, clients=3, local_steps=2))
     assert {line.verdict for line in found.rows} == {Verdict.HOLDS_HERE}
-    assert not any(line.startswith("NOT met") for line in found.standing)
+    assert not any(line.startswith("NOT met") for line in found.conditions)
     assert falsify(bound, evaluations=40).witness is None
     assert falsify(planted, evaluations=400).witness.ratio > 1
     place = GridPoint(clients=2, rounds=2, local_steps=2)
@@ -155,9 +155,9 @@ def test_what_a_bound_says_of_its_step_sizes_is_put_in_exactly():
         "local_steps": 3,
         "step_size": Fraction(1, 9),
     }
-    told = schedules.chosen(own_classics.falling, known)
+    told = schedules.step_plan(own_classics.falling, known)
     assert told == {"step_offset": Fraction(140, 3), "step_size": 5 / Fraction(140, 3)}
-    floats = schedules.chosen(own_classics.falling, {n: float(v) for n, v in known.items()})
+    floats = schedules.step_plan(own_classics.falling, {n: float(v) for n, v in known.items()})
     assert floats == pytest.approx({n: float(v) for n, v in told.items()}, rel=1e-13)
 
 

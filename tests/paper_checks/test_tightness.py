@@ -17,15 +17,15 @@ from bounds.catalog import BOUNDS
 from empirics.experiments import Outcome
 from paper_checks.claims.checkers import AboveWorstCase
 from paper_checks.claims.claim import Book, Grade, Status
-from paper_checks.runs.can import can
-from paper_checks.runs.words import WORST
+from paper_checks.runs.obstacles import obstacle
+from paper_checks.runs.origins import WORST
 from paper_checks.worst_case.grid_point import GridPoint, NAMES, question, undrawn, values
 from paper_checks.worst_case.jobs import proof_time, terms, tightness
 from paper_checks.worst_case.program import WorstCaseError
 from paper_checks.worst_case.solve import answer
 from paper_checks.worst_case.tightness_table import best_steps, committed, constants, FOLDER, smallest_factors, WHOLE
 
-REACHED = [name for name, bound in BOUNDS.items() if not can(bound, WORST)]
+REACHED = [name for name, bound in BOUNDS.items() if not obstacle(bound, WORST)]
 TABLED = [name for name in REACHED if BOUNDS[name].source.paper != "classics"]
 """Those of the audited papers have a table that comes along; worst cases of classic theorems are computed."""
 
@@ -62,7 +62,7 @@ def test_every_bound_within_reach_is_above_its_worst_case(name):
 def test_what_is_out_of_reach_is_said(tight):
     for name, why in (("fedals.one_round", "generalization_gap"), ("fedcog.corollary", "a step size of its own"),
                       ("fedinit.descent", "loss_decrease")):  # fmt: skip
-        assert why in can(BOUNDS[name], WORST)
+        assert why in obstacle(BOUNDS[name], WORST)
     with pytest.raises(WorstCaseError, match=r"fedals\.one_round"):
         question(BOUNDS["fedals.one_round"], GridPoint())
     status, out, _ = tight()

@@ -14,8 +14,8 @@ from bounds import BOUNDS
 from bounds.catalog import get
 from bounds.vocabulary import clients, gradient_variance, samples
 from empirics.measuring.estimates import Estimate, jackknife
-from paper_checks.runs.can import can
-from paper_checks.validation import Comparison, every, Options, validate, VALIDATIONS, Verdict
+from paper_checks.runs.obstacles import obstacle
+from paper_checks.validation import Comparison, Options, survey, validate, VALIDATIONS, Verdict
 from paper_checks.validation.comparison import judge, Line
 from paper_checks.validation.gaussian_mean import exact_mean
 from paper_checks.validation.options import DRAWS, EXACT, RUNS
@@ -43,7 +43,7 @@ def test_the_theorem_holds_here(result):
     assert "10 draws" in result.basis
     assert [settings["seeds"] for settings in result.card["problems"]] == [[0, 9]] * 4
     decided = [condition for condition in get(NAME).conditions if condition.assumption]
-    assert [line for line in result.standing if line.startswith("met: ")] == [f"met: {c.words}" for c in decided]
+    assert [line for line in result.conditions if line.startswith("met: ")] == [f"met: {c.words}" for c in decided]
 
 
 def test_a_bound_cut_to_a_tenth_is_violated():
@@ -135,7 +135,7 @@ def test_a_row_is_the_line_nearest_to_the_bound_and_no_better_than_the_worst():
         ("lemma_2", [line(0.2, math.inf, HOLDS), line(0.1, 7.3, HOLDS)], 1, HOLDS, ""),
         ("excess_risk_split", [line(2.1, 2.2, OPEN), line(2.1, 1.7, OPEN)], 1, OPEN, ""),
     ):
-        found = every.summed_up(Comparison(BOUNDS[f"fedinit.{name}"], tuple(lines), ""))
+        found = survey.deciding_line(Comparison(BOUNDS[f"fedinit.{name}"], tuple(lines), ""))
         assert (found[0], found[1]) == (lines[chosen], verdict)
         assert found[2].startswith(why)
         assert bool(found[2]) == bool(why)
@@ -143,14 +143,14 @@ def test_a_row_is_the_line_nearest_to_the_bound_and_no_better_than_the_worst():
 
 def test_rows_are_what_each_name_finds_alone_whatever_the_workers():
     pattern = "classics.local_gd_*"
-    found = every.survey(pattern, workers=1)
+    found = survey.survey(pattern, workers=1)
     assert [row.bound for row in found.rows] == [name for name in VALIDATIONS if name.startswith(pattern[:-1])]
     for row in found.rows:
         alone = validate(BOUNDS[row.bound], EXACT, Options.of(EXACT))
         least = min(alone.rows, key=lambda each: each.ratio if each.ratio > 0 else math.inf)
         assert (row.measured, row.value) == (float(least.measured.value), least.bound)
         assert {row.verdict} == {str(each.verdict) for each in alone.rows}
-    again = every.survey(pattern, workers=2)
+    again = survey.survey(pattern, workers=2)
     assert [row._replace(seconds=0.0) for row in again.rows] == [row._replace(seconds=0.0) for row in found.rows]
     named = sum(name.startswith(pattern[:-1]) for name in BOUNDS)
     assert (found.asked, found.cannot) == (len(found.rows), named - len(found.rows))
@@ -165,9 +165,9 @@ def quick(monkeypatch):
         seen.append((name, problem))
         place = len(seen)
         verdict, doubt = (BROKEN, "unless it rains") if place == 4 else (HOLDS, "")
-        return every.Row(name, EXACT, "<=", place * 1.1, 0.0, place * 2.3, 23 / 11, str(verdict), "", 0.3, doubt)
+        return survey.Row(name, EXACT, "<=", place * 1.1, 0.0, place * 2.3, 23 / 11, str(verdict), "", 0.3, doubt)
 
-    monkeypatch.setattr(every, "measured", measured)
+    monkeypatch.setattr(survey, "measured", measured)
     return seen
 
 
@@ -175,7 +175,7 @@ def test_all_are_all_that_can_be_measured(quick, run, tmp_path):
     table = tmp_path / "validation.csv"
     status, out, _ = run("validate", "all", "--workers", "1", "--json", "-o", tmp_path)
     told = json.loads(out)
-    names = [name for name, bound in BOUNDS.items() if name in VALIDATIONS or not can(bound, RUNS)]
+    names = [name for name, bound in BOUNDS.items() if name in VALIDATIONS or not obstacle(bound, RUNS)]
     assert (status, [row["bound"] for row in told["bounds"]]) == (1, names)
     assert (told["asked"], told["cannot"], told["violated"]) == (len(names), len(BOUNDS) - len(names), 1)
     rows = list(csv.DictReader(table.read_text().splitlines()))

@@ -14,8 +14,8 @@ import fedbounds
 from bounds import BOUNDS
 from bounds.core import Statistic
 from bounds.errors import BoundsError
-from paper_checks.runs.statistics import needed
-from paper_checks.runs.words import ITERATION, STATE
+from paper_checks.runs.origins import ITERATION, STATE
+from paper_checks.runs.statistics import times_of
 from paper_checks.validation import Options, validate
 from paper_checks.validation.options import LOG
 
@@ -253,7 +253,7 @@ def test_the_moments_of_a_statistic_over_seven():
         ("last", STATE, (1, 2), range(7, 8)),
         ("last", STATE, (0, 2), range(7, 8)),
     ):
-        assert needed(kind, 7, per, there) == numbers
+        assert times_of(kind, 7, per, there) == numbers
 
 
 # ---- which rounds decide ----

@@ -14,14 +14,14 @@ from empirics.measuring import measurement, paired, Run, swaps
 from empirics.measuring.stability import PAIRS
 from empirics.models.linear import Logistic
 from empirics.problems.problem import FederatedProblem
-from paper_checks.runs.can import can
-from paper_checks.runs.words import RUNS
-from paper_checks.validation.asked import validate
+from paper_checks.runs.obstacles import obstacle
+from paper_checks.runs.origins import RUNS
+from paper_checks.validation.command import validate
 from paper_checks.validation.judging import Data, differences, lines
+from paper_checks.validation.measurement_plan import plan
 from paper_checks.validation.options import Options
-from paper_checks.validation.planned import planned
-from paper_checks.validation.reading import plan
-from paper_checks.validation.trained import judged
+from paper_checks.validation.trained import compare_training
+from paper_checks.validation.training_plan import plan_training
 
 SMALL = ["--problem", "softmax(digits, regularisation=0.1)", "--clients", "5", "--rounds", "4", "--seeds", "3"]
 SMALL += ["--partition", "dirichlet(1)", "--local-steps", "3"]
@@ -51,7 +51,7 @@ def training(name_or_bound, *words):
     given = {
         n[2:].replace("-", "_"): int(v) if v.isdecimal() else v for n, v in zip(pairs[::2], pairs[1::2], strict=True)
     }
-    return planned(bound, Options.of(RUNS, **given), {})
+    return plan_training(bound, Options.of(RUNS, **given), {})
 
 
 UNMEASURED = {
@@ -70,12 +70,12 @@ fedinit.excess_risk_split fedinit.lemma_1 fedinit.lemma_2 fedinit.theorem_1 fedi
 
 
 def test_every_bound_of_the_catalogue_is_measurable_or_says_why_not():
-    measurable = {name for name, bound in BOUNDS.items() if not can(bound, RUNS)}
+    measurable = {name for name, bound in BOUNDS.items() if not obstacle(bound, RUNS)}
     assert measurable >= set(MEASURED.split())
     for name, bound in BOUNDS.items():
-        assert plan(bound).measurements if name in measurable else can(bound, RUNS), name
+        assert plan(bound).measurements if name in measurable else obstacle(bound, RUNS), name
     for reason, name in UNMEASURED.items():
-        assert reason in can(BOUNDS[name], RUNS)
+        assert reason in obstacle(BOUNDS[name], RUNS)
 
 
 # ---- what is measured ----
@@ -84,7 +84,7 @@ def test_every_bound_of_the_catalogue_is_measurable_or_says_why_not():
 def test_the_statistic_is_that_of_the_means_over_seeds():
     """min over t of E||grad F||^2 at the server, from runs made here by hand."""
     made = training("fedcog.theorem")
-    found = judged(made, Quiet())
+    found = compare_training(made, Quiet())
     by_hand = []
     for seed in range(3):
         run = Run(made.base, made.method, made.setting, seed, [measurement("grad_norm_sq")], every=1)
@@ -98,7 +98,7 @@ def test_the_statistic_is_that_of_the_means_over_seeds():
 
 def test_a_bound_by_rounds_pairs_each_round_with_the_state_it_starts_from():
     made = training("fedinit.lemma_2")
-    found = judged(made, Quiet())
+    found = compare_training(made, Quiet())
     assert [line.place for line in found.rows] == [("1",), ("2",), ("3",), ("4",)]
     run = [Run(made.base, made.method, made.setting, s, [measurement(w) for w in ("divergence", "grad_norm_sq")], 1)
            for s in range(3)]  # fmt: skip
@@ -138,12 +138,12 @@ def test_every_bound_gets_the_smoothness_that_its_assumption_names():
 def test_iterations_are_counted_at_the_average_of_all_clients():
     made = training("decaying_k.per_rounds", "--cohort", "2")
     assert made.everyone
-    found = judged(made, Quiet())
+    found = compare_training(made, Quiet())
     one = training("decaying_k.per_rounds", "--cohort", "2", "--local-steps", "1")
     assert float(found.rows[0].measured.value) > 0
     assert found.rows[0].verdict == "holds here"
     # With one local step the averages before the steps are the server models.
-    ones = judged(one, Quiet())
+    ones = compare_training(one, Quiet())
     rows = [Run(one.base, one.method, one.setting, s, [measurement("grad_norm_sq")], 1).rows() for s in range(3)]
     means = np.mean([[r.value for r in run][:-1] for run in rows], axis=0)
     assert float(ones.rows[0].measured.value) == pytest.approx(means.min(), rel=1e-9)
@@ -257,10 +257,10 @@ def test_the_plan_decides_conditions_in_words():
         ("classics.li_theorem_1", "samples", whole, "met"),
     ):
         found = validate(name, **problem, client_weight=weights, rounds=2, local_steps=3, seeds=2, batch=200)
-        (line,) = [line for line in found.standing if words in line]
+        (line,) = [line for line in found.conditions if words in line]
         assert line.startswith(f"{standing}: ")
         assert all(line.outside for line in found.rows) == (standing == "NOT met")
-        noise = [line for line in found.standing if "bounded variance" in line]
+        noise = [line for line in found.conditions if "bounded variance" in line]
         assert noise
         assert all(line.startswith("met: ") for line in noise)
 
@@ -276,7 +276,7 @@ def coins(clients):
 
 def paired_training(bound, clients, **plan):
     told = {"clients": clients, "samples": 30, "rounds": 3, "local_steps": 4, "batch": 5, "seeds": 4, **plan}
-    return planned(bound, Options.of(RUNS, problem=coins(clients), **told), {})
+    return plan_training(bound, Options.of(RUNS, problem=coins(clients), **told), {})
 
 
 @pytest.mark.parametrize(
@@ -284,10 +284,10 @@ def paired_training(bound, clients, **plan):
 )
 def test_stability_is_held_against_its_bounds_where_the_conditions_hold(name, clients):
     made = paired_training(BOUNDS[name], clients)
-    found = judged(made, Quiet())
+    found = compare_training(made, Quiet())
     (line,) = found.rows
     assert not line.outside
-    assert not any(said.startswith("NOT met") for said in found.standing)
+    assert not any(said.startswith("NOT met") for said in found.conditions)
     values, apart = [], BOUNDS[name].target.name == "separation"
     for seed in range(4):
         drawn = made.problem(seed)
@@ -301,4 +301,4 @@ def test_stability_is_held_against_its_bounds_where_the_conditions_hold(name, cl
     for factor, verdict in ((0.2, "violated"), (5.0, "holds here")):
         cut = np.mean(values) * factor / line.bound
         planted = replace(BOUNDS[name], terms={n: t * cut for n, t in BOUNDS[name].terms.items()})
-        assert judged(paired_training(planted, clients), Quiet()).rows[0].verdict == verdict
+        assert compare_training(paired_training(planted, clients), Quiet()).rows[0].verdict == verdict

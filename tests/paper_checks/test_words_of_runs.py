@@ -15,51 +15,51 @@ from empirics.exact import exact_run
 from empirics.measuring import MEASUREMENTS
 from empirics.problems.quadratics import random_quadratics
 from empirics.training.setting import Setting
-from paper_checks.runs import words
-from paper_checks.runs.can import can, EVIDENCE
+from paper_checks.runs import origins
 from paper_checks.runs.methods import knob, KNOBS, method, takes
+from paper_checks.runs.obstacles import EVIDENCE, obstacle
+from paper_checks.runs.origins import measurable, on_local_iterations, origin, SOURCES
 from paper_checks.runs.readings import iterated, of_plan, target
-from paper_checks.runs.statistics import folded, MADE
-from paper_checks.runs.words import along, giver, readable, WORDS
+from paper_checks.runs.statistics import COMBINE, statistic_of
 from paper_checks.validation.exact import compare
 from paper_checks.worst_case import objectives
 
 
 @cases("evidence", EVIDENCE)
 def test_every_word_of_a_bound_that_is_served_has_exactly_one_source_and_one_without_is_the_reason(evidence):
-    served = [bound for bound in BOUNDS.values() if not can(bound, evidence)]
+    served = [bound for bound in BOUNDS.values() if not obstacle(bound, evidence)]
     assert served
     for bound in served:
-        assert readable(bound.target.name, evidence, along(bound))
+        assert measurable(bound.target.name, evidence, on_local_iterations(bound))
         for q in bound.quantities:
-            word = WORDS.get(q.name)
-            givers = [who for who in ("problem", "plan", "proof", "run") if evidence in getattr(word, who, ())]
-            assert len(givers) <= 1, q.name
-            measured = evidence == words.RUNS and q.name in MEASUREMENTS
-            iterated = along(bound) and readable(q.name, evidence, iterated=True)
-            assert givers or measured or iterated, (bound.name, q.name)
+            word = SOURCES.get(q.name)
+            found_in = [who for who in ("problem", "plan", "proof", "run") if evidence in getattr(word, who, ())]
+            assert len(found_in) <= 1, q.name
+            measured = evidence == origins.RUNS and q.name in MEASUREMENTS
+            iterated = on_local_iterations(bound) and measurable(q.name, evidence, iterated=True)
+            assert found_in or measured or iterated, (bound.name, q.name)
     bound, unknown = served[0], vocabulary.disagreement_weight
     more = replace(bound, terms={**bound.terms, "planted": unknown * next(iter(bound.terms.values()))}, off_by={})
-    assert "disagreement_weight" in can(more, evidence)
-    assert giver("disagreement_weight", evidence) == ""
-    assert "step_size" in can(BOUNDS["fedinit.step_size_cap_lemma_2"], evidence)
+    assert "disagreement_weight" in obstacle(more, evidence)
+    assert origin("disagreement_weight", evidence) == ""
+    assert "step_size" in obstacle(BOUNDS["fedinit.step_size_cap_lemma_2"], evidence)
 
 
 def test_the_table_speaks_the_vocabulary_and_knows_how_a_word_is_made():
     known = {q.name for q in vars(vocabulary).values() if hasattr(q, "card")}
-    for word in WORDS.values():
+    for word in SOURCES.values():
         assert {word.name} <= known
         assert not word.of or word.of in known
-        assert not word.how or word.how in {*MADE, "weighted", words.ENDS, words.AVERAGE}
+        assert not word.how or word.how in {*COMBINE, "weighted", origins.ENDS, origins.AVERAGE}
 
 
 def test_worst_cases_have_a_series_for_every_word_that_the_table_says_they_read():
-    for word in WORDS:
+    for word in SOURCES:
         for over in ("rounds", "iterations"):
-            if readable(word, words.WORST, iterated=over == "iterations"):
+            if measurable(word, origins.WORST, iterated=over == "iterations"):
                 base, per = objectives.looked_at(word, Statistic("last", over))
                 assert base in (
-                    {**objectives.ITERATIONS, **objectives.WHOLE} if per == words.ITERATION else objectives.METRICS
+                    {**objectives.ITERATIONS, **objectives.WHOLE} if per == origins.ITERATION else objectives.METRICS
                 )
 
 
@@ -69,26 +69,26 @@ SERIES = [5.0, 3.0, 8.0, 1.0]
 @cases(
     "kind per value",
     [
-        ("last", words.STATE, 1.0),
-        ("min", words.STATE, 3.0),
-        ("min", words.ITERATION, 1.0),
-        ("mean", words.STATE, 16 / 3),
-        ("mean", words.ROUND, 17 / 4),
-        ("expectation", words.ITERATION, 16 / 3),
-        ("every", words.STATE, SERIES[:3]),
-        ("every", words.ROUND, SERIES),
+        ("last", origins.STATE, 1.0),
+        ("min", origins.STATE, 3.0),
+        ("min", origins.ITERATION, 1.0),
+        ("mean", origins.STATE, 16 / 3),
+        ("mean", origins.ROUND, 17 / 4),
+        ("expectation", origins.ITERATION, 16 / 3),
+        ("every", origins.STATE, SERIES[:3]),
+        ("every", origins.ROUND, SERIES),
     ],
 )
 def test_a_statistic_folds_numbers_of_any_kind(kind, per, value):
     floats, fractions = np.array(SERIES), np.array([Fraction(int(x)) for x in SERIES], dtype=object)
     forms = np.array([[x, 10 * x] for x in SERIES])  # linear forms in two unknowns
-    np.testing.assert_allclose(folded(floats, kind, per), value)
-    exact = folded(fractions, kind, per)
+    np.testing.assert_allclose(statistic_of(floats, kind, per), value)
+    exact = statistic_of(fractions, kind, per)
     np.testing.assert_allclose(np.asarray(exact, dtype=float), value)
     if kind != "every":
         assert isinstance(exact, Fraction)
     if kind in ("mean", "expectation", "last"):
-        np.testing.assert_allclose(folded(forms, kind, per), [value, 10 * value])
+        np.testing.assert_allclose(statistic_of(forms, kind, per), [value, 10 * value])
 
 
 def exact_of(statistic, word="grad_norm_sq"):
@@ -117,7 +117,7 @@ def exact_of(statistic, word="grad_norm_sq"):
 )
 def test_three_rounds_of_a_longer_series_say_this(how, value):
     series = np.array([[3.0, 0.5], [1.0, 2.0], [4.0, 7.0], [1.5, 6.0], [9.0, 8.0]])
-    np.testing.assert_allclose(MADE[how](series, 3), value, rtol=1e-12)
+    np.testing.assert_allclose(COMBINE[how](series, 3), value, rtol=1e-12)
 
 
 @cases("name read", [("decaying_k.lemma_1", True), ("decaying_k.theorem_1", False), ("fedinit.descent", False)])
@@ -141,8 +141,8 @@ def test_an_exact_mean_over_iterations_is_no_minimum(kind, fold):
 
 def test_what_is_not_read_at_every_iteration_is_refused_and_nothing_else_is_read_instead():
     apart = replace(BOUNDS["decaying_k.theorem_1"], target=vocabulary.divergence)
-    for evidence in (words.RUNS, words.EXACT, words.QUADRATICS):
-        assert "divergence is not measured" in can(apart, evidence)
+    for evidence in (origins.RUNS, origins.EXACT, origins.QUADRATICS):
+        assert "divergence is not measured" in obstacle(apart, evidence)
 
 
 def test_a_weighted_target_is_the_sum_over_iterations_times_the_step_size():
@@ -173,7 +173,7 @@ def test_what_a_bound_is_about_is_built_from_the_words_it_takes(name):
 def test_exact_evidence_is_of_the_method_a_bound_is_about():
     """A statement about SCAFFOLD is not held against FedAvg, and one about a server's Adam against nothing exact."""
     scaffold = replace(BOUNDS["decaying_k.theorem_1"], about=About("scaffold"))
-    assert can(scaffold, words.EXACT) == ""
+    assert obstacle(scaffold, origins.EXACT) == ""
     assert str(method(scaffold.about, data=False)) == "scaffold()"
-    assert "about fedadam" in can(replace(scaffold, about=About("fedadam")), words.EXACT)
-    assert "names no algorithm" in can(replace(scaffold, about=None), words.EXACT)
+    assert "about fedadam" in obstacle(replace(scaffold, about=About("fedadam")), origins.EXACT)
+    assert "names no algorithm" in obstacle(replace(scaffold, about=None), origins.EXACT)

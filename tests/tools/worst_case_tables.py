@@ -19,7 +19,7 @@ from bounds.showing.command_line import read_line
 from bounds.showing.tables import to_json
 from bounds.showing.verbs import VERBS
 from paper_checks.runs.methods import takes
-from paper_checks.runs.words import along
+from paper_checks.runs.origins import on_local_iterations
 from paper_checks.worst_case.grid_point import GridPoint
 from paper_checks.worst_case.tightness import Asked, table_of
 from paper_checks.worst_case.tightness_table import grid as places
@@ -40,9 +40,9 @@ def full(bound: Bound) -> list[GridPoint]:
     anywhere = bound.statistic is None or bound.statistic.kind == "every"  # any round is the second
     rounds = (1, 2) if anywhere else (1, 2, 4)
     shared = not takes(bound.about, "relaxation")
-    most = 16 if along(bound) else 32
+    most = 16 if on_local_iterations(bound) else 32
     found = [p for p in places({"rounds": rounds, "local_steps": (1, 2, 3, 4, 8), **spans}) if p.work <= most]
-    if shared and not along(bound) and not anywhere and "condition_number" not in spans:
+    if shared and not on_local_iterations(bound) and not anywhere and "condition_number" not in spans:
         found += places({"rounds": (4,), "local_steps": (5,), **spans, "step_share": (0.9,)})
     return found
 

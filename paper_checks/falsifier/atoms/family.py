@@ -10,9 +10,9 @@ from typing import Any
 from bounds.core import Bound
 
 from ...falsify_options import FAMILIES
-from ...runs.can import can
-from ...runs.readings import Drawn
-from ...runs.words import ATOMS
+from ...runs.obstacles import obstacle
+from ...runs.origins import ATOMS
+from ...runs.readings import PlanFacts
 from .. import deciding
 from ..box import Box, Parameter
 from ..core import Evaluation, Instance, Point
@@ -59,7 +59,7 @@ class Atoms(Family):
         )
 
     def refuses(self, bound: Bound) -> str:
-        if reason := can(bound, ATOMS):
+        if reason := obstacle(bound, ATOMS):
             return reason
         return "" if _method(bound) else "its clients minimise their risk exactly or take full-batch steps"
 
@@ -162,7 +162,7 @@ class Atoms(Family):
         sampling, steps = SAMPLINGS[int(instance["sampling"])], max(1, instance["local_steps"])
         sampling = "without_replacement" if sampling == "all" else sampling
         size = float(instance["step_size"])
-        return problem, _method(bound), Drawn(number, instance["cohort"], sampling, steps, size, fresh_samples=True)
+        return problem, _method(bound), PlanFacts(number, instance["cohort"], sampling, steps, size, fresh_samples=True)
 
 
 def _meant_otherwise(bound: Bound, instance: Mapping[str, Any]) -> str:
@@ -226,7 +226,7 @@ def _sampling(bound: Bound) -> int:
     fine = [
         code
         for code, sampling in enumerate(SAMPLINGS)
-        if code and not deciding.assumptions(bound, None, None, Drawn(3, 2, sampling))[0]
+        if code and not deciding.assumptions(bound, None, None, PlanFacts(3, 2, sampling))[0]
     ]
     return fine[0] if len(fine) == 1 else 0
 

@@ -111,11 +111,11 @@ class Curves(Played):
             nonnegative_loss=None,  # tilted losses may fall below zero
         )  # fmt: skip
 
-    def plan(self, instance: Mapping[str, Any], problem: Any) -> readings.Drawn:
+    def plan(self, instance: Mapping[str, Any], problem: Any) -> readings.PlanFacts:
         sampling = "with_replacement" if instance["with_replacement"] else "without_replacement"
         offset, steps = instance.get("step_offset"), instance["local_steps"]
         told = (instance["cohort"], sampling, steps, float(instance["step_size"]), offset and float(offset))
-        return readings.drawn(problem.clients, *told, steps * instance["rounds"])
+        return readings.plan_facts(problem.clients, *told, steps * instance["rounds"])
 
     def static(
         self, instance: Mapping[str, Any], problem: Any, wanted: Collection[str] | None = None
@@ -148,8 +148,8 @@ class Curves(Played):
     ) -> tuple[dict[str, Any], Readings, str]:
         knobs = knob(bound.about, "relaxation", decimal(instance["relaxation"]))
         table = {name: value if name in WHOLE else decimal(value) for name, value in instance.items()}
-        if schedules.pinned(bound):
-            table |= schedules.chosen(bound, self.static(table, self.federation(table, decimal)))
+        if schedules.prescribed(bound):
+            table |= schedules.step_plan(bound, self.static(table, self.federation(table, decimal)))
         told = self.static(table, self.federation(table, decimal))
         return told, CurveRun(table, *knobs, decimal), f"{WORKING} digits"
 

@@ -15,7 +15,7 @@ from bounds.weights import Weights
 from empirics.exact import cohorts
 from empirics.training.step_sizes import falling
 
-from ...runs.statistics import weighed
+from ...runs.statistics import weighted_mean
 from .shapes import SHAPES
 
 Array = np.ndarray[Any, Any]
@@ -86,7 +86,7 @@ class CurveRun:
 
     def average_gap(self, weights: Weights | None = None) -> Any:
         """The loss gap at the mean of the virtual averages before every local step, where all clients take part."""
-        return self.value(weighed(self._averages, weights))[0]
+        return self.value(weighted_mean(self._averages, weights))[0]
 
     @property
     def _size(self) -> Any:

@@ -22,8 +22,8 @@ from empirics.problems.quadratics import Quadratics
 
 from ...falsify_options import FAMILIES
 from ...runs import readings, schedules
-from ...runs.methods import controlled, demands, knob, method as named
-from ...runs.words import along, AVERAGE, ENDS as ENDS_OF_STEPS, WORDS
+from ...runs.methods import demands, keeps_state, knob, method as named
+from ...runs.origins import AVERAGE, ENDS as ENDS_OF_STEPS, on_local_iterations, SOURCES
 from .. import deciding
 from ..box import Box, Parameter
 from ..core import Instance, Point
@@ -50,7 +50,7 @@ ANYHOW, SETTLES, BEST = 0, 1, 2
 """Where a run starts: wherever the vector of shares says, at the distance to which it converges, or at the
 minimiser."""
 PLANNED = ("cohort", "local_steps", "rounds", "step_size", "relaxation")
-LAST_MODELS = {name for name, word in WORDS.items() if {"divergence", "active_divergence"} & {name, word.of}}
+LAST_MODELS = {name for name, word in SOURCES.items() if {"divergence", "active_divergence"} & {name, word.of}}
 """What the clients' last local models tell, and all that is made of it."""
 
 
@@ -70,7 +70,7 @@ class QuadraticRuns(Played):
     def box(self, bound: Bound) -> Box:
         words = {q.name for q in bound.quantities} | {bound.target.name}
         powers = tuple(2.0**k for k in range(2, 41, 2))
-        longest = LONG if controlled(bound.about) else LONGEST
+        longest = LONG if keeps_state(bound.about) else LONGEST
         rounds = {
             FOLDED: Parameter("rounds", 1, longest, log=True, whole=True, special=up_to(longest, 1, 2, *powers)),
             ANYWHERE: Parameter("rounds", 1, LONG, log=True, whole=True, special=(1, 2, 3, *powers[:9])),
@@ -169,8 +169,8 @@ class QuadraticRuns(Played):
     def federation(self, instance: Mapping[str, Any]) -> Quadratics:
         return tables.problem(_from_start(instance))
 
-    def plan(self, instance: Mapping[str, Any], problem: Quadratics) -> readings.Drawn:
-        return replace(readings.facts(problem, tables.setting(dict(instance))), clients=instance["clients"])
+    def plan(self, instance: Mapping[str, Any], problem: Quadratics) -> readings.PlanFacts:
+        return replace(readings.setting_facts(problem, tables.setting(dict(instance))), clients=instance["clients"])
 
     def static(
         self, instance: Mapping[str, Any], problem: Quadratics, wanted: Collection[str] | None = None
@@ -201,7 +201,7 @@ class QuadraticRuns(Played):
         instance = _from_start(instance)
         steps = instance["rounds"] * instance["local_steps"] * kinds_of(instance)
         people = sum(min(count, 2) for count in counts(instance)) * needs_memory(bound, instance["relaxation"])
-        numbers = instance["dim"] * (1 + people + controlled(bound.about))
+        numbers = instance["dim"] * (1 + people + keeps_state(bound.about))
         plays = numbers * (numbers + 3) // 2  # of a round, at most, by which its map is known
         far = _length(bound) == ANYWHERE and steps > PLAYED and instance["rounds"] > plays
         if far and (found := super().exactly(bound, instance, late=True)).violated:
@@ -216,8 +216,8 @@ class QuadraticRuns(Played):
         kind = FRACTIONS if steps <= RATIONAL_STEPS else DIGITS
         plan = {name: Fraction(instance[name]) for name in (schedules.FIRST, schedules.OFFSET) if name in instance}
         known = constants(instance, **plan)
-        if schedules.pinned(bound):
-            plan = schedules.chosen(bound, known)
+        if schedules.prescribed(bound):
+            plan = schedules.step_plan(bound, known)
             known = constants(instance, **plan)
         known = known if kind is FRACTIONS else {name: _in_digits(value) for name, value in known.items()}
         planned = {**{name: value for name, value in instance.items() if name != schedules.OFFSET}, **plan}
@@ -279,22 +279,22 @@ def _length(bound: Bound) -> str:
     words = {q.name for q in bound.quantities} | {bound.target.name}
     kind = bound.statistic.kind if bound.statistic is not None else "every"
     capped = "grad_cap_sq" in words
-    made = WORDS[bound.target.name].how if bound.target.name in WORDS else ""
+    made = SOURCES[bound.target.name].how if bound.target.name in SOURCES else ""
     weighed = bound.statistic is not None and bound.statistic.weights is not None
     if schedules.harmonic(bound) or weighed or made in (ENDS_OF_STEPS, AVERAGE):
         return STEP_BY_STEP
-    if controlled(bound.about) and (kind == "min" or not _known(bound)):
+    if keeps_state(bound.about) and (kind == "min" or not _known(bound)):
         return STEP_BY_STEP  # nobody shows that the ends are extremes where controls move
     if kind == "min" or (kind in ("mean", "last") and not capped):
         return FOLDED
-    return EVERYWHERE if capped or along(bound) else ANYWHERE
+    return EVERYWHERE if capped or on_local_iterations(bound) else ANYWHERE
 
 
 @lru_cache(maxsize=256)
 def _wanted(bound: Bound) -> frozenset[str]:
     """The words of a statement, and those they are made of."""
     told = {q.name for q in bound.quantities} | {bound.target.name}
-    return frozenset(told | {WORDS[name].of for name in told if name in WORDS})
+    return frozenset(told | {SOURCES[name].of for name in told if name in SOURCES})
 
 
 def remembers(bound: Bound) -> bool:
@@ -306,7 +306,7 @@ def needs_memory(bound: Bound, beta: Any) -> bool:
     """Whether a run must keep the clients' last local models, or their controls."""
     return (
         beta != 0
-        or controlled(bound.about)
+        or keeps_state(bound.about)
         or bool(({q.name for q in bound.quantities} | {bound.target.name}) & LAST_MODELS)
     )
 
@@ -338,14 +338,14 @@ def _relaxed(reading: str) -> Algorithm:
 
 def _known(bound: Bound) -> bool:
     """Whether the method is known to be linear and to do the same in every round."""
-    return not controlled(bound.about) or (bound.about is not None and bound.about.algorithm == "scaffold")
+    return not keeps_state(bound.about) or (bound.about is not None and bound.about.algorithm == "scaffold")
 
 
 def _run(bound: Bound, instance: Mapping[str, Any], clients: Clients, looked_at: str = "") -> Run:
     """The run of an instance, in the numbers that its clients have."""
     beta, reading = knob(bound.about, "relaxation", instance["relaxation"])
     last = needs_memory(bound, beta)
-    if controlled(bound.about):
+    if keeps_state(bound.about):
         method, last = named(bound.about, data=False), False
     elif not last:
         method = fedavg
@@ -357,7 +357,7 @@ def _run(bound: Bound, instance: Mapping[str, Any], clients: Clients, looked_at:
     looked_at = looked_at if plan.step_offset is None and trusted else ""
     share = clients.weights / clients.number
     drawn = draw(plan.sampling, plan.cohort, clients.sizes, share, clients.kind)
-    fixed = not controlled(bound.about) and not clients.kind.exact
+    fixed = not keeps_state(bound.about) and not clients.kind.exact
     known = first_round(method, last) if fixed else None
     return Run(clients, method, plan, drawn, None, looked_at, last, trusted, known, _wanted(bound))
 
@@ -415,7 +415,7 @@ def up_to(most: float, *numbers: float) -> tuple[float, ...]:
 
 def offsets(bound: Bound) -> Iterator[Parameter]:
     """The offset of a step size that falls, where the bound leaves it open."""
-    if schedules.harmonic(bound) and schedules.OFFSET not in schedules.pinned(bound):
+    if schedules.harmonic(bound) and schedules.OFFSET not in schedules.prescribed(bound):
         yield Parameter(schedules.OFFSET, 0.1, 1e6, log=True, special=(1, 2, 10))
 
 
@@ -458,7 +458,7 @@ def _cohorts(bound: Bound) -> Iterator[Parameter]:
     """How many clients take part and how they are drawn, where the bound's assumptions leave that open."""
 
     def fine(cohort: int, sampling: str) -> bool:
-        return not deciding.assumptions(bound, None, None, readings.Drawn(3, cohort, sampling))[0]
+        return not deciding.assumptions(bound, None, None, readings.PlanFacts(3, cohort, sampling))[0]
 
     if any(fine(2, sampling) for sampling in tables.SAMPLINGS):
         yield Parameter("cohort_share", 0, 1, special=(0, 1, 0.5, HALF, ALL_BUT_ONE))

@@ -20,7 +20,7 @@ from empirics.errors import EmpiricsError
 from empirics.problems.quadratics import Quadratics
 from empirics.training.setting import Setting
 
-from ...runs.methods import controlled
+from ...runs.methods import keeps_state
 from ..core import Instance
 from ..kinds import counts, kinds
 from ..numbers import COUNT, Number, POSITIVE, SWITCH
@@ -107,11 +107,11 @@ def misweighted(bound: Bound, instance: Instance) -> str:
     The average over clients drawn evenly would be of another loss than F; and a bound without weights means equal ones.
     What else a method keeps is averaged evenly, over clients that take part once at most.
     """
-    if controlled(bound.about) and instance["with_replacement"]:
+    if keeps_state(bound.about) and instance["with_replacement"]:
         return "where more than models is kept, no client is drawn twice"
     if not weighted(instance):
         return ""
-    if controlled(bound.about):
+    if keeps_state(bound.about):
         return "what is kept beside models is averaged evenly: all clients weigh the same"
     if "client_weight" not in {q.name for q in bound.quantities}:
         return "the bound knows no weights: all clients weigh the same"

@@ -24,7 +24,7 @@ from ..kinds import by_kind
 def _sizes(known: Mapping[str, Any]) -> Any:
     """The step size of a plan's words, or that of every iteration where it falls."""
     first, offset = known[schedules.FIRST], known.get(schedules.OFFSET)
-    return first if offset is None else schedules.sizes(first, offset, int(known["iterations"]))
+    return first if offset is None else schedules.step_sizes(first, offset, int(known["iterations"]))
 
 
 class Played(Family, Protocol):
@@ -38,7 +38,7 @@ class Played(Family, Protocol):
     def federation(self, instance: Mapping[str, Any]) -> Any:
         """The problem with its constants; EmpiricsError where the numbers make none."""
 
-    def plan(self, instance: Mapping[str, Any], problem: Any) -> readings.Drawn:
+    def plan(self, instance: Mapping[str, Any], problem: Any) -> readings.PlanFacts:
         """Who takes part and how long, as assumptions read it."""
 
     def static(
@@ -65,7 +65,7 @@ class Played(Family, Protocol):
 
     def inside(self, bound: Bound, table: Instance, point: Point, problem: Any) -> Instance:
         """The table with step size, relaxation and proof constants at their shares of the largest admissible ones."""
-        if schedules.harmonic(bound) and schedules.OFFSET not in schedules.pinned(bound):
+        if schedules.harmonic(bound) and schedules.OFFSET not in schedules.prescribed(bound):
             table[schedules.OFFSET] = point[schedules.OFFSET]
         asked = {q.name for q in bound.quantities}
         known = {**self.static(table, problem, {*asked, "smoothness"}), "contraction": 1e-9}
@@ -87,10 +87,10 @@ class Played(Family, Protocol):
 
     def pinned(self, bound: Bound, instance: Mapping[str, Any], problem: Any) -> Instance:
         """The instance with the step sizes that the bound says its runs have, where it does."""
-        if not schedules.pinned(bound):
+        if not schedules.prescribed(bound):
             return dict(instance)
         try:
-            told = schedules.chosen(bound, self.static(instance, problem))
+            told = schedules.step_plan(bound, self.static(instance, problem))
         except BoundsError:
             told = {}
         fine = told and all(0 < value < np.inf for value in told.values())

@@ -1,4 +1,4 @@
-"""``fedbounds validate all``: every bound that can be measured, or those of a pattern, as ``validate NAME`` does."""
+"""``fedbounds validate all`` (or a pattern such as ``"fedinit.*"``): ``validate NAME`` for many bounds in one table."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from empirics.progress import progress
 
 from ..columns import Columns, ColumnTable, section
 from ..forking import spread
-from ..runs.can import can
+from ..runs.obstacles import obstacle
 from . import validate, VALIDATIONS
 from .comparison import Comparison, ERROR_RATE, Line, plus_minus, Verdict
-from .options import DRAWS, Options, RUNS, USUAL_PROBLEM
+from .options import DEFAULT_PROBLEM, DRAWS, Options, RUNS
 
 NOT_MEASURED = "not measured"
-BASIS = "Every bound as in validate NAME, at the line that is nearest to the bound; ratio: bound / measured"
+BASIS = "Every bound as in validate NAME; the line shown is the one nearest to the bound; ratio: bound / measured"
 
 
 class Row(NamedTuple):
-    """A bound, its deciding line, the verdict, and why it is open; ``doubt`` of a violation."""
+    """A bound, the line that decides, the verdict and why it is open; ``doubt``: conditions that a violation needs."""
 
     bound: str
     evidence: str
@@ -45,7 +45,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Survey(ColumnTable):
-    """A row per bound, fewer than were ``asked`` for where it was interrupted; ``cannot`` counts bounds without one."""
+    """A row per bound; ``asked`` counts the bounds to measure, ``cannot`` those that cannot be measured."""
 
     rows: tuple[Row, ...]
     asked: int
@@ -70,65 +70,65 @@ class Survey(ColumnTable):
         return self.rows
 
     def columns(self) -> Columns:
-        def of(row: Row, shown: str, none: str = "-") -> str:
-            return none if row.verdict == NOT_MEASURED else shown
+        def if_measured(row: Row, text: str, otherwise: str = "-") -> str:
+            return otherwise if row.verdict == NOT_MEASURED else text
 
         return {
             "bound": lambda row: row.bound,
             "evidence": lambda row: row.evidence,
-            "measured": lambda row: of(row, plus_minus(row.measured, row.standard_error)),
-            "": lambda row: of(row, row.relation, ""),
-            "bound's value": lambda row: of(row, f"{row.value:.4g}"),
+            "measured": lambda row: if_measured(row, plus_minus(row.measured, row.standard_error)),
+            "": lambda row: if_measured(row, row.relation, ""),
+            "bound's value": lambda row: if_measured(row, f"{row.value:.4g}"),
             "ratio": lambda row: f"{row.ratio:.3g}" if math.isfinite(row.ratio) else "-",
             "seconds": lambda row: f"{row.seconds:.1f}",
-            "verdict": lambda row: row.verdict + of(row, f" ({row.why})" * (row.why != ""), ""),
+            "verdict": lambda row: row.verdict + if_measured(row, f" ({row.why})" if row.why else "", ""),
         }
 
     def after(self) -> Iterator[str]:
-        said = [row.verdict for row in self.rows]
-        counts = [f"{said.count(word)} x {word}" for word in (*Verdict, NOT_MEASURED) if word in said]
-        took = f"{', '.join(counts) or 'nothing measured'}; {sum(row.seconds for row in self.rows):.0f} s of CPU"
-        yield f"{took}. {BASIS}, error rate {ERROR_RATE:.0%} for each bound by itself."
+        verdicts = [row.verdict for row in self.rows]
+        counts = [f"{verdicts.count(one)} x {one}" for one in (*Verdict, NOT_MEASURED) if one in verdicts]
+        summary = f"{', '.join(counts) or 'nothing measured'}; {sum(row.seconds for row in self.rows):.0f} s of CPU"
+        yield f"{summary}. {BASIS}, error rate {ERROR_RATE:.0%} for each bound by itself."
         yield from (f"{row.bound}: {row.doubt}" for row in self.rows if row.doubt)
         yield from section(NOT_MEASURED, ((row.bound, row.why) for row in self.rows if row.verdict == NOT_MEASURED))
-        yield from [f"{self.cannot} further bounds cannot be measured."] if self.cannot else []
-        yield from filter(None, [self.interrupted])
+        if self.cannot:
+            yield f"{self.cannot} further bounds cannot be measured."
+        if self.interrupted:
+            yield self.interrupted
 
     @property
     def interrupted(self) -> str:
-        """A sentence where not all were measured."""
+        """A sentence if not all bounds were measured; else empty."""
         done = len(self.rows)
-        return f"interrupted: {done} of {self.asked} bounds were measured" * (done < self.asked)
-
-
-# ---- one bound ----
+        return f"interrupted: {done} of {self.asked} bounds were measured" if done < self.asked else ""
 
 
 def measured(name: str, problem: str = "") -> Row:
-    """The result of ``validate`` with the default plan; with a ``problem`` by training on it, where possible."""
-    bound, trained = BOUNDS[name], not can(BOUNDS[name], RUNS) and (problem or name not in VALIDATIONS)
-    evidence, began = RUNS if trained else VALIDATIONS[name], time.process_time()
-    told: Any = {RUNS: {"problem": problem or USUAL_PROBLEM}, DRAWS: {"workers": 1}}.get(evidence, {})
+    """Validate a bound with the default plan; if a ``problem`` is given, by training on it where that is possible."""
+    bound, began = BOUNDS[name], time.process_time()
+    trained = not obstacle(bound, RUNS) and (problem or name not in VALIDATIONS)
+    evidence = RUNS if trained else VALIDATIONS[name]
+    options: Any = {RUNS: {"problem": problem or DEFAULT_PROBLEM}, DRAWS: {"workers": 1}}.get(evidence, {})
     numbers, doubt = (math.nan,) * 4, ""
     try:
-        found = validate(bound, evidence, Options.of(evidence, **told))
+        comparison = validate(bound, evidence, Options.of(evidence, **options))
     except BoundsError as error:
         verdict, why = NOT_MEASURED, str(error)
     else:
-        line, verdict, why = summed_up(found)
+        line, verdict, why = deciding_line(comparison)
         numbers = float(line.measured.value), float(line.measured.error), line.bound, line.ratio
-        doubt = found.doubt
+        doubt = comparison.doubt
     return Row(name, evidence, bound.relation, *numbers, verdict, why, time.process_time() - began, doubt)
 
 
-def summed_up(found: Comparison) -> tuple[Line, str, str]:
-    """The line nearest to the bound, or farthest beyond it, of those with the overall verdict; and why that is open.
+def deciding_line(comparison: Comparison) -> tuple[Line, str, str]:
+    """The line nearest to the bound or farthest beyond it, the verdict on all lines together, and why it is open.
 
-    One line that violates the bound decides; it holds only if it holds in all lines.
+    A bound is violated if it is violated at one line, and holds only if it holds at all lines.
     """
-    every = [line.verdict for line in found.rows]
-    verdict = next(word for word in (Verdict.VIOLATED, Verdict.UNDECIDED, Verdict.HOLDS_HERE) if word in every)
-    lines = [line for line in found.rows if line.verdict is verdict]
+    every = [line.verdict for line in comparison.rows]
+    verdict = next(one for one in (Verdict.VIOLATED, Verdict.UNDECIDED, Verdict.HOLDS_HERE) if one in every)
+    lines = [line for line in comparison.rows if line.verdict is verdict]
     reasons = [line.why or "outside the conditions" * line.outside for line in lines]
     some = f"{len(lines)} of {len(every)} lines" if len(lines) < len(every) else ""
 
@@ -137,30 +137,27 @@ def summed_up(found: Comparison) -> tuple[Line, str, str]:
         value = float(line.measured.value)
         size = abs(value) + abs(line.bound)
         excess = (value - line.bound) / size if 0 < size < math.inf else -1.0
-        return {">=": -excess, "=": abs(excess)}.get(found.bound.relation, excess)
+        return {">=": -excess, "=": abs(excess)}.get(comparison.bound.relation, excess)
 
     return max(lines, key=beyond), str(verdict), ", ".join(filter(None, (some, max(reasons))))
 
 
-# ---- many ----
-
-
 def survey(pattern: str, problem: str = "", workers: int = 2) -> Survey:
-    """A row for every bound of these names that can be measured; Ctrl-C ends with those that are finished."""
+    """Validate every bound that matches the pattern and can be measured; Ctrl-C keeps the finished rows."""
     named = filter_names(BOUNDS, "*" if pattern == "all" else pattern)
     if workers < 1:
-        raise UsageError(f"workers must be a whole number from 1; got {workers}")
-    names = [name for name in named if name in VALIDATIONS or not can(BOUNDS[name], RUNS)]
+        raise UsageError(f"workers must be an integer >= 1; got {workers}")
+    names = [name for name in named if name in VALIDATIONS or not obstacle(BOUNDS[name], RUNS)]
     if not names:
-        raise UsageError(f"{pattern} names no bound that can be measured; fedbounds validate lists them")
-    found: dict[int, Row] = {}
+        raise UsageError(f"{pattern} matches no bound that can be measured; fedbounds validate lists them")
+    rows: dict[int, Row] = {}
     with progress("measuring") as bar:
         bar.start(len(names))
         try:
             for place, row in spread(partial(measured, problem=problem), names, workers):
-                found[place] = row
+                rows[place] = row
                 bar.doing(row.bound)
                 bar.step()
         except KeyboardInterrupt:
             pass
-    return Survey(tuple(found[place] for place in sorted(found)), len(names), len(named) - len(names))
+    return Survey(tuple(rows[place] for place in sorted(rows)), len(names), len(named) - len(names))

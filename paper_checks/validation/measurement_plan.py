@@ -1,6 +1,6 @@
-"""How the quantities of a bound are measured in training runs: the target by its statistic, and the others.
+"""What to measure in training runs for a bound: its target by its statistic, and the other quantities of a run.
 
-A run has states 0 to R (the server model before the first round and after every one) and rounds 1 to R.
+A run has states 0 to R (the server model before the first round and after every round) and rounds 1 to R.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from empirics.measuring.core import exact, of_all_minima, of_excess, of_minimum,
 from empirics.measuring.measurements import average_gap, virtual_averages
 
 from ..runs.methods import demands
-from ..runs.statistics import MADE, SEVERAL, weighed
-from ..runs.words import along, AVERAGE, ENDS, giver, RUN, RUNS, WORDS
+from ..runs.origins import AVERAGE, ENDS, on_local_iterations, origin, RUN, RUNS, SOURCES
+from ..runs.statistics import BY_ROUND, COMBINE, weighted_mean
 
 Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
 class WordSource:
-    """The measurement of a quantity, and how its values are combined (a key of ``MADE``)."""
+    """The measurement of a quantity, and the key of ``COMBINE`` by which its values are combined."""
 
     measurement: Measurement
     how: str
@@ -40,15 +40,15 @@ class WordSource:
         return self.measurement.name
 
     def __call__(self, raw: Mapping[str, Array], rounds: int) -> Array:
-        """The values of the first ``rounds`` rounds, seeds on the first axis."""
-        return np.stack([MADE[self.how](series, rounds) for series in raw[self.key]])
+        """The values in the first ``rounds`` rounds; seeds are the first axis."""
+        return np.stack([COMBINE[self.how](series, rounds) for series in raw[self.key]])
 
 
 @dataclass(frozen=True)
 class MeasurementPlan:
-    """What to measure for one bound: its target, the other quantities of a run, and the statistic over rounds.
+    """What to measure for one bound: its target, and the ``moving`` quantities that the run determines.
 
-    ``fold`` is ``every`` (a comparison per round), ``min`` or ``mean`` (of the target's values), or ``once``.
+    ``fold``: ``every`` (a comparison per round), ``min`` or ``mean`` of the target's values, or ``once``.
     """
 
     target: WordSource
@@ -57,50 +57,48 @@ class MeasurementPlan:
 
     @property
     def measurements(self) -> list[Measurement]:
-        found = {source.key: source.measurement for source in (self.target, *self.moving.values())}
-        return list(found.values())
+        return list({source.key: source.measurement for source in (self.target, *self.moving.values())}.values())
 
     def target_of(self, raw: Mapping[str, Array], rounds: int, weights: Weights | None = None) -> Array:
-        """The target by seed and, where the statistic needs them, by round or iteration; else ``(seeds, 1)``."""
-        found = self.target(raw, rounds)
+        """The target as ``(seeds, rounds or iterations)``; ``(seeds, 1)`` for one number per run."""
+        values = self.target(raw, rounds)
         if self.fold == "mean":
-            return np.asarray(weighed(found.T, weights))[:, None]
-        return found.reshape(len(found), -1)
+            return np.asarray(weighted_mean(values.T, weights))[:, None]
+        return values.reshape(len(values), -1)
 
     def moving_of(self, raw: Mapping[str, Array], rounds: int) -> dict[str, Array]:
-        """The other quantities by seed; where rounds are combined, their means over the rounds."""
-        found = {word: source(raw, rounds) for word, source in self.moving.items()}
-        if self.fold == "every":
-            return found
-        per_round = {word for word, s in self.moving.items() if s.how in SEVERAL}
-        return {word: x.mean(1) if word in per_round else x for word, x in found.items()}
+        """The moving quantities by seed; their means over rounds unless there is a comparison per round."""
+        values = {name: source(raw, rounds) for name, source in self.moving.items()}
+        for name, source in self.moving.items():
+            if self.fold != "every" and source.how in BY_ROUND:
+                values[name] = values[name].mean(1)
+        return values
 
 
 def plan(bound: Bound, weights: Weights | None = None) -> MeasurementPlan:
-    """How to measure a bound that can be measured; ``weights`` are those of its statistic, in numbers."""
+    """What to measure for a bound that training can measure; ``weights`` are those of its statistic."""
     target = _source(bound, bound.target.name, _kind(bound))
     assert target is not None
-    if weights is not None and WORDS[bound.target.name].how == AVERAGE:
+    if weights is not None and SOURCES[bound.target.name].how == AVERAGE:
         target = replace(target, measurement=average_gap(**{n: float(x) for n, x in vars(weights).items()}))
-    names = [q.name for q in bound.quantities if giver(q.name, RUNS) == RUN]
-    found = {name: _source(bound, name, "now") for name in names}
-    fold = _kind(bound) if target.how in SEVERAL else "once"
-    return MeasurementPlan(target, {name: source for name, source in found.items() if source is not None}, fold)
+    names = [q.name for q in bound.quantities if origin(q.name, RUNS) == RUN]
+    sources = {name: _source(bound, name, "now") for name in names}
+    fold = _kind(bound) if target.how in BY_ROUND else "once"
+    return MeasurementPlan(target, {name: source for name, source in sources.items() if source is not None}, fold)
 
 
 def one_round(bound: Bound) -> bool:
-    """Whether the statement is on a single averaging round."""
+    """Whether a bound is on a single averaging round."""
     return _kind(bound) == "expectation" and not demands(bound).average
 
 
 def needs_population(bound: Bound) -> bool:
-    """Whether target or quantities are risks under the clients' distributions."""
-    found = plan(bound).measurements
-    return any(m.grade in (of_population, of_excess) for m in found)
+    """Whether the target or a quantity is a risk under the clients' distributions."""
+    return any(m.grade in (of_population, of_excess) for m in plan(bound).measurements)
 
 
 def fresh(bound: Bound) -> bool:
-    """Whether the samples of each round are to be new."""
+    """Whether the bound assumes new samples in every round."""
     return any(c.assumption is FRESH_SAMPLES for c in bound.conditions)
 
 
@@ -109,21 +107,21 @@ def _kind(bound: Bound) -> str:
 
 
 def _source(bound: Bound, word: str, kind: str) -> WordSource | None:
-    """The source of a quantity; ``kind`` is the statistic for a target and ``now`` for the others."""
+    """The source of a quantity; ``kind`` is the statistic for the target and ``now`` for other quantities."""
     target = word == bound.target.name and kind != "now"
     over = bound.statistic.over if bound.statistic else ""
-    if target and over == "iterations" and word in AT_AVERAGES and (kind != "last" or along(bound)):
+    if target and over == "iterations" and word in AT_AVERAGES and (kind != "last" or on_local_iterations(bound)):
         return WordSource(AT_AVERAGES[word]["all clients" in str(bound.statistic)], "steps")
-    if target and word in WORDS and WORDS[word].how == ENDS and bound.statistic and bound.statistic.weights:
+    if target and word in SOURCES and SOURCES[word].how == ENDS and bound.statistic and bound.statistic.weights:
         return WordSource(AFTER_STEPS, "steps")
     if word in PAIRED:
         return WordSource(PAIRED[word], "latest")
     if target and word == "generalization_gap" and over == "rounds" and fresh(bound):
         return WordSource(MEASUREMENTS["round_averaged_gap"](), "latest")  # FedALS (8): on the samples of each round
-    if word in WORDS and WORDS[word].how in (ENDS, AVERAGE):
-        return WordSource(MEASUREMENTS[word](), "latest")  # their statistic is their own: that of the run so far
-    if word in WORDS and WORDS[word].of in MEASUREMENTS:
-        return WordSource(MEASUREMENTS[WORDS[word].of](), WORDS[word].how)
+    if word in SOURCES and SOURCES[word].how in (ENDS, AVERAGE):
+        return WordSource(MEASUREMENTS[word](), "latest")  # a statistic of the run so far
+    if word in SOURCES and SOURCES[word].of in MEASUREMENTS:
+        return WordSource(MEASUREMENTS[SOURCES[word].of](), SOURCES[word].how)
     if word not in MEASUREMENTS:
         return None
     measured = measurement("runtime(alike=True)") if word == "runtime" else MEASUREMENTS[word]()
@@ -132,9 +130,6 @@ def _source(bound: Bound, word: str, kind: str) -> WordSource | None:
     if one_round(bound) or _kind(bound) == "last":
         return WordSource(measured, "latest" if measured.local else "end")
     return WordSource(measured, "now")
-
-
-# ---- readings at averages of the clients' models ----
 
 
 def _gradients(s: Snapshot, averages: Tensor) -> Any:
@@ -151,9 +146,9 @@ def _distances(s: Snapshot, averages: Tensor) -> Any:
 
 @dataclass(frozen=True)
 class AtAverages:
-    """A reading at the weighted average of the clients' models before every local step.
+    """Measure ``of`` at the weighted average of the clients' models before every local step.
 
-    ``everyone``: of all clients by their shares of the loss; else of the participants by their weights.
+    The average is over all clients by their weights in the loss if ``everyone``, else over the participants.
     """
 
     of: Callable[[Snapshot, Tensor], Any]
@@ -186,19 +181,16 @@ AT_AVERAGES = {
         ("distance_sq", _distances, exact),
     )
 }
-"""By quantity: at the average of the participants, and of all clients."""
+"""By quantity: the measurements at the average of the participants and of all clients."""
 AFTER_STEPS = Measurement("gap after every step", AfterSteps(), of_all_minima, "mean_gap", local=True, path=True)
 
 
-# ---- from rows to arrays ----
-
-
-def collect(runs: Sequence[Sequence[Row]], found: Sequence[Measurement], clients: int) -> dict[str, Array]:
-    """Arrays by measurement: seeds first, then states or rounds, then local steps or clients; NaN where unread."""
-    called, arrays = quantities(found), {}
-    for m in found:
-        stepwise = isinstance(m.read, (AtAverages, AfterSteps))  # a reading per local step
-        first, name = 1 if m.local else 0, called[m.name]
+def collect(runs: Sequence[Sequence[Row]], measurements: Sequence[Measurement], clients: int) -> dict[str, Array]:
+    """Arrays by measurement: (seeds, states or rounds, local steps or clients); NaN if there is no row."""
+    names, arrays = quantities(measurements), {}
+    for m in measurements:
+        stepwise = isinstance(m.read, (AtAverages, AfterSteps))  # one value per local step
+        first, name = 1 if m.local else 0, names[m.name]
         mine = [[r for r in rows if r.quantity == name and not r.layer and (r.step is not None) == stepwise]
                 for rows in runs]  # fmt: skip
         shape = [1 + max(r.round for rows in mine for r in rows) - first]

@@ -1,8 +1,8 @@
-"""What to train for a bound: its algorithm, a plan that its conditions allow, samples drawn as it assumes, constants.
+"""Plan the training that tests a bound: its algorithm, a plan that meets its conditions, samples, and constants.
 
-A theorem holds with every constant that meets its assumption, so any cap that is valid at every model supports a
-verdict. A maximum along a path is only a lower estimate, and a constant that the user gives is not checked: with these
-the bound is shown without a verdict.
+A theorem holds with every constant that meets its assumption, so an upper bound on a constant that is valid at every
+model supports a verdict. A maximum along a run is only a lower estimate, and a constant that the user gives is not
+checked: with these the bound is shown without a verdict.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ from empirics.training.setting import Setting
 
 from ..runs import schedules
 from ..runs.methods import demands, method as named
-from ..runs.readings import Drawn, facts as drawn_of, of_plan, UNBIASED
-from ..runs.schedules import chosen, counted_from_one, FIRST, harmonic, OFFSET as KNOB_OFFSET, pinned, SCALE
-from ..runs.words import free, giver, PLAN, PROBLEM, RUNS
-from .exact import OFFSET, sampled
+from ..runs.origins import free_constants, origin, PLAN, PROBLEM, RUNS
+from ..runs.readings import of_plan, PlanFacts, setting_facts, UNBIASED
+from ..runs.schedules import counted_from_one, FIRST, harmonic, OFFSET as KNOB_OFFSET, prescribed, SCALE, step_plan
+from .exact import assumed_sampling, OFFSET
+from .measurement_plan import fresh, needs_population, one_round, plan
 from .options import Options
-from .reading import fresh, needs_population, one_round, plan
 
 HALVINGS = 30
 """How often the largest step size, 1/L, is halved."""
 LONGER = (10.0, 10.0, 10.0)
-"""Factors by which the offset of a decreasing step size grows, in turn, where its scale is too small for the bound."""
+"""Factors by which the offset of a decreasing step size grows, one by one, if no scale meets the conditions."""
 
 
-class Known(NamedTuple):
-    """A value, its source, its interval, and why it supports no verdict (empty if it does)."""
+class KnownValue(NamedTuple):
+    """A value with its source, its interval, and why it supports no verdict (empty if it does)."""
 
     value: Any
     how: str
@@ -63,12 +63,12 @@ class Known(NamedTuple):
     doubt: str = ""
 
     @classmethod
-    def sure(cls, value: Any, how: str) -> Known:
+    def sure(cls, value: Any, how: str) -> KnownValue:
         return cls(value, how, value, value)
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The ends of a single uncertain number; None where it is certain or a list."""
+        """The ends of a single uncertain number; None if it is certain or a list."""
         if np.ndim(self.value) or self.low == self.high:
             return None
         return float(self.low), float(self.high)
@@ -76,63 +76,60 @@ class Known(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """All choices that precede the first run."""
+    """All choices that are made before the first run."""
 
     bound: Bound
     method: Algorithm
     setting: Setting
     base: FederatedProblem
     seeds: int
-    values: dict[str, Known]
+    values: dict[str, KnownValue]
     everyone: bool
     samples: int | None = None
     fresh: bool = False
 
     @property
-    def told(self) -> dict[str, Any]:
+    def condition_values(self) -> dict[str, Any]:
         """The values that decide conditions in words: the plan, the federation, and constants without doubt."""
-        at, constants = self.setting, {name: held.value for name, held in self.values.items() if not held.doubt}
-        plan = of_plan(at.cohort, at.steps, at.rounds, at.step_size, None, at.step_offset)
+        s, constants = self.setting, {name: known.value for name, known in self.values.items() if not known.doubt}
+        plan = of_plan(s.cohort, s.steps, s.rounds, s.step_size, None, s.step_offset)
         federation = {"clients": self.base.clients, "client_weight": self.base.weights.tolist()}
-        if at.step_offset is not None:  # no single number
+        if s.step_offset is not None:  # not a single number
             del plan["step_size"]
         return {**constants, **federation, **plan, "initial_divergence": 0.0}
 
     def problem(self, seed: int) -> FederatedProblem:
-        """The problem of a seed: the same for all, or with samples drawn anew from the data of each client."""
+        """The problem of a seed: the same for all seeds, or with samples drawn anew from each client's data."""
         if self.samples is None:
             return self.base
         return redrawn(self.base, self.samples, seed, self.samples // self.setting.rounds if self.fresh else None)
 
 
 def redrawn(base: FederatedProblem, samples: int, seed: int, per_round: int | None) -> FederatedProblem:
-    """Every client draws ``samples`` independently from its data, which are its distribution.
+    """Let every client draw ``samples`` independently from its data, which then are its distribution.
 
-    Population risks are then exact. ``per_round``: how many samples a round uses, none of them twice.
+    Population risks are exact. With ``per_round``, every round uses this many samples, none of them twice.
     """
-    dealt = base.federation
-    if type(dealt) is not Federation:
+    data = base.federation
+    if type(data) is not Federation:
         raise EmpiricsError(f"population risks need samples in memory; {base} prepares its own")
-    shares = torch.zeros(dealt.clients, len(dealt.inputs), dtype=torch.float64)
+    shares = torch.zeros(data.clients, len(data.inputs), dtype=torch.float64)
     parts = []
-    for k in range(dealt.clients):
-        own = dealt.members[int(dealt.offsets[k]) : int(dealt.offsets[k + 1])].numpy()
+    for k in range(data.clients):
+        own = data.members[int(data.offsets[k]) : int(data.offsets[k + 1])].numpy()
         np.add.at(shares[k].numpy(), own, 1 / len(own))
         parts.append(own[stream(seed, "redrawn samples", client=k).integers(len(own), size=samples)])
-    federation = Federation.of(dealt.inputs, dealt.targets, parts)
+    federation = Federation.of(data.inputs, data.targets, parts)
     return replace(
         base,
         federation=federation if per_round is None else Fresh.from_(federation, per_round),
-        population=Population(dealt.inputs, dealt.targets, shares),
+        population=Population(data.inputs, data.targets, shares),
         independent_samples=True,
     )
 
 
-# ---- choices ----
-
-
-def planned(bound: Bound, options: Options, given: Mapping[str, float], bar: Progress | None = None) -> Training:
-    """The training for ``bound`` by the options; what they leave open is chosen so that the bound's conditions hold."""
+def plan_training(bound: Bound, options: Options, given: Mapping[str, float], bar: Progress | None = None) -> Training:
+    """Plan the training for a bound; what the options leave open is chosen so that the bound's conditions hold."""
     method = about(bound) if options.algorithm is None else algorithm(options.algorithm)
     options = replace(options, **demands(bound).plan)
     if options.clients is not None:
@@ -146,31 +143,31 @@ def planned(bound: Bound, options: Options, given: Mapping[str, float], bar: Pro
     method = replace(method, everyone=method.everyone or everyone)
     setting, seeds = _setting(bound, options, base.clients), options.seeds or 1
     if demands(bound).quiet:
-        if len(held := set(base.client_sizes)) > 1:
+        if len(sizes := set(base.client_sizes)) > 1:
             raise EmpiricsError(
-                f"{bound.name} is on exact gradients, so a batch is all samples of a client: all must hold as many; "
-                f"they hold {min(held)} to {max(held)}: give another number of --clients or another --partition"
+                f"{bound.name} is on exact gradients, so a batch is all samples of a client, and all clients need "
+                f"equally many; they have {min(sizes)} to {max(sizes)}: change --clients or --partition"
             )
         setting = replace(setting, batch=base.client_sizes[0])
     rows = seeds * setting.rounds * len(plan(bound).measurements)
     runs = f"measuring {seeds} runs of {setting.rounds} rounds"
     refuse_beyond_memory(ROW * rows, runs, "take fewer --seeds or --rounds")
-    sizes, samples = {}, options.samples if needs_population(bound) else None
+    counts, samples = {}, options.samples if needs_population(bound) else None
     if fresh(bound):
-        sizes["samples_per_round"] = setting.steps * setting.batch
+        counts["samples_per_round"] = setting.steps * setting.batch
         samples = setting.rounds * setting.steps * setting.batch
     if samples is not None:
-        sizes["samples"] = samples
+        counts["samples"] = samples
         draws = f"drawing {samples} samples for each of {base.clients} clients"
         what = "take fewer --samples, --rounds or --local-steps"
         refuse_beyond_memory(NUMBER * samples * base.clients, draws, what)
     weights = None if bound.statistic is None else bound.statistic.weights
-    asked = {q.name for q in bound.quantities} | {*(weights.words if weights is not None else ())}
-    names = [name for name in sorted(asked) if giver(name, RUNS) in (PROBLEM, PLAN)]
+    used = {q.name for q in bound.quantities} | {*(weights.words if weights is not None else ())}
+    names = [name for name in sorted(used) if origin(name, RUNS) in (PROBLEM, PLAN)]
 
-    def at(setting: Setting, names: Iterable[str] = names, walk: bool = True) -> dict[str, Known]:
+    def at(setting: Setting, names: Iterable[str] = names, walk: bool = True) -> dict[str, KnownValue]:
         words = {name: bound.word_of(name) for name in names}
-        return known(words, base, method, setting, given, sizes, walk, bar)
+        return known_values(words, base, method, setting, given, counts, walk, bar)
 
     if options.step_size is None:
         at_start = partial(at, names={*names, "smoothness"}, walk=False)
@@ -195,7 +192,7 @@ def _setting(bound: Bound, options: Options, clients: int) -> Setting:
         "cohort": clients if full else max(1, clients // 2),
         "step_size": 0.05,
         "step_offset": usual if harmonic(bound) else None,
-        "sampling": sampled(bound),
+        "sampling": assumed_sampling(bound),
     }
     plan |= {name: getattr(options, name) for name in plan if getattr(options, name) is not None}
     made = Setting(batch=options.batch, local_steps=options.local_steps, client_weight=options.client_weight, **plan)
@@ -206,27 +203,27 @@ def _setting(bound: Bound, options: Options, clients: int) -> Setting:
 def _stepped(
     bound: Bound,
     names: Sequence[str],
-    known_at: Callable[[Setting], Mapping[str, Known]],
+    known_at: Callable[[Setting], Mapping[str, KnownValue]],
     setting: Setting,
     longer: Sequence[float],
 ) -> Setting:
-    """The plan with the step sizes of the bound, or the largest of 1/L, 1/(2L), 1/(4L), ... that it allows.
+    """The plan with the step sizes that the bound prescribes, or the largest of 1/L, 1/(2L), 1/(4L), ... it allows.
 
-    ``known_at`` gives the constants before a run. No numeric condition fails there (those on quantities of a run
-    aside). Where one fails at all of them, ``longer`` multiplies the offset of a decreasing step size.
+    ``known_at`` gives the constants before a run. All numeric conditions hold at the step size, except those on
+    quantities of a run. If one fails at all step sizes, the offset of a decreasing one is multiplied by ``longer``.
     """
-    values = {name: held.value for name, held in known_at(setting).items()}
-    largest, fixed = 1 / values["smoothness"], pinned(bound)
+    values = {name: known.value for name, known in known_at(setting).items()}
+    largest, fixed = 1 / values["smoothness"], prescribed(bound)
     if fixed:
-        told = of_plan(setting.cohort, setting.steps, setting.rounds, largest, 0.0, setting.step_offset)
-        knobs = chosen(bound, {**told, **{k: v for k, v in values.items() if k not in told}})
+        planned = of_plan(setting.cohort, setting.steps, setting.rounds, largest, 0.0, setting.step_offset)
+        knobs = step_plan(bound, {**values, **planned})
         setting = replace(setting, step_size=knobs[FIRST], step_offset=knobs.get(KNOB_OFFSET))
         if {SCALE, FIRST} & set(fixed):
             return setting
     free_words = {FIRST, SCALE} & set(names)
     if not free_words:
         return replace(setting, step_size=largest)
-    others = {**{q.name: 1.0 for q in bound.quantities}, **dict.fromkeys(free(bound), 1e-6), **values}
+    others = {**{q.name: 1.0 for q in bound.quantities}, **dict.fromkeys(free_constants(bound), 1e-6), **values}
     put = {q.name: others[q.name] for q in bound.quantities}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -242,23 +239,20 @@ def _stepped(
         return _stepped(bound, names, known_at, slower, longer[1:])
     mends = any(c.relation is not None and free_words & {q.name for q in c.relation.free_symbols} for c in failed)
     what = "give --step-size to train outside them" if mends else "change --cohort or the plan, not the step size"
-    said = "; ".join(c.words for c in failed)
-    raise EmpiricsError(f"the conditions of {bound.name} fail at every step size tried ({said}): {what}")
+    words = "; ".join(c.words for c in failed)
+    raise EmpiricsError(f"the conditions of {bound.name} fail at every step size tried ({words}): {what}")
 
 
-# ---- facts that decide assumptions ----
-
-
-def facts(training: Training) -> tuple[SimpleNamespace, SimpleNamespace, Drawn]:
-    """Problem, algorithm and setting with the attributes that assumptions read; None where unknown."""
+def facts(training: Training) -> tuple[SimpleNamespace, SimpleNamespace, PlanFacts]:
+    """Problem, algorithm and setting with the attributes that assumptions check; None if unknown."""
     base, method, setting, own = training.base, training.method, training.setting, training.problem(0)
     problem = SimpleNamespace(**{name: getattr(base, name) for name in FACTS})
-    problem.client_sizes = own.client_sizes  # of what is trained on
+    problem.client_sizes = own.client_sizes
     problem.strong_convexity = base.strong_convexity if base.convex else 0.0
     for name in ("gradient_variance", "grad_cap_sq"):
-        held = training.values.get(name)
-        there = held is not None and not held.doubt and math.isfinite(held.value)
-        setattr(problem, name, held.value if there and held is not None else None)
+        known = training.values.get(name)
+        sure = known is not None and not known.doubt and math.isfinite(known.value)
+        setattr(problem, name, known.value if known is not None and sure else None)
     if problem.gradient_variance is None and base.gradient_variance is not None:
         problem.gradient_variance = base.gradient_variance if math.isfinite(base.gradient_variance) else None
     if setting.batch >= max(own.client_sizes):
@@ -272,7 +266,7 @@ def facts(training: Training) -> tuple[SimpleNamespace, SimpleNamespace, Drawn]:
         relaxed_start=hasattr(method.start, "beta"),
         shared_generated_data=getattr(generate, "shared", None),
     )
-    return problem, method_facts, replace(drawn_of(base, setting), fresh_samples=training.fresh)
+    return problem, method_facts, replace(setting_facts(base, setting), fresh_samples=training.fresh)
 
 
 FACTS = (
@@ -281,10 +275,7 @@ FACTS = (
 )  # fmt: skip
 
 
-# ---- constants ----
-
-
-def known(
+def known_values(
     names: Mapping[str, str],
     problem: FederatedProblem,
     method: Algorithm,
@@ -293,50 +284,50 @@ def known(
     sizes: Mapping[str, int],
     walk: bool = True,
     bar: Progress | None = None,
-) -> dict[str, Known]:
-    """The values of ``names`` that are not measured; ``sizes`` are the chosen numbers of samples.
+) -> dict[str, KnownValue]:
+    """The values of quantities that are not measured.
 
-    Every name comes with the quantity of the problem that it takes. ``walk``: estimates are made along a run, not only
-    at the start.
+    ``names`` maps each quantity to the constant of the problem that gives its value; ``sizes`` are numbers of samples.
+    With ``walk``, estimates are made along a run, not only at the start.
 
     Raises:
-        MissingQuantityError: where a value is unknown.
+        MissingQuantityError: if a value is unknown.
     """
     devices = Devices()
     plan = {
         **of_plan(setting.cohort, setting.steps, setting.rounds, setting.step_size, None, setting.step_offset),
         **{name: getattr(devices, name) for name in ("download_rate", "upload_rate", "minibatch_time")},
         "relaxation": getattr(method.start, "beta", None),
-        "untouched_steps": 1,  # before its first step a run is that on the other data
+        "untouched_steps": 1,  # two runs on neighbouring data sets agree before the first step
     }
-    found = {name: Known.sure(value, "the setting") for name, value in plan.items() if value is not None}
-    found |= {name: Known.sure(value, "as drawn") for name, value in sizes.items()}
-    for name in given.keys() & found.keys():  # a bound at one plan, or on other devices, beside runs of these
+    found = {name: KnownValue.sure(value, "the setting") for name, value in plan.items() if value is not None}
+    found |= {name: KnownValue.sure(value, "as drawn") for name, value in sizes.items()}
+    for name in given.keys() & found.keys():  # the bound would be about another plan than the runs
         raise EmpiricsError(f"{name} is {found[name].value:g} in these runs: leave {name}= out")
     if not names.keys() <= {*found, *given}:
         constant = _of_problem(problem, method, setting, walk, bar)
         found = {**{name: constant[word] for name, word in names.items() if word in constant}, **found}
-    found |= {name: Known(x, "given", x, x, "is given, not proved") for name, x in given.items()}
+    found |= {name: KnownValue(x, "given", x, x, "is given, not proved") for name, x in given.items()}
     if missing := [name for name in names if name not in found]:
-        said = " ".join(f"{name}=NUMBER" for name in missing)
-        raise MissingQuantityError(f"{', '.join(missing)} is unknown for {problem}: give {said} to see the formula")
+        needed = " ".join(f"{name}=NUMBER" for name in missing)
+        raise MissingQuantityError(f"{', '.join(missing)} is unknown for {problem}: give {needed} to see the formula")
     return {name: found[name] for name in names}
 
 
 def of_rounds(values: Mapping[str, Any], setting: Setting, rounds: int) -> dict[str, Any]:
-    """The values for the first ``rounds`` rounds of the run."""
-    many = rounds * setting.steps
-    summed = sum(schedules.sizes(setting.step_size, setting.step_offset, many))
-    changed = {"rounds": rounds, "iterations": many, "summed_step_sizes": summed}
+    """The values for the first ``rounds`` rounds of a run."""
+    iterations = rounds * setting.steps
+    summed = sum(schedules.step_sizes(setting.step_size, setting.step_offset, iterations))
+    changed = {"rounds": rounds, "iterations": iterations, "summed_step_sizes": summed}
     return {name: changed.get(name, value) for name, value in values.items()}
 
 
 def _of_problem(
     problem: FederatedProblem, method: Algorithm, setting: Setting, walk: bool, bar: Progress | None
-) -> dict[str, Known]:
-    """The constants: closed forms for this algorithm and plan, else estimates along a run of seed 0.
+) -> dict[str, KnownValue]:
+    """The constants of a problem: closed forms for this algorithm and plan, else estimates along a run of seed 0.
 
-    Those of a network are lower estimates at any cost and decide nothing, so the quick ones are computed.
+    The quick estimates are used: for a network even expensive ones are only lower estimates, which decide nothing.
     """
     most = 20 if problem.convex else 2
     path = visited(problem, method, setting, 0, most) if walk else None
@@ -346,21 +337,21 @@ def _of_problem(
     for name, one in estimates.items():
         doubt = "is a lower estimate" if one.provenance == LOWER else "is an interval"
         doubt = "" if one.provenance in DECIDING else doubt
-        found[name] = Known(one.value, one.how, one.low, one.high, doubt)
+        found[name] = KnownValue(one.value, one.how, one.low, one.high, doubt)
     if "initial_loss" in found:
         found["current_loss"] = found["initial_loss"]._replace(how="at the start")
     if "optimum_dissimilarity" in found:
         found["control_error"] = found["optimum_dissimilarity"]._replace(how="controls start at zero")
-    found |= {word: Known.sure(value, "gradients of samples are unbiased") for word, value in UNBIASED.items()}
+    found |= {word: KnownValue.sure(value, "gradients of samples are unbiased") for word, value in UNBIASED.items()}
     if isinstance(problem.model, Linear):
         found |= _largest(problem, problem.model, problem.model.start(0).unsqueeze(0) if path is None else path)
     parameters = problem.model.dim
-    found["complexity"] = Known.sure(parameters, "replaced by the number of parameters")
+    found["complexity"] = KnownValue.sure(parameters, "replaced by the number of parameters")
     return found
 
 
-def _largest(problem: FederatedProblem, model: Linear, path: Tensor) -> dict[str, Known]:
-    """The largest loss of a sample and the largest norm of its gradient, over a run or over all models."""
+def _largest(problem: FederatedProblem, model: Linear, path: Tensor) -> dict[str, KnownValue]:
+    """The largest loss and gradient norm of a single sample, at the models of a run or, if known, at all models."""
     loss = slope = 0.0
     for w in path:
         norm = model.regularisation * float(w.norm())
@@ -369,9 +360,9 @@ def _largest(problem: FederatedProblem, model: Linear, path: Tensor) -> dict[str
             pull = model.pull(model.output(w.unsqueeze(0), x), y)[0]
             slope = max(slope, float((pull.norm(dim=0) * x[0].norm(dim=-1)).max()) + norm)
     found = {
-        word: Known(seen, "the largest at models of a run", seen, math.inf, "is a lower estimate")
+        word: KnownValue(seen, "the largest at models of a run", seen, math.inf, "is a lower estimate")
         for word, seen in (("loss_cap", loss), ("lipschitz", slope))
     }
     if problem.lipschitz is not None and math.isfinite(problem.lipschitz):
-        found["lipschitz"] = Known.sure(problem.lipschitz, "at every model")
+        found["lipschitz"] = KnownValue.sure(problem.lipschitz, "at every model")
     return found
