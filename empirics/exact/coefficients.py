@@ -1,11 +1,11 @@
-"""One round of a linear method in numbers: what it does to each coordinate, read off the method's own hooks.
+"""The coefficients of one round of a linear method, obtained by calling the method's own hooks.
 
-Hooks of a linear method treat all coordinates equally, so they are played once on *linear forms*: the last axis of
-every
-vector counts the parts that a model may be made of (server vectors, the client's memory, its local model, its gradient)
-instead of coordinates. What comes out are the coefficients, in any kind of number, whatever the number of clients.
+The hooks of a linear method treat all coordinates equally, so they are called once on *linear forms*: the last axis of
+every vector has, instead of coordinates, one entry for each vector that a model may be a combination of (the server's
+vectors, the client's memory, its local model, its gradient). The results are the coefficients, in any kind of number;
+their cost does not depend on the number of clients.
 
-The local model that a client made last is followed besides what the method remembers; it starts as the first model.
+Every client's last local model belongs to its memory, even if the method does not use it; it starts as the first model.
 """
 
 from __future__ import annotations
@@ -27,47 +27,48 @@ from .numbers import Array, exactly, FLOATS, Kind, vectors
 LAST = "last"
 CLOSE = 1e-9
 PROBES = (1, 10**4)
-"""Sizes of the generic model at which a round is played beside the forms: only a linear method treats both equally."""
+"""Scales of a generic model that is carried along with the forms: only a linear method gives equal results for both."""
 
 
 class NotAffineError(EmpiricsError):
-    """A round of the algorithm is not an affine map of its state and noise, so its moments do not close."""
+    """A round of the algorithm is not an affine map of its state and noise, so its second moments do not close."""
 
 
 class Coefficients(NamedTuple):
-    """A round of P server vectors (the model first) and Q vectors of every client, as seen by one client.
+    """A round as one client sees it: coefficients on P server vectors (the model first) and Q vectors of its memory.
 
     A client starts at ``start (P + Q)``. Its steps go along ``steepness (J)`` times the gradient plus ``pull (J)``
-    times its model plus ``push (J, P + Q)``, with J = 1 if all steps are equal. The server's vectors become ``stays
-    (P, P)`` of themselves plus, for every participant, its weight times ``weighed (P, P + Q + 1)`` plus ``added
-    (P, P + Q + 1)``; the last column is for where the client ended. Its memory becomes ``keeps (Q, P + Q + 1)``.
+    times its model plus ``push (J, P + Q)``, with J = 1 if all steps are equal. The server's vectors become
+    ``server_map (P, P)`` of themselves plus, for every participant, its weight times ``by_weight (P, P + Q + 1)`` plus
+    ``by_indicator (P, P + Q + 1)``, whose last column is for the model at which the client ends. The client's memory
+    becomes ``memory_map (Q, P + Q + 1)``.
     """
 
     start: Array
     steepness: Array
     pull: Array
     push: Array
-    stays: Array
-    weighed: Array
-    added: Array
-    keeps: Array
+    server_map: Array
+    by_weight: Array
+    by_indicator: Array
+    memory_map: Array
 
-    def moves_along(self, first: Array) -> bool:
-        """Whether a run whose places are all shifted is the same run, shifted; ``first`` is 1 for places.
+    def commutes_with_shifts(self, initial: Array) -> bool:
+        """Whether a run with all models shifted by a vector is the same run, shifted; then the origin may be moved.
 
-        Then places may be measured from anywhere.
+        ``initial (P + Q)`` is 1 for vectors that begin as the first model and 0 for those that begin as zero.
         """
-        server, places = len(self.stays), np.append(first, 1)
+        server, shifts = len(self.server_map), np.append(initial, 1)
         rows = [
-            self.start @ first - 1, self.pull + self.push @ first,
-            self.added @ places, self.keeps @ places - first[server:],
-            self.stays @ first[:server] + self.weighed @ places - first[:server],
+            self.start @ initial - 1, self.pull + self.push @ initial,
+            self.by_indicator @ shifts, self.memory_map @ shifts - initial[server:],
+            self.server_map @ initial[:server] + self.by_weight @ shifts - initial[:server],
         ]  # fmt: skip
         return all(bool((np.abs(np.asarray(row, dtype=float)) < CLOSE).all()) for row in rows)
 
 
 def refuse(algorithm: Algorithm, setting: Setting) -> None:
-    """Refuse what moments cannot follow, in one line."""
+    """Raise ``NotAffineError`` if a method or setting is known to be nonlinear."""
     if algorithm.steps.needs_loss:
         raise NotAffineError(f"{algorithm} sets its steps by random losses; exact moments need them fixed in advance")
     if algorithm.needs_labels:
@@ -83,44 +84,46 @@ def refuse(algorithm: Algorithm, setting: Setting) -> None:
 
 
 def plan(algorithm: Algorithm, setting: Setting, kind: Kind, round_: int) -> tuple[int, Array]:
-    """Local steps of a round and the size of each."""
+    """The number of local steps of a round, and the size of each."""
     decay, size = setting.step_size_decay, setting.step_size
     planned = size if decay == 1 else float(geometric(size, decay, round_))
     steps, size = algorithm.steps(State(round_, vectors(kind.zeros(1)), {}, {}), setting.steps, planned)
     return int(steps), kind.array(setting.sizes(round_, size, int(steps)))
 
 
-def begin(algorithm: Algorithm, model: Any, clients: int, last: bool = True) -> State:
-    """The state before the first round; with ``last`` every client's last local model belongs to its memory."""
+def begin(algorithm: Algorithm, model: Any, clients: int, follow_last: bool = True) -> State:
+    """The state before the first round; with ``follow_last`` every client's last local model belongs to its memory."""
     rows, server, exchanges = dict[str, Any](), dict[str, Any](), dict[str, Exchange]()
-    for keeper in algorithm.remember:
-        begun = keeper.begin(model, clients)
-        rows, server, exchanges = {**rows, **begun.rows}, {**server, **begun.vectors}, {**exchanges, **begun.exchanges}
-    if last and LAST not in rows:
+    for memory in algorithm.remember:
+        initial = memory.begin(model, clients)
+        rows.update(initial.rows)
+        server.update(initial.vectors)
+        exchanges.update(initial.exchanges)
+    if follow_last and LAST not in rows:
         rows[LAST] = model.expand(clients, -1).clone()
     return State(0, model, rows, server, exchanges=exchanges)
 
 
 def finish(algorithm: Algorithm, work: Work, ends: Any) -> State:
-    """The state after a round whose clients ended at ``ends (rows, d)``."""
+    """The state after a round whose clients ended at the models ``ends (rows, d)``."""
     before = copy_state(work.state)
     work = work._replace(state=before)
-    model, renewed = algorithm.combine(work, ends)
-    server = {**before.server, **renewed}
-    for keeper in algorithm.remember:
-        server |= keeper(work, ends, model)
+    model, updates = algorithm.combine(work, ends)
+    server = {**before.server, **updates}
+    for memory in algorithm.remember:
+        server |= memory(work, ends, model)
     if LAST in before.memory:
         before.memory[LAST][work.rows] = ends
     return State(before.round + 1, model, before.memory, server, exchanges=before.exchanges)
 
 
 class Forms:
-    """The hooks of one method under one setting, on forms; rounds must be played in order, from 0.
+    """Computes the coefficients of one method under one setting, round by round from 0.
 
-    ``layer`` is the one that is followed: methods may treat layers in different ways. ``last``: whether the local model
-    that a client made last belongs to its memory, where the method does not remember it itself. The first two rounds
-    are played at a second size, too, to see that the method is linear, unless it is ``trusted`` to be, and to remember
-    from the beginning whatever it remembers later.
+    ``layer`` selects the layer, as methods may treat layers differently. ``follow_last`` adds every client's last local
+    model to its memory if the method does not remember it. The first two rounds are computed at a second scale too, to
+    check that the method is linear, unless it is ``trusted`` to be linear and to remember the same vectors in every
+    round.
     """
 
     def __init__(
@@ -130,7 +133,7 @@ class Forms:
         kind: Kind,
         layers: Sequence[str] = ("model",),
         layer: str = "model",
-        last: bool = True,
+        follow_last: bool = True,
         trusted: bool = False,
     ) -> None:
         refuse(algorithm, setting)
@@ -139,37 +142,42 @@ class Forms:
         self.round, self.trusted = 0, trusted
         try:
             one = vectors(kind.eye(1)[0])
-            begun = begin(self.algorithm, one, 1, last)
-            server, self.exchanges = {"model": one, **begun.server}, begun.exchanges
-            self.begun, self.server, self.memory = len(server), list(server), list(begun.memory)
-            own = begun.memory.values()
-            self.first = np.array([*(value[0] for value in server.values()), *(row[0, 0] for row in own)])
+            state = begin(self.algorithm, one, 1, follow_last)
+            server, self.exchanges = {"model": one, **state.server}, state.exchanges
+            self.initial_server, self.server, self.memory = len(server), list(server), list(state.memory)
+            memory = state.memory.values()
+            self.initial = np.array([*(value[0] for value in server.values()), *(row[0, 0] for row in memory)])
             self._values = self._generic(PROBES[0])
-            if not trusted:
-                later = self._finished(self._work(1, None), self._unit(-3)[None])[0]
+            if not trusted:  # a method may keep more server vectors from the first round on
+                later = self._finish(self._work(1, None), self._unit(-3)[None])[0]
                 self.server += [name for name in later if name not in server]
-                self.first = np.insert(self.first, self.begun, kind.zeros(len(self.server) - self.begun))
+                self.initial = np.insert(
+                    self.initial, self.initial_server, kind.zeros(len(self.server) - self.initial_server)
+                )
         except (AttributeError, TypeError, ValueError) as error:
             raise self._not_affine() from error
 
     def _not_affine(self) -> NotAffineError:
         return NotAffineError(f"{self.algorithm} is not an affine map of its state and noise; sample it instead")
 
-    # ---- forms: parts, the local model, its gradient, and the value at a generic model ----
+    # A form has coefficients of the server's vectors, of the memory, of the local model and of its gradient; the last
+    # entry is the form's value at generic vectors, which a nonlinear hook makes differ from what the coefficients give.
 
     def _generic(self, probe: int) -> Array:
+        """Generic values of the vectors that forms combine."""
         count = len(self.server) + len(self.memory) + 2
         return self.kind.array([probe * Fraction(7 * i + 3, 2 * i + 5) for i in range(count)])
 
-    def _unit(self, place: int) -> Any:
-        found = self.kind.zeros(len(self._values) + 1)
-        found[place if place >= 0 else len(found) + place] = self.kind.make(1)
-        found[-1] = self._values[place if place >= 0 else place + 1]
-        return vectors(found)
+    def _unit(self, index: int) -> Any:
+        """The form that is a single vector; negative indices count from the end, where -1 is the value."""
+        form = self.kind.zeros(len(self._values) + 1)
+        form[index] = self.kind.make(1)
+        form[-1] = self._values[index if index >= 0 else index + 1]
+        return vectors(form)
 
     def _state(self) -> State:
-        known = self.server if self.round else self.server[: self.begun]
-        server = {name: self._unit(i) for i, name in enumerate(known)}
+        names = self.server if self.round else self.server[: self.initial_server]
+        server = {name: self._unit(i) for i, name in enumerate(names)}
         memory = {name: self._unit(len(self.server) + i)[None] for i, name in enumerate(self.memory)}
         model, exchanges = server.pop("model"), {}
         for name, (sent, written) in self.exchanges.items():  # the same for all columns of a layer
@@ -195,65 +203,69 @@ class Forms:
     # ---- a round ----
 
     def next(self, clients: int, share: Any = None) -> Coefficients:
-        """The coefficients of the next round of a number of ``clients``, one of which has a ``share`` of the loss.
-
-        ``share`` is None where all shares are equal.
-        """
+        """Return the next round's coefficients for a client with this ``share`` of the loss (None: all equal)."""
         try:
             self._values = self._generic(PROBES[0])
-            found, exchanges = self._played(clients, share)
+            coefficients, exchanges = self._round(clients, share)
             if self.round < 2 and not self.trusted:
                 self._values = self._generic(PROBES[1])
-                other, _ = self._played(clients, share)
-                if not all(np.allclose(x.astype(float), y.astype(float), CLOSE, CLOSE) for x, y in zip(found, other)):  # noqa: B905
-                    raise self._not_affine()
+                again, _ = self._round(clients, share)
+                for one, other in zip(coefficients, again, strict=True):
+                    if not np.allclose(one.astype(float), other.astype(float), CLOSE, CLOSE):
+                        raise self._not_affine()
         except (AttributeError, TypeError, ValueError) as error:
             raise self._not_affine() from error
         self.round, self.exchanges = self.round + 1, exchanges
-        return found
+        return coefficients
 
-    def _played(self, clients: int, share: Any) -> tuple[Coefficients, dict[str, Exchange]]:
+    def _round(self, clients: int, share: Any) -> tuple[Coefficients, dict[str, Exchange]]:
+        """Coefficients of the current round, and the exchanges after it."""
         work, parts = self._work(clients, share), len(self.server) + len(self.memory)
-        local, slope = self._unit(parts)[None], self._unit(parts + 1)[None]
-        # Directions differ from step to step only where a method knows the momentum gathered so far.
-        shown = range(len(work.sizes)) if self.setting.momentum else range(1)
-        made = [self.algorithm.direction(work._replace(step=k), local, slope, _elsewhere)[0] for k in shown]
-        nobody = work._replace(
+        local, gradient = self._unit(parts)[None], self._unit(parts + 1)[None]
+        # Directions differ from step to step only if a method uses the momentum gathered so far.
+        steps = range(len(work.sizes)) if self.setting.momentum else range(1)
+        directions = [
+            self.algorithm.direction(work._replace(step=k), local, gradient, _gradient_elsewhere)[0] for k in steps
+        ]
+        without_clients = work._replace(
             clients=work.clients[:0], rows=work.rows[:0], counts=work.counts[:0], weights=work.weights[:0],
             steps=work.steps[:0], starts=work.starts[:0], shares=None if share is None else work.shares[:0],  # type: ignore[index]
         )  # fmt: skip
-        stays = self._named(self._finished(nobody, local[:0])[0])
-        lost = self._named(self._finished(work._replace(weights=0 * work.weights), local)[0])
-        ended, memory, exchanges = self._finished(work, local)
-        server = self._named(ended)
-        forms = np.concatenate([work.starts, made, stays, lost, server, memory])
-        apart = (forms[:, :-1] @ self._values - forms[:, -1]).astype(float)
-        if not (np.abs(apart) <= CLOSE * (1 + np.abs(forms[:, -1].astype(float)))).all():
+        alone = self._server_forms(self._finish(without_clients, local[:0])[0])
+        unweighted = self._server_forms(self._finish(work._replace(weights=0 * work.weights), local)[0])
+        vectors_after, memory, exchanges = self._finish(work, local)
+        server = self._server_forms(vectors_after)
+        forms = np.concatenate([work.starts, directions, alone, unweighted, server, memory])
+        errors = (forms[:, :-1] @ self._values - forms[:, -1]).astype(float)
+        if not (np.abs(errors) <= CLOSE * (1 + np.abs(forms[:, -1].astype(float)))).all():
             raise self._not_affine()
-        along, own = np.array(made), parts + 1
-        found = (
+        along, end = np.array(directions), parts + 1  # forms of results have no coefficient of a gradient
+        coefficients = (
             work.starts[0, :parts], along[:, parts + 1], along[:, parts], along[:, :parts],
-            stays[:, : len(self.server)], (server - lost)[:, :own], (lost - stays)[:, :own], memory[:, :own],
+            alone[:, : len(self.server)], (server - unweighted)[:, :end], (unweighted - alone)[:, :end],
+            memory[:, :end],
         )  # fmt: skip
-        return Coefficients(*(np.asarray(x) for x in found)), exchanges
+        return Coefficients(*(np.asarray(x) for x in coefficients)), exchanges
 
-    def _named(self, server: Mapping[str, Any]) -> Array:
-        none = self.kind.zeros(len(self._values) + 1)
-        return np.array([np.broadcast_to(server.get(name, none), none.shape) for name in self.server])
+    def _server_forms(self, server: Mapping[str, Any]) -> Array:
+        """The server's vectors in the order of ``self.server``, zero for missing ones."""
+        zero = self.kind.zeros(len(self._values) + 1)
+        return np.array([np.broadcast_to(server.get(name, zero), zero.shape) for name in self.server])
 
-    def _finished(self, work: Work, ends: Any) -> tuple[dict[str, Any], Array, dict[str, Exchange]]:
-        """The server's vectors and the client's memory after a round that it ended at ``ends``."""
+    def _finish(self, work: Work, ends: Any) -> tuple[dict[str, Any], Array, dict[str, Exchange]]:
+        """The server's vectors, the client's memory and exchanges after a round in which it ended at ``ends``."""
         after = finish(self.algorithm, work._replace(recalled={}), ends)
         rows = np.array([rows[0] for rows in after.memory.values()]).reshape(len(after.memory), len(self._values) + 1)
         return {**after.server, "model": after.model}, rows, dict(after.exchanges)
 
 
 @lru_cache(maxsize=64)
-def first_round(algorithm: Algorithm, last: bool) -> tuple[Forms, Coefficients]:
-    """In floats, of a method known to do the same whatever the step sizes, the round and the number of clients."""
-    forms = Forms(algorithm, Setting(rounds=1, cohort=1, local_steps=1, step_size=1.0), FLOATS, last=last, trusted=True)
+def first_round(algorithm: Algorithm, follow_last: bool) -> tuple[Forms, Coefficients]:
+    """Coefficients, in floats, of a method for which they do not depend on step sizes, round or number of clients."""
+    setting = Setting(rounds=1, cohort=1, local_steps=1, step_size=1.0)
+    forms = Forms(algorithm, setting, FLOATS, follow_last=follow_last, trusted=True)
     return forms, forms.next(1)
 
 
-def _elsewhere(*args: Any, **options: Any) -> Any:
+def _gradient_elsewhere(*args: Any, **options: Any) -> Any:
     raise AttributeError("gradients elsewhere are not followed")

@@ -1,4 +1,4 @@
-"""All cohorts a round can draw, each with its probability."""
+"""Lists all cohorts that a round can draw, with their probabilities."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from ..errors import EmpiricsError
 
 LIMIT = 2000
-"""Cohorts enumerated by default."""
+"""Maximum number of cohorts listed by default."""
 
 
 class Cohort(NamedTuple):
-    """Clients in ascending order, how often each counts, and the probability that a round draws them."""
+    """Clients in ascending order, how often each is drawn, and the probability that a round draws this cohort."""
 
     clients: tuple[int, ...]
     counts: tuple[int, ...]
@@ -21,11 +21,11 @@ class Cohort(NamedTuple):
 
 
 def cohorts(sampling: str, cohort: int, shares: Any, limit: int = LIMIT) -> tuple[Cohort, ...]:
-    """Every cohort of a round; probabilities are of the kind of number that ``shares`` are, by which clients are drawn.
+    """Return every cohort of a round; probabilities have the number type of ``shares``, the clients' weights (C,).
 
-    Without replacement all subsets of the cohort's size are equally likely; with replacement a multiset has its
-    multinomial probability; Bernoulli participation leaves every nonempty subset, given that somebody takes part.
-    Refuses to list more than ``limit``.
+    Without replacement, all subsets of size ``cohort`` are equally likely. With replacement, clients are drawn by
+    share, and a multiset has its multinomial probability. Bernoulli participation gives every nonempty subset,
+    conditional on at least one participant. Raises if there are more than ``limit`` cohorts.
     """
     clients, one = len(shares), 0 * shares[0] + 1
     if cohort > clients and sampling != "with_replacement":
@@ -41,25 +41,25 @@ def cohorts(sampling: str, cohort: int, shares: Any, limit: int = LIMIT) -> tupl
             f"exact moments need all cohorts: {many}more than the limit of {limit:,}; "
             "take fewer clients, a cohort closer to 1 or to all, or a higher limit"
         )
-    chance, found = cohort / clients, []
+    rate, listed = cohort / clients, []
     choose = combinations_with_replacement if sampling == "with_replacement" else combinations
     for size in range(1, clients + 1) if sampling == "bernoulli" else (cohort,):
-        for drawn in choose(range(clients), size):
-            chosen = tuple(sorted(set(drawn)))
-            counts = tuple(drawn.count(k) for k in chosen)
+        for draws in choose(range(clients), size):
+            members = tuple(sorted(set(draws)))
+            counts = tuple(draws.count(k) for k in members)
             if sampling == "with_replacement":
                 orders = factorial(cohort) // prod(map(factorial, counts))
-                probability = orders * prod((shares[k] for k in drawn), start=one)
+                probability = orders * prod((shares[k] for k in draws), start=one)
             elif sampling == "bernoulli":
-                probability = chance**size * (1 - chance) ** (clients - size) / (1 - (1 - chance) ** clients)
+                probability = rate**size * (1 - rate) ** (clients - size) / (1 - (1 - rate) ** clients)
             else:
                 probability = one / comb(clients, cohort)
             if probability > 0:
-                found.append(Cohort(chosen, counts, probability))
-    return tuple(found)
+                listed.append(Cohort(members, counts, probability))
+    return tuple(listed)
 
 
 def _choices(clients: int, cohort: int) -> float:
-    """How many subsets there are, exactly where they could be listed; infinite where even their logarithm is large."""
+    """The number of subsets of size ``cohort``; infinite where it would take long to compute exactly."""
     log = lgamma(clients + 1) - lgamma(cohort + 1) - lgamma(clients - cohort + 1)
     return comb(clients, cohort) if log < 500 else inf

@@ -1,6 +1,6 @@
-"""The exact engine: a problem, a method and a setting go in, expectations by the vocabulary's names come out.
+"""The exact engine: returns the expected quantities of a run, by their names in the vocabulary, for any linear method.
 
-Whoever computes the same in another way (in closed form, by all states of a small run) offers ``Moments`` too.
+Other ways to compute them (closed forms, listing all states of a small run) offer the protocol ``Moments`` too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..training.rounds import _row_weights, shares
 from ..training.setting import Setting
 from .coefficients import Forms
 from .cohorts import cohorts
-from .draws import Draw, draw, listed
+from .draws import Draw, draw, draw_of_cohorts
 from .moments import Run
 from .numbers import FLOATS
 from .paths import Clients, layer_of
@@ -28,12 +28,12 @@ Array = np.ndarray[Any, Any]
 
 
 class Moments(Protocol):
-    """What a run of R rounds says, by words of the vocabulary; arrays of floats, of fractions, or of 60 digits.
+    """Expected quantities of a run of R rounds by name, as arrays of floats, fractions or 60-digit numbers.
 
-    ``server[word]`` is read at the server models ``(R + 1, ...)``: before the first round and after every one.
-    ``rounds[word]`` has one entry per round ``(R, ...)``. ``iterations(word)`` is read at the virtual average of all
-    clients, before each of the T local steps of the run, and at the last server model ``(T + 1,)``. A word over clients
-    has them on its last axis.
+    ``server[name]`` is evaluated at the server models ``(R + 1, ...)``, before the first round and after every round.
+    ``rounds[name]`` has one entry per round ``(R, ...)``. ``iterations(name)`` is evaluated at the virtual average of
+    all clients, before each of the T local steps of the run, and at the last server model ``(T + 1,)``. Quantities of
+    clients have the clients on the last axis.
     """
 
     @property
@@ -46,20 +46,20 @@ class Moments(Protocol):
 
 
 class Readings(Moments, Protocol):
-    """Moments, and what they say of all models of a run at once.
+    """``Moments`` with the loss gap at the average iterate.
 
-    ``average_gap`` is the loss gap at the mean of the virtual averages before every local step, of runs in which all
-    clients take part; ``weights`` (numbers) say how much each counts, all equally without them.
+    ``average_gap`` is the loss gap at the mean of the virtual averages before every local step, for runs in which all
+    clients take part; ``weights`` (numbers) weight them, equally by default.
     """
 
     def average_gap(self, weights: Weights | None = None) -> Any: ...
 
 
 def exact_run(problem: Quadratics, method: Algorithm, setting: Setting) -> Run:
-    """The expectation of a run over its noise and its cohorts, exact but for rounding; any linear method.
+    """Return the expectations of a run over gradient noise and cohorts, exact up to rounding.
 
-    Identical clients are followed together, however many there are. Raises ``NotAffineError`` for a method that is not
-    linear and ``EmpiricsError`` for a setting that cannot be followed.
+    Identical clients are followed as one group, so their number costs nothing. Raises ``NotAffineError`` if the method
+    is not linear and ``EmpiricsError`` if the setting is not supported.
 
     >>> from empirics.algorithms import algorithm
     >>> from empirics.problems.quadratics import random_quadratics
@@ -70,40 +70,46 @@ def exact_run(problem: Quadratics, method: Algorithm, setting: Setting) -> Run:
     ((6,), (5,), (16,))
     """
     setting.check_cohort(problem.clients)
-    each = shares(setting, QuadraticFederation(problem))
-    alone, p = _draws_are_unlike(setting, each), problem
-    first = of = np.arange(p.clients)
-    if not alone:  # identical clients make a group
-        told = (p.curvatures.reshape(p.clients, -1), p.minima, p.noise.reshape(p.clients, -1), p.weights, each)
-        _, first, of = np.unique(np.column_stack(told), axis=0, return_index=True, return_inverse=True)
-    sizes = np.bincount(of.ravel()).tolist()
+    client_shares = shares(setting, QuadraticFederation(problem))
+    list_cohorts, p = _must_list_cohorts(setting, client_shares), problem
+    first = group_of = np.arange(p.clients)
+    if not list_cohorts:  # identical clients make a group
+        rows = (p.curvatures.reshape(p.clients, -1), p.minima, p.noise.reshape(p.clients, -1), p.weights, client_shares)
+        _, first, group_of = np.unique(np.column_stack(rows), axis=0, return_index=True, return_inverse=True)
+        group_of = group_of.ravel()
+    sizes = np.bincount(group_of).tolist()
     names = list(p.layers)
-    unlike = setting.client_weight != "uniform" and bool(np.ptp(each))
+    weighted = setting.client_weight != "uniform" and bool(np.ptp(client_shares))
     forms = Forms(method, setting, FLOATS, names, names[0])
-    plain = forms.next(p.clients, each[0] if unlike else None).moves_along(forms.first)
+    shiftable = forms.next(p.clients, client_shares[0] if weighted else None).commutes_with_shifts(forms.initial)
     clients = Clients.of(
         FLOATS, sizes, p.weights[first], p.curvatures[first], p.minima[first], p.noise[first], p.start,
-        layer_of(p.layers, p.dim), centred=plain and not setting.weight_decay and setting.average == "renormalised",
+        layer_of(p.layers, p.dim),
+        centred=shiftable and not setting.weight_decay and setting.average == "renormalised",
     )  # fmt: skip
-    drawn = _listed(problem, setting) if alone else draw(setting.sampling, setting.cohort, sizes, each[first])
-    if forms.exchanges and not drawn.certain:
+    if list_cohorts:
+        cohort = _draw_of_all_cohorts(problem, setting)
+    else:
+        cohort = draw(setting.sampling, setting.cohort, sizes, client_shares[first])
+    run_shares = list(client_shares[first]) if weighted else None
+    if forms.exchanges and not cohort.certain:
         raise EmpiricsError(
             f"{method} averages some layers less often than others: it is followed exactly where all clients take part "
             f"in every round, not {setting.cohort} of {problem.clients}; train such runs instead"
         )
-    return Run(clients, method, setting, drawn, list(each[first]) if unlike else None, of=of.ravel(), layers=p.layers)
+    return Run(clients, method, setting, cohort, run_shares, group_of=group_of, layers=p.layers)
 
 
-def _draws_are_unlike(setting: Setting, each: Array) -> bool:
-    """Whether weights in the average depend on who else was drawn, so that all cohorts must be listed."""
+def _must_list_cohorts(setting: Setting, client_shares: Array) -> bool:
+    """Whether a client's weight in the average depends on the other participants, so that cohorts must be listed."""
     if setting.sampling == "with_replacement":
         return False
-    some = setting.sampling == "bernoulli" or setting.cohort < len(each)
-    return some and (bool(np.ptp(each)) or setting.average == "unbiased")
+    partial = setting.sampling == "bernoulli" or setting.cohort < len(client_shares)
+    return partial and (bool(np.ptp(client_shares)) or setting.average == "unbiased")
 
 
-def _listed(problem: Quadratics, setting: Setting) -> Draw:
+def _draw_of_all_cohorts(problem: Quadratics, setting: Setting) -> Draw:
     federation = QuadraticFederation(problem)
     every = cohorts(setting.sampling, setting.cohort, shares(setting, federation))
     weights = [_row_weights(setting, federation, np.array(c.clients), np.array(c.counts, dtype=float)) for c in every]
-    return listed(every, weights)
+    return draw_of_cohorts(every, weights)

@@ -1,8 +1,8 @@
-"""The kinds of numbers that the exact engine computes with, and arrays of them that a method's hooks take for tensors.
+"""The number types of the exact engine, and arrays of them that a method's hooks can use in place of tensors.
 
-Floats are NumPy's. Fractions are computed as FLINT's rationals, digits as FLINT's balls; both are held in arrays of
-objects. Only + - * / and whole powers occur, so one piece of code serves all of them, and an addition of a float to
-an exact number fails instead of rounding.
+``FLOATS`` are NumPy's; ``FRACTIONS`` are computed as FLINT's rationals and ``DIGITS`` as FLINT's balls, both in arrays
+of objects. Only + - * / and integer powers are used, so the same code serves all of them; adding a float to an exact
+number fails instead of rounding.
 """
 
 from __future__ import annotations
@@ -20,53 +20,45 @@ import torch
 Array = np.ndarray[Any, Any]
 
 BITS = 640
-"""Bits of a ball: a run of 2^40 rounds leaves more than 60 right digits of it."""
+"""Precision of a ball in bits: after a run of 2^40 rounds more than 60 digits are correct."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """``make`` turns a given number into one of this kind, ``give`` turns a result into what callers compute with."""
+    """A number type: ``make`` converts any number to it, ``result`` converts back to what callers compute with."""
 
     name: str
     make: Callable[[Any], Any]
-    give: Callable[[Any], Any]
+    result: Callable[[Any], Any]
 
     @property
     def exact(self) -> bool:
-        """Whether numbers are objects that keep all their digits."""
+        """Whether numbers are exact objects instead of floats."""
         return self is not FLOATS
 
     def zeros(self, *shape: int) -> Array:
-        """An array of zeros."""
         return np.full(shape, self.make(0), dtype=object) if self.exact else np.zeros(shape)
 
     def eye(self, rows: int, columns: int | None = None, k: int = 0) -> Array:
-        """As ``np.eye``; not to be written to."""
+        """As ``np.eye``; the array is shared and must not be changed."""
         unit = _unit(rows, columns, k)
         if not self.exact:
             return unit
         return np.where(unit == 1, self.make(1), self.make(0))
 
     def array(self, values: Any) -> Array:
-        """An array of given numbers."""
+        """Convert numbers with ``make``."""
         if not self.exact:
             return np.asarray(values, dtype=float)
-        given = np.asarray(values, dtype=object)
-        found = np.empty(given.shape, dtype=object)
-        found.ravel()[:] = [self.make(value) for value in given.ravel()]
-        return found
+        return _mapped(self.make, np.asarray(values, dtype=object))
 
-    def given(self, values: Array) -> Array:
-        """An array of results."""
-        if not self.exact or values.dtype != object:
-            return values
-        found = np.empty(values.shape, dtype=object)
-        found.ravel()[:] = [self.give(value) for value in values.ravel()]
-        return found
+    def results(self, values: Array) -> Array:
+        """Convert an array of this kind with ``result``."""
+        return _mapped(self.result, values) if self.exact and values.dtype == object else values
 
     @contextmanager
-    def working(self) -> Iterator[None]:
-        """Within it balls have ``BITS``; what is computed lazily must be read inside."""
+    def precision(self) -> Iterator[None]:
+        """Compute balls with ``BITS`` bits in this block; lazily computed results must be read inside it."""
         if self is not DIGITS:
             yield
             return
@@ -76,11 +68,18 @@ class Kind:
             yield
 
 
+def _mapped(convert: Callable[[Any], Any], values: Array) -> Array:
+    """The array of objects ``convert(value)``."""
+    converted = np.empty(values.shape, dtype=object)
+    converted.ravel()[:] = [convert(value) for value in values.ravel()]
+    return converted
+
+
 @lru_cache(maxsize=256)
 def _unit(rows: int, columns: int | None, k: int) -> Array:
-    found = np.eye(rows, columns, k)
-    found.setflags(write=False)
-    return found
+    unit = np.eye(rows, columns, k)
+    unit.setflags(write=False)
+    return unit
 
 
 def _rational(value: Any) -> Any:
@@ -88,7 +87,7 @@ def _rational(value: Any) -> Any:
 
     if isinstance(value, fmpq):
         return value
-    if hasattr(value, "_mpf_"):  # mpmath's, a whole number times a power of 2
+    if hasattr(value, "_mpf_"):  # an mpmath number, an integer times a power of 2
         sign, digits, power, _ = value._mpf_
         return fmpq((-1) ** sign * int(digits)) * fmpq(2) ** int(power)
     return fmpq(*Fraction(value).as_integer_ratio())
@@ -107,7 +106,7 @@ def _fraction(value: Any) -> Any:
 
 
 def _decimal(value: Any) -> Any:
-    """The middle of a ball, in the digits that mpmath carries at the moment."""
+    """The midpoint of a ball as an mpmath number of mpmath's current precision."""
     import mpmath
     from flint import arb
 
@@ -125,12 +124,13 @@ DIGITS = Kind("digits", _ball, _decimal)
 
 
 DENOMINATORS = (10**3, 10**6, 10**9)
-"""Tried for a number typed as a decimal."""
+"""Limits for the denominator of a short fraction, tried in this order."""
 CLOSE = 1e-15
+"""Relative distance up to which a float is taken for a short fraction."""
 
 
 def fraction(x: float) -> Fraction:
-    """The short fraction that a float was typed as, such as 1/10 for 0.1; else the float itself."""
+    """Return the short fraction close to a float, such as 1/10 for 0.1; the float's exact value if there is none."""
     for most in DENOMINATORS:
         near = Fraction(x).limit_denominator(most)
         if abs(near - Fraction(x)) <= CLOSE * abs(x):
@@ -139,7 +139,7 @@ def fraction(x: float) -> Fraction:
 
 
 def exactly(method: Any, kind: Kind) -> Any:
-    """The same frozen dataclass with its floats, and those of its parts, as numbers of a kind: 0.1 is 1/10."""
+    """Convert the floats in a frozen dataclass and its parts to numbers of an exact kind; 0.1 becomes 1/10."""
     if not kind.exact:
         return method
     if isinstance(method, (float, Fraction)) or hasattr(method, "_mpf_"):
@@ -148,19 +148,19 @@ def exactly(method: Any, kind: Kind) -> Any:
         return tuple(exactly(part, kind) for part in method)
     if not is_dataclass(method) or isinstance(method, type):
         return method
-    made = {field.name: exactly(getattr(method, field.name), kind) for field in fields(method)}
-    changed = {name: part for name, part in made.items() if part is not getattr(method, name)}
+    parts = {field.name: exactly(getattr(method, field.name), kind) for field in fields(method)}
+    changed = {name: part for name, part in parts.items() if part is not getattr(method, name)}
     return replace(method, **changed) if changed else method
 
 
 class Vectors(Array):
-    """An array with the few methods of a tensor that linear hooks use; others raise ``AttributeError``."""
+    """An array with the tensor methods that linear hooks use; other tensor methods raise ``AttributeError``."""
 
     device: Any = None
 
     def expand(self, *shape: int) -> Any:
-        whole = [old if new == -1 else new for new, old in zip(shape[::-1], (*self.shape[::-1], 1), strict=False)]
-        return np.broadcast_to(self, whole[::-1]).view(Vectors)
+        sides = [old if new == -1 else new for new, old in zip(shape[::-1], (*self.shape[::-1], 1), strict=False)]
+        return np.broadcast_to(self, sides[::-1]).view(Vectors)
 
     def clone(self) -> Any:
         return self.copy()
@@ -169,10 +169,11 @@ class Vectors(Array):
         return np.expand_dims(self, axis)
 
     def sum(self, *args: Any, **options: Any) -> Any:
-        found = super().sum(*args, **options)
+        total = super().sum(*args, **options)
         if self.size or self.dtype != object:
-            return found
-        return vectors(np.full(np.shape(found), FRACTIONS.make(0), dtype=object))  # not 0, whose quotients are floats
+            return total
+        # NumPy's sum of no objects is the int 0, whose quotients would be floats.
+        return vectors(np.full(np.shape(total), FRACTIONS.make(0), dtype=object))
 
     def new_tensor(self, values: Any) -> Any:
         return np.array(values, dtype=self.dtype).view(Vectors)
@@ -198,12 +199,12 @@ class Vectors(Array):
 
 
 def vectors(values: Any) -> Any:
-    """The array as a method's hooks see it."""
+    """View values as an array that a method's hooks can use in place of a tensor."""
     return np.asarray(values).view(Vectors)
 
 
 def solve(matrix: Array, right: Array) -> Array:
-    """The solution for a positive definite matrix."""
+    """Solve a linear system with a positive definite matrix."""
     if matrix.dtype != object:
         return np.asarray(np.linalg.solve(matrix, right))
     m = np.concatenate([matrix, right[:, None]], axis=1)

@@ -1,7 +1,7 @@
-"""A named method on given clients in a given kind of number: what a run makes of its models, or its exact moments.
+"""Runs of a method on clients given as numbers or functions, in any kind of number.
 
-``play`` follows a run whose cohorts and noise are given, on losses of any gradient; ``expected`` takes expectations
-over both, on quadratics. Either plays the hooks of ``empirics.algorithms``: no method is written twice.
+``play`` follows a run with given cohorts and noise, on losses with any gradients; ``expected`` takes expectations over
+both, on quadratics. Both call the hooks of ``empirics.algorithms``, so no method is written twice.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Group:
     """``count`` identical clients with the loss ``1/2 (x - minimum)^T curvature (x - minimum)``.
 
     In one dimension all are plain numbers. ``noise`` is the covariance of a stochastic gradient, or its variance in
-    each coordinate; ``weight`` is that of one client, up to a factor.
+    every coordinate; ``weight`` is that of a single client, up to a factor.
     """
 
     curvature: Any
@@ -49,44 +49,44 @@ def expected(
     kind: Kind = FRACTIONS,
     layers: Mapping[str, slice] | None = None,
 ) -> Run:
-    """The exact moments of a run, in fractions by default: see ``Run`` for the quantities it has.
+    """Return the exact moments of a run, in fractions by default; see ``Run`` for its quantities.
 
-    Step sizes of ``setting`` may be fractions; a method's decimals are taken as they are written.
+    Step sizes of ``setting`` may be fractions; decimals in a method are read exactly (0.1 is 1/10).
 
     >>> clients = [Group(curvature=1, minimum=0, noise=1, count=3), Group(2, Fraction(1, 2))]
     >>> setting = Setting(rounds=2, cohort=2, local_steps=2, step_size=Fraction(1, 10))
     >>> expected("fedinit(beta=0.1)", clients, 1, setting).server["distance_sq"][1]
     Fraction(7639, 20000)
     """
-    made = algorithm(method) if isinstance(method, str) else method
+    built = algorithm(method) if isinstance(method, str) else method
     first = np.atleast_1d(np.asarray(start, dtype=object))
     d = len(first)
 
     def matrix(value: Any) -> Any:
-        given = np.asarray(value, dtype=object)
-        return given if given.ndim == 2 else np.diag(np.broadcast_to(given, (d,)))
+        array = np.asarray(value, dtype=object)
+        return array if array.ndim == 2 else np.diag(np.broadcast_to(array, (d,)))
 
     sizes, weights = [group.count for group in groups], kind.array([group.weight for group in groups])
-    bends, noises = ([matrix(getattr(group, name)) for group in groups] for name in ("curvature", "noise"))
+    curvatures, noises = ([matrix(getattr(group, name)) for group in groups] for name in ("curvature", "noise"))
     minima = [np.atleast_1d(np.asarray(group.minimum, dtype=object)) for group in groups]
-    clients = Clients.of(kind, sizes, weights, bends, minima, noises, first, layers=layer_of(layers, d))
-    unlike = any(bool(weight != weights[0]) for weight in weights)
-    alone = clients.weights / clients.number
-    if unlike and setting.sampling != "with_replacement" and setting.cohort < sum(sizes):
+    clients = Clients.of(kind, sizes, weights, curvatures, minima, noises, first, layers=layer_of(layers, d))
+    unequal = any(bool(weight != weights[0]) for weight in weights)
+    shares = clients.weights / clients.counts
+    if unequal and setting.sampling != "with_replacement" and setting.cohort < sum(sizes):
         raise EmpiricsError(
-            "clients that weigh differently need all clients, or draws with replacement; "
+            "clients of different weights need all clients in every round, or sampling with replacement; "
             f"got {setting.cohort} of {sum(sizes)}"
         )
-    drawn = draw(setting.sampling, setting.cohort, sizes, alone, kind)
-    return Run(clients, made, setting, drawn, list(alone) if unlike else None, layers=layers)
+    cohort = draw(setting.sampling, setting.cohort, sizes, shares, kind)
+    return Run(clients, built, setting, cohort, list(shares) if unequal else None, layers=layers)
 
 
 class PlayedRound(NamedTuple):
-    """What is known before a round, and the local models that it makes.
+    """The state before a round, and the local models of the round.
 
-    ``model (d,)``; ``server`` and ``memory`` are what the method remembers by name, ``(d,)`` and ``(C, d)``, with
-    ``last`` among the latter; ``paths (rows, K + 1, d)`` are the local models of the ``clients`` that work, and
-    ``sizes (K,)`` their step sizes. The last entry of a run has none.
+    ``model (d,)`` is the server's; ``server`` and ``memory`` are the method's vectors by name, ``(d,)`` and ``(C, d)``,
+    with ``last`` among the latter; ``paths (rows, K + 1, d)`` are the local models of the ``clients`` that work, and
+    ``sizes (K,)`` their step sizes. The last entry of a run has no clients.
     """
 
     model: Array
@@ -109,10 +109,10 @@ def play(
     number: Callable[[Any], Any] = Fraction,
     layers: Mapping[str, slice] | None = None,
 ) -> list[PlayedRound]:
-    """The run of a method whose cohorts are given, round by round; ``number`` is the type it computes with.
+    """Return the rounds of a run with given cohorts, and its last state; ``number`` is the type it computes with.
 
-    ``gradients`` have one function a client, from its model ``(d,)`` to its gradient. ``noise(round, client, step)`` is
-    added to a gradient.
+    ``gradients`` has one function per client, from its model ``(d,)`` to its gradient. ``noise(round, client, step)``
+    is added to a gradient.
 
     >>> slopes = [lambda x: x - 1, lambda x: 2 * x]
     >>> runs = play("fedavg()", slopes, 0, [(0, 1)], local_steps=2, step_size=Fraction(1, 2))
@@ -120,23 +120,23 @@ def play(
     (array([Fraction(3, 8)], dtype=object), array([Fraction(0, 1), Fraction(1, 2), Fraction(3, 4)], dtype=object))
     """
     kind = FLOATS if number is float else Kind(getattr(number, "__name__", "numbers"), number, number)
-    made = algorithm(method) if isinstance(method, str) else method
+    built = algorithm(method) if isinstance(method, str) else method
     setting = Setting(rounds=max(len(cohorts), 1), cohort=1, local_steps=local_steps, step_size=step_size)
-    player = Player(made, gradients, setting, kind, noise, layers)
-    state, found = player.begin(start), []
+    player = Player(built, gradients, setting, kind, noise, layers)
+    state, rounds = player.begin(start), []
     for cohort in cohorts:
-        state, played = player.next(state, cohort)
-        found.append(played)
-    return [*found, _known(state)]
+        state, played_round = player.next(state, cohort)
+        rounds.append(played_round)
+    return [*rounds, _without_clients(state)]
 
 
-def _known(state: State) -> PlayedRound:
+def _without_clients(state: State) -> PlayedRound:
     server, memory = ({name: np.array(x) for name, x in parts.items()} for parts in (state.server, state.memory))
     return PlayedRound(np.array(state.model), server, memory)
 
 
 class Player:
-    """The training loop on losses whose gradients are given, in any kind of number; equal weights."""
+    """The training loop on losses with given gradients, in any kind of number, with clients of equal weight."""
 
     def __init__(
         self,
@@ -152,12 +152,12 @@ class Player:
         self.noise, self.layers = noise, layers
 
     def begin(self, start: Any) -> State:
-        """Before the first round."""
+        """The state before the first round."""
         model = vectors(self.kind.array(np.atleast_1d(np.asarray(start, dtype=object))))
         return begin(self.method, model, len(self.gradients))
 
     def next(self, before: State, cohort: Sequence[int]) -> tuple[State, PlayedRound]:
-        """The state after a round of this cohort, in which a client may be named more than once, and the round."""
+        """Return the state after a round of this cohort, which may name a client more than once, and the round."""
         try:
             return self._next(before, cohort)
         except (AttributeError, TypeError) as error:
@@ -166,32 +166,34 @@ class Player:
             ) from error
 
     def _next(self, state: State, cohort: Sequence[int]) -> tuple[State, PlayedRound]:
-        known, work = _known(state), self._work(state, cohort)
-        now, paths, velocity = work.starts.clone(), [np.array(work.starts)], 0 * work.starts
+        before, work = _without_clients(state), self._work(state, cohort)
+        models, paths, velocity = work.starts.clone(), [np.array(work.starts)], 0 * work.starts
         momentum, decay = (self.kind.make(x) for x in (self.setting.momentum, self.setting.weight_decay))
         for step, size in enumerate(work.sizes):
-            gradient_at = partial(self._slopes, work, step)
-            direction = self.method.direction(work._replace(step=step), now, gradient_at(now), gradient_at)
-            velocity = momentum * velocity + (direction + decay * now)
-            now = now - size * (direction + decay * now + momentum * velocity if self.setting.nesterov else velocity)
-            paths.append(np.array(now))
-        played = known._replace(clients=tuple(work.clients.tolist()), paths=np.stack(paths, axis=1), sizes=work.sizes)
-        return finish(self.method, work, now), played
+            gradient_at = partial(self._gradients, work, step)
+            direction = self.method.direction(work._replace(step=step), models, gradient_at(models), gradient_at)
+            direction = direction + decay * models
+            velocity = momentum * velocity + direction
+            models = models - size * (direction + momentum * velocity if self.setting.nesterov else velocity)
+            paths.append(np.array(models))
+        clients = tuple(work.clients.tolist())
+        played_round = before._replace(clients=clients, paths=np.stack(paths, axis=1), sizes=work.sizes)
+        return finish(self.method, work, models), played_round
 
-    def _slopes(self, work: Work, step: int, models: Any, objective: Any = None) -> Any:
-        """The clients' gradients at models of their own ``(rows, d)``."""
+    def _gradients(self, work: Work, step: int, models: Any, objective: Any = None) -> Any:
+        """The clients' gradients, each at its own model ``(rows, d)``."""
         if objective is not None:
             raise AttributeError("gradients of another objective are not followed")
-        found = []
+        gradients = []
         for row, client in enumerate(work.clients.tolist()):
-            slope = np.atleast_1d(np.asarray(self.gradients[client](np.array(models[row]))))
-            found.append(slope + self.noise(work.state.round, client, step) if self.noise else slope)
-        return vectors(self.kind.array(found))
+            gradient = np.atleast_1d(np.asarray(self.gradients[client](np.array(models[row]))))
+            gradients.append(gradient + self.noise(work.state.round, client, step) if self.noise else gradient)
+        return vectors(self.kind.array(gradients))
 
     def _work(self, state: State, cohort: Sequence[int]) -> Work:
-        total, named, kind = len(self.gradients), list(cohort), self.kind
-        clients: Any = np.arange(total) if self.method.everyone else np.array(sorted(set(named)))
-        counts = vectors(kind.array([named.count(k) for k in clients.tolist()]))
+        total, draws, kind = len(self.gradients), list(cohort), self.kind
+        clients: Any = np.arange(total) if self.method.everyone else np.array(sorted(set(draws)))
+        counts = vectors(kind.array([draws.count(k) for k in clients.tolist()]))
         starts = vectors(np.broadcast_to(self.method.start(state, clients), (len(clients), len(state.model))))
         steps, sizes = plan(self.method, self.setting, kind, state.round)
         return Work(

@@ -1,4 +1,4 @@
-"""Sampled runs on quadratics in the words of exact ones: what a measurement sees of the expectations computed here."""
+"""Trains quadratics with real sampling and reads the quantities whose expectations the exact engine computes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ..training.setting import Setting
 Array = np.ndarray[Any, Any]
 
 
-class _Watched:
-    """Batches that copy the local models whenever a step begins."""
+class _RecordingBatches:
+    """Minibatches that append a copy of the local models to ``path`` whenever a step begins."""
 
     def __init__(self, batches: Minibatches, models: Tensor, path: list[Array]) -> None:
         self.batches, self.models, self.path = batches, models, path
@@ -32,15 +32,15 @@ class _Watched:
         self.path.append(self.models.numpy().copy())
         return self.batches.at(active, step)
 
-    def part(self, chosen: slice) -> _Watched:
-        return _Watched(self.batches.part(chosen), self.models[chosen], self.path)
+    def part(self, rows: slice) -> _RecordingBatches:
+        return _RecordingBatches(self.batches.part(rows), self.models[rows], self.path)
 
 
 @dataclass(eq=False)
 class Tracing:
-    """An engine that runs the stacked local loop and keeps the local models before, between and after the steps.
+    """An engine that runs the stacked local loop and records the local models before, between and after the steps.
 
-    Of a method with two pieces of local work a round it keeps the first. ``forget`` it between rounds.
+    For methods that train locally twice a round it records the first time. Call ``forget`` between rounds.
     """
 
     path: list[Array] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Tracing:
     ) -> tuple[Tensor, Tensor | None]:
         batches = federation.draw(work.seed, work.state.round, work.clients, work.steps, setting.batch)
         ends, path = work.starts.clone(), list[Array]()
-        first = descend(model, algorithm, setting, work, ends, _Watched(batches, ends, path))
+        first = descend(model, algorithm, setting, work, ends, _RecordingBatches(batches, ends, path))
         self.path = self.path or [*path, ends.numpy().copy()]
         return ends, first
 
@@ -65,10 +65,10 @@ class Tracing:
 
 @dataclass(frozen=True, eq=False)
 class SampledRun:
-    """One run with one seed: readings per server model, per round, and per local step at the average of all clients.
+    """One run with one seed: quantities per server model, per round, and per local step at the average of all clients.
 
-    ``along[word]`` has an array per round, with an entry per step. Where the method lets absent clients rest, what only
-    they would tell (drift, averages over all) is NaN.
+    ``along[name]`` has an array per round, with an entry per step. If absent clients do not train, quantities that
+    need all clients (drift, averages of all) are NaN.
     """
 
     server: Mapping[str, Array]
@@ -78,11 +78,11 @@ class SampledRun:
     averages: Sequence[Array] = ()
 
     def iterations(self, name: str) -> Array:
-        """A reading after every local step counted over all rounds; the last entry is the server's."""
+        """A quantity before every local step of the run, and at the last server model."""
         return np.append(np.concatenate(self.along[name]), self.server[name][-1])
 
     def average_gap(self, weights: Weights | None = None) -> Array:
-        """The loss gap at the mean of the virtual averages before every local step; NaN where absent clients rest."""
+        """The loss gap at the mean of the averages before every local step; NaN if absent clients do not train."""
         assert self.problem is not None
         averages = np.concatenate(self.averages)
         mean = np.array((weights or Weights()).shares(len(averages))) @ averages
@@ -97,7 +97,7 @@ class SampledRun:
 
 
 def sampled(problem: Quadratics, method: Algorithm, setting: Setting, seed: int) -> SampledRun:
-    """Train once and read off the squared gradient and distance, loss gap, divergence and local drift."""
+    """Train once; return squared gradient norm and distance, loss gap, divergence and local drift."""
     tracing = Tracing()
     source = QuadraticFederation(problem)
     models, ends, drift = [problem.start], [np.tile(problem.start, (problem.clients, 1))], list[Any]()

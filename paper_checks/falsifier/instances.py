@@ -72,7 +72,7 @@ class Family(Protocol):
 
     def exactly(self, bound: Bound, instance: Instance, late: bool = False) -> Exactly:
         """The statement in fractions or 60-digit numbers, at the entry where it does worst."""
-        with mpmath.workdps(WORKING), DIGITS.working():
+        with mpmath.workdps(WORKING), DIGITS.precision():
             known, measured, arithmetic = self.exact_values(bound, instance, late)
             counted = by_kind(bound)
             used = {q.name: known[q.name] for q in counted.quantities}

@@ -30,7 +30,7 @@ from empirics.exact import (
     play,
     Tracing,
 )
-from empirics.exact.draws import listed as listed_draw
+from empirics.exact.draws import draw_of_cohorts
 from empirics.exact.sampled import sampled
 from empirics.problems.quadratics import QuadraticFederation, QuadraticModel, Quadratics, random_quadratics
 from empirics.training.rounds import rounds
@@ -74,7 +74,7 @@ def test_every_quantity_equals_plain_loops_in_fractions(method, plan):
                       client_weight="samples")  # fmt: skip
     told = [Group(a, b, d**2, count, weight) for a, b, d, count, weight in groups]
     for kind in (FRACTIONS, DIGITS, FLOATS):
-        with kind.working():
+        with kind.precision():
             run = expected(WRITTEN[method], told, start, setting, kind)
             found = {**run.server, **run.rounds}
             along = {name: run.iterations(name) for name in plain.along}
@@ -114,20 +114,20 @@ def test_a_weighted_mean_of_iterates_is_that_of_plain_loops():
 def test_rounds_that_are_reached_by_squaring_have_the_readings_of_those_that_are_followed(written):
     told = [Group(*given[:2], given[2] ** 2, given[3]) for given in LINE]
     for kind in (FRACTIONS, DIGITS, FLOATS):
-        with kind.working():
+        with kind.precision():
             setting = Setting(9, 2, local_steps=2, step_size=Q(1, 5))
             run = replace(expected(written, told, Q(7, 10), setting, kind), trusted=True)
             near = {"rtol": 0} if kind is FRACTIONS else {"rtol": 1e-9}
             series = {name: x.astype(float) for name, x in (*run.server.items(), *run.rounds.items())}
             states = {"all": slice(None), "last": slice(-2, None), "ends": [0, -2, -1]}
-            for looked, at in states.items():
-                far = replace(run, looked=looked)
+            for selection, at in states.items():
+                far = replace(run, selection=selection)
                 for name, x in far.server.items():
                     np.testing.assert_allclose(x.astype(float), series[name][at], **near, err_msg=name)
-                for name in ("local_drift", "global_step", "gradient_drift") if looked != "ends" else ():
-                    here = slice(-1, None) if looked == "last" else at
+                for name in ("local_drift", "global_step", "gradient_drift") if selection != "ends" else ():
+                    here = slice(-1, None) if selection == "last" else at
                     np.testing.assert_allclose(far.rounds[name].astype(float), series[name][here], **near, err_msg=name)
-            mean = replace(run, looked="mean")
+            mean = replace(run, selection="mean")
             assert float(mean.server["optimality_gap"][0]) == pytest.approx(
                 series["optimality_gap"][:-1].mean(), rel=1e-9
             )
@@ -183,7 +183,7 @@ def test_a_draw_has_the_moments_of_all_its_cohorts(sampling, cohort, shares):
     assert sum(c.probability for c in every) == pytest.approx(1, rel=1e-12)
     whole = cohort == 5 and sampling == "without_replacement"
     weights = [shares[group] if whole else np.array(c.counts) / sum(c.counts) for c in every]
-    wanted, found = listed_draw(every, weights), draw(sampling, cohort, [3, 2], shares)
+    wanted, found = draw_of_cohorts(every, weights), draw(sampling, cohort, [3, 2], shares)
     np.testing.assert_allclose(found.mean[group], wanted.mean, rtol=1e-12)
     np.testing.assert_allclose(found.own[group], wanted.own, rtol=1e-10, atol=1e-15)
     apart = ~np.eye(5, dtype=bool)
@@ -193,7 +193,7 @@ def test_a_draw_has_the_moments_of_all_its_cohorts(sampling, cohort, shares):
         told = FRACTIONS.array([Q(str(share)) for share in shares])
         exactly = draw(sampling, cohort, [3, 2], told, FRACTIONS)
         for one, two in zip(exactly[:3], found[:3], strict=True):
-            np.testing.assert_allclose(FRACTIONS.given(one).astype(float), two, rtol=1e-12, atol=1e-15)
+            np.testing.assert_allclose(FRACTIONS.results(one).astype(float), two, rtol=1e-12, atol=1e-15)
 
 
 def layered(seed):

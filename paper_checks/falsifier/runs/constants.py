@@ -31,12 +31,12 @@ def exact_clients(instance: Mapping[str, Any], kind: Kind = FRACTIONS) -> Client
 
 def constants(instance: Mapping[str, Any], step_size: Any, step_offset: Any = None) -> dict[str, Any]:
     """Every quantity that federation and plan tell, by word; the step sizes are given, as they may be irrational."""
-    c, give = exact_clients(instance), FRACTIONS.give
+    c, give = exact_clients(instance), FRACTIONS.result
     every = range(kinds(instance))
     values = [Fraction(instance[f"curvature_{k}_{i}"]) for k in every for i in range(c.dim)]
     noise = [Fraction(instance[f"noise_{k}"]) for k in every]
-    pulls = (c.curvature @ c.minimum[..., None])[..., 0]
-    apart, at_best = give(c.weights @ (c.minimum * pulls).sum(1) / 2), [give(x) for x in (pulls**2).sum(1)]
+    pulls = (c.curvature @ c.minima[..., None])[..., 0]
+    apart, at_best = give(c.weights @ (c.minima * pulls).sum(1) / 2), [give(x) for x in (pulls**2).sum(1)]
     mean = give(c.weights @ (pulls**2).sum(1))
     optimal = Fraction(instance["floor"]) + apart
     cohort, steps, rounds = (int(instance[name]) for name in ("cohort", "local_steps", "rounds"))
@@ -44,7 +44,7 @@ def constants(instance: Mapping[str, Any], step_size: Any, step_offset: Any = No
         **of_kinds(c.sizes, [give(weight) for weight in c.weights]),
         "smoothness": max(values),
         "strong_convexity": min(values),
-        "pl_constant": smallest_eigenvalue(FRACTIONS.given(c.hessian)),
+        "pl_constant": smallest_eigenvalue(FRACTIONS.results(c.hessian)),
         "gradient_variance": max(noise),
         "client_gradient_variance": noise,
         "heterogeneity": apart,
@@ -78,7 +78,7 @@ def smallest_eigenvalue(matrix: Array) -> Any:
 
 def offset(c: Clients, factor: Any) -> Any:
     """The smallest G^2 with ``sum_k p_k ||grad F_k||^2 <= G^2 + factor ||grad F||^2`` everywhere; infinite if none."""
-    gradients = -(c.curvature @ c.minimum[..., None])[..., 0]
+    gradients = -(c.curvature @ c.minima[..., None])[..., 0]
     excess = factor * (c.hessian @ c.hessian) - (c.weights[:, None, None] * (c.curvature @ c.curvature)).sum(0)
     pulls, constant = c.weights @ (c.curvature @ gradients[..., None])[..., 0], c.weights @ (gradients**2).sum(1)
     if not excess.any() and not pulls.any():

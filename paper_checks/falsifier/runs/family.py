@@ -355,7 +355,7 @@ def _run(bound: Bound, instance: Mapping[str, Any], clients: Clients, looked_at:
     plan = tables.setting(instance)
     trusted = _known(bound)
     looked_at = looked_at if plan.step_offset is None and trusted else ""
-    share = clients.weights / clients.number
+    share = clients.weights / clients.counts
     drawn = draw(plan.sampling, plan.cohort, clients.sizes, share, clients.kind)
     fixed = not keeps_state(bound.about) and not clients.kind.exact
     known = first_round(method, last) if fixed else None
@@ -378,8 +378,8 @@ def _settled(bound: Bound, table: Instance, problem: Quadratics) -> Instance:
     if table["step_size"] <= 0:
         return table
     run = _run(bound, {**table, "relaxation": 0.0}, clients_of(table, problem))
-    run = replace(run, algorithm=fedavg, last=False, known=first_round(fedavg, False))
-    if not np.isfinite(run.opening.round.affine[0]).all():
+    run = replace(run, algorithm=fedavg, follow_last=False, fixed_round=first_round(fedavg, False))
+    if not np.isfinite(run.opening.moment_map.affine[0]).all():
         return table
     away = max(run.stationary(), 0.0) ** 0.5
     return _started(table, problem, away) if np.isfinite(away) else table
