@@ -309,14 +309,8 @@ def _object(value: Any, read: Callable[[str], Any]) -> Any:
 
 PLAN = tuple(field.name for field in fields(Setting))
 SHARED = (
-    "problem",
-    "clients",
-    "partition",
-    "augment",
-    "measure",
-    "every",
-    "device",
-    *(n for n in PLAN if n != "rounds"),
+    *("problem", "clients", "partition", "augment", "measure", "every", "device"),
+    *(name for name in PLAN if name != "rounds"),
 )
 """The options that a kept run depends on; the number of rounds is not one of them, as no step depends on it."""
 
@@ -327,11 +321,7 @@ def _keeper(args: Namespace) -> Keeper:
     files = digests([args.problem, args.partition, args.algorithm, *args.compare])
     keeper = Keeper(args.keep_state, {**options, "files": files}, computing())
     if keeper.others:
-        changed = ", ".join(keeper.others)
-        print(
-            f"fedbounds: {args.keep_state} was kept with other versions of {changed}: last bits may differ",
-            file=sys.stderr,
-        )
+        remark([f"{args.keep_state} was kept with other versions of {', '.join(keeper.others)}: last bits may differ"])
     return keeper
 
 
@@ -356,9 +346,7 @@ def _default_measurements(problem: FederatedProblem) -> list[Measurement]:
     return [measurement(name) for name in names]
 
 
-def _finish(
-    run: Run, bar: Progress, rows: list[Row], earlier: Sequence[Row] = ()
-) -> tuple[dict[str, float] | None, str]:
+def _finish(run: Run, bar: Progress, rows: list[Row], earlier: Sequence[Row]) -> tuple[dict[str, float] | None, str]:
     """Add the rows of a run as they are measured; return its last numbers (None if it diverged) and a line on them.
 
     ``earlier`` are the rows before the round from which the run is continued.
@@ -405,11 +393,7 @@ def last_numbers(trained: Trained, command: str) -> list[dict[str, Any]]:
     """The data that ``train --json`` prints: by method the last numbers of every seed, null where it diverged."""
     diverging = {(row.algorithm, row.seed) for row in trained.rows if row.quantity in ("diverged", "diverges")}
     return [
-        {
-            "algorithm": method,
-            "seeds": list(runs),
-            "diverges": [(method, seed) in diverging for seed in range(len(runs))],
-        }
+        {"algorithm": method, "seeds": list(runs), "diverges": [(method, s) in diverging for s in range(len(runs))]}
         for method, runs in trained.ends.items()
     ]
 

@@ -15,7 +15,7 @@ from bounds.weights import Weights
 from ..algorithms.algorithm import Algorithm
 from ..errors import EmpiricsError
 from ..problems.quadratics import QuadraticFederation, Quadratics
-from ..training.rounds import _row_weights, shares
+from ..training.rounds import average_weights, shares
 from ..training.setting import Setting
 from .coefficients import Forms
 from .cohorts import cohorts
@@ -111,5 +111,7 @@ def _must_list_cohorts(setting: Setting, client_shares: Array) -> bool:
 def _draw_of_all_cohorts(problem: Quadratics, setting: Setting) -> Draw:
     federation = QuadraticFederation(problem)
     every = cohorts(setting.sampling, setting.cohort, shares(setting, federation))
-    weights = [_row_weights(setting, federation, np.array(c.clients), np.array(c.counts, dtype=float)) for c in every]
+    weights = [
+        average_weights(setting, federation, np.array(c.clients), np.array(c.counts, dtype=float)) for c in every
+    ]
     return draw_of_cohorts(every, weights)

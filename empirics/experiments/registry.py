@@ -135,10 +135,10 @@ def _defaults(function: ast.FunctionDef, setting: str = "") -> dict[str, Any]:
 
 
 def _fields(node: ast.ClassDef) -> dict[str, Any]:
-    """The defaults of a dataclass's fields, as far as literal, and those in its ``USUAL``."""
+    """The defaults of a dataclass's fields, as far as literal, and those in its ``DEFAULTS``."""
     fields = (field for field in node.body if isinstance(field, ast.AnnAssign) and field.value is not None)
     found = _literals((ast.unparse(field.target), field.value) for field in fields)
-    return {**found, **found.pop("USUAL", {})}
+    return {**found, **found.pop("DEFAULTS", {})}
 
 
 def _literals(pairs: Iterable[tuple[str, ast.expr | None]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""From a data set and a partition to a federation with model-ready tensors and the tests the papers need."""
+"""Makes a federation with model inputs and test sets from a data set and a partition."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from .federation import Federation
 from .partitions import ByGroup, partition as read_partition, Split
 
 BEYOND_ONE = "beyond one"
+"""Value of ``standardise``: only if features leave [-1, 1]."""
 LOCAL_TESTS = ("none", "held_out", "matched", "groups")
 
 
 @dataclass(frozen=True, eq=False)
 class FederatedData:
-    """What a run needs: who trains on what, the common test set, and every client's own test samples, if asked for.
+    """A federation for training, the common test set as one client, and the clients' own test samples, if any.
 
-    ``test`` holds model inputs of the common test set in one client; ``local_test`` has the same clients as ``train``.
+    ``local_test`` has the same clients as ``train``.
     """
 
     data: Dataset
@@ -54,23 +55,23 @@ def federate(
     augment: CropFlip | str | None = None,
     dtype: torch.dtype | None = None,
 ) -> FederatedData:
-    """Deal ``data`` to ``clients`` by ``partition`` (both may be written as text).
+    """Split ``data`` over ``clients`` by ``partition`` (both may be text); return the federation and its test sets.
 
     ``clients=None`` takes every group of a partition by group. ``local_test``: ``"held_out"`` keeps ``test_share`` of
-    every client's samples for its test (of sequences the last, without windows that reach into training);
+    every client's samples for its test (the last ones of sequences, without windows that overlap training);
     ``"matched"`` draws from the common test set with the client's label shares (FedCOG); ``"groups"`` takes the samples
-    of the client's group in the test set. ``standardise`` moves real features to mean 0 and variance 1 (``"beyond
-    one"``: only if they leave [-1, 1]) over the samples that clients train on. ``intercept``
-    appends a constant feature, ``flat`` flattens images, both for linear models. Floats become ``dtype`` (None: float64
-    for real features, float32 for what is prepared by batch).
+    of the client's group in the test set. ``standardise`` scales real features to mean 0 and variance 1 over the
+    samples that clients train on (``"beyond one"``: only if they leave [-1, 1]). ``intercept`` appends a constant
+    feature and ``flat`` flattens images, both for linear models. Floats become ``dtype`` (None: float64 for real
+    features, float32 for inputs that are prepared by batch).
 
     Raises:
-        EmpiricsError: if data, partition and options do not go together; the message says which of them.
+        EmpiricsError: if data, partition and options do not go together.
 
-    >>> held = federate("iris", "dirichlet(0.7, least=4)", clients=5, seed=3, local_test="held_out", intercept=True)
-    >>> held.train.clients, int(held.train.client_sizes.sum() + held.local_test.client_sizes.sum())
+    >>> parts = federate("iris", "dirichlet(0.7, least=4)", clients=5, seed=3, local_test="held_out", intercept=True)
+    >>> parts.train.clients, int(parts.train.client_sizes.sum() + parts.local_test.client_sizes.sum())
     (5, 150)
-    >>> inputs, targets = held.train.samples(client=2)  # (samples, features and a constant), (samples,)
+    >>> inputs, targets = parts.train.samples(client=2)  # (samples, features and a constant), (samples,)
     >>> inputs.shape[1], targets.dtype
     (5, torch.int64)
     """
@@ -82,8 +83,8 @@ def federate(
     must(local_test in LOCAL_TESTS, "local_test", f"one of {', '.join(LOCAL_TESTS)}", local_test)
     if clients is None:
         if not isinstance(split, ByGroup):
-            raise EmpiricsError(f"{split} needs clients=N (only by_group() has a number of its own)")
-        clients = len(split.everyone(data))
+            raise EmpiricsError(f"{split} needs clients=N (only by_group() determines the number)")
+        clients = len(split.large_groups(data))
     recipe = _recipe(data, augment, flat, intercept, dtype)
     parts = split(data, clients, seed)
     tests: list[np.ndarray] | None = None
@@ -91,32 +92,32 @@ def federate(
         parts, tests = held_out(data, parts, test_share, seed)
     if standardise:
         trained = np.unique(np.concatenate(parts))  # some may be held out, or belong to no client
-        seen = None if len(trained) == len(data) else trained
-        if standardise != BEYOND_ONE or np.abs(data.inputs if seen is None else data.inputs[seen]).max() > 1:
-            data = data.standardised(seen)
+        rows = None if len(trained) == len(data) else trained
+        if standardise != BEYOND_ONE or np.abs(data.inputs if rows is None else data.inputs[rows]).max() > 1:
+            data = data.standardised(rows)
     train = _federation(data, parts, recipe)
     common = None if data.test is None else _federation(data.test, [np.arange(len(data.test))], recipe)
-    own = None if tests is None else _holding(train, tests)
+    local = None if tests is None else _with_parts(train, tests)
     if local_test in ("matched", "groups"):
         if data.test is None or common is None:
             raise EmpiricsError(f"{data} has no test set to take {local_test} tests from: use local_test='held_out'")
-        chosen = _matched(data, parts, seed) if local_test == "matched" else _own_groups(data, split, clients, seed)
-        own = _holding(common, chosen)
-    return FederatedData(data, split, seed, train, common, own)
+        tests = _matched(data, parts, seed) if local_test == "matched" else _group_tests(data, split, clients, seed)
+        local = _with_parts(common, tests)
+    return FederatedData(data, split, seed, train, common, local)
 
 
 def everything(data: Dataset, *, flat: bool, intercept: bool, dtype: torch.dtype | None = None) -> Federation:
-    """All samples of ``data`` in their order, with a single client; the options are those of ``federate``."""
+    """Return a federation of one client with all samples of ``data`` in their order; options as in ``federate``."""
     return _federation(data, [np.arange(len(data))], _recipe(data, None, flat, intercept, dtype))
 
 
 def held_out(
     data: Dataset, parts: list[np.ndarray], share: float, seed: int
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Every client's samples cut in two: (training, test), at least one sample each.
+    """Split every client's samples in two, (training, test), with at least one sample each.
 
-    Where samples overlap their neighbours (windows of a text), the last ones are the test, and those before it that
-    reach into it are dropped.
+    If samples overlap their neighbours (windows of a text), the last ones are the test, and samples before them that
+    overlap the test are dropped.
     """
     must(0 < share < 1, "test_share", "above 0 and below 1", share)
     train, test = [], []
@@ -127,8 +128,8 @@ def held_out(
             last = ordered[len(part) - count :]
             kept = ordered[ordered < last[0] - data.overlap]
         else:
-            mixed = stream(seed, "held out", client=k).permutation(part)
-            kept, last = mixed[count:], mixed[:count]
+            shuffled = stream(seed, "held out", client=k).permutation(part)
+            kept, last = shuffled[count:], shuffled[:count]
         if not len(kept):
             raise EmpiricsError(f"client {k} has {len(part)} samples, too few to hold out {share:g} of them")
         train.append(kept)
@@ -137,17 +138,17 @@ def held_out(
 
 
 def matched(labels: np.ndarray, counts: np.ndarray, seed: int, client: int) -> np.ndarray:
-    """As many samples of a test set as can be drawn without repetition with the class shares of ``counts``.
+    """The largest subset of a test set, drawn without repetition, that has the class shares of ``counts``.
 
-    Every class gets the share rounded down, so a class with a tiny share may be left out.
+    Class sizes are rounded down, so a class with a tiny share may be left out.
     """
     shares = counts / counts.sum()
-    have = np.bincount(labels, minlength=len(counts))
-    wanted = shares > 0
-    size = np.min(have[wanted] / shares[wanted])
+    available = np.bincount(labels, minlength=len(counts))
+    present = shares > 0
+    total = np.min(available[present] / shares[present])
     rng = stream(seed, "matched test", client=client)
-    taken = np.floor(shares * size + 1e-9).astype(np.int64)
-    return np.concatenate([rng.permutation(np.flatnonzero(labels == c))[: taken[c]] for c in np.flatnonzero(taken)])
+    sizes = np.floor(shares * total + 1e-9).astype(np.int64)
+    return np.concatenate([rng.permutation(np.flatnonzero(labels == c))[: sizes[c]] for c in np.flatnonzero(sizes)])
 
 
 def _matched(data: Dataset, parts: list[np.ndarray], seed: int) -> list[np.ndarray]:
@@ -160,14 +161,14 @@ def _matched(data: Dataset, parts: list[np.ndarray], seed: int) -> list[np.ndarr
     return [matched(common, count, seed, k) for k, count in enumerate(counts)]
 
 
-def _own_groups(data: Dataset, split: Split, clients: int, seed: int) -> list[np.ndarray]:
-    """Test samples of every client's own group."""
+def _group_tests(data: Dataset, split: Split, clients: int, seed: int) -> list[np.ndarray]:
+    """The test samples of every client's group."""
     if not isinstance(split, ByGroup) or data.test is None or data.test.groups is None:
         raise EmpiricsError(f"local_test='groups' needs by_group() and a test set with groups; got {split} of {data}")
-    chosen = [np.flatnonzero(data.test.groups == g) for g in split.chosen(data, clients, seed)]
-    if empty := [k for k, part in enumerate(chosen) if not len(part)]:
+    tests = [np.flatnonzero(data.test.groups == g) for g in split.client_groups(data, clients, seed)]
+    if empty := [k for k, part in enumerate(tests) if not len(part)]:
         raise EmpiricsError(f"client {empty[0]} of {data} has no sample in the test set: use local_test='held_out'")
-    return chosen
+    return tests
 
 
 def _recipe(
@@ -183,7 +184,7 @@ def _recipe(
 
 
 def _federation(data: Dataset, parts: list[np.ndarray], recipe: Recipe) -> Federation:
-    """Tensors that are ready now, prepared by batch where they are small integers or are augmented."""
+    """A federation whose model inputs are made now, or by batch if they are small integers or are augmented."""
     inputs, dtype = tensor(data.inputs), recipe.dtype or torch.float32
     targets, ready = tensor(data.targets), data.prepare is None and recipe.augment is None
     if ready and inputs.is_floating_point():
@@ -195,12 +196,12 @@ def _federation(data: Dataset, parts: list[np.ndarray], recipe: Recipe) -> Feder
 
 
 def tensor(array: np.ndarray) -> Tensor:
-    """The array as a tensor, sharing its memory where NumPy lets it be written to."""
+    """The array as a tensor, which shares its memory if the array is writeable."""
     ready = np.ascontiguousarray(array)
     return torch.from_numpy(ready if ready.flags.writeable else ready.copy())
 
 
-def _holding(federation: Federation, parts: list[np.ndarray]) -> Federation:
-    """The same pool dealt in another way."""
-    dealt = Federation.of(federation.inputs, federation.targets, parts)
-    return replace(federation, members=dealt.members, offsets=dealt.offsets)
+def _with_parts(federation: Federation, parts: list[np.ndarray]) -> Federation:
+    """The federation with its pool split in another way."""
+    other = Federation.of(federation.inputs, federation.targets, parts)
+    return replace(federation, members=other.members, offsets=other.offsets)

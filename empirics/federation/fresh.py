@@ -1,4 +1,4 @@
-"""Samples used once: every round takes the next ones of every client, as theorems on disjoint rounds ask."""
+"""Samples that are used once: every round takes each client's next samples, as theorems on disjoint rounds require."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from .shuffles import orders
 
 @dataclass(frozen=True, eq=False)
 class Fresh(Federation):
-    """A federation that deals ``per_round`` new samples of a client to every round, in one shuffled order a run."""
+    """A federation whose every round uses ``per_round`` new samples of a client, in one shuffled order per run."""
 
     per_round: int = 1
 
     @classmethod
     def from_(cls, federation: Federation, per_round: int) -> Fresh:
-        """The same samples; a round takes ``per_round`` of every client, such as local steps times batch."""
+        """Make one of a federation; ``per_round`` is at least local steps times batch."""
         if type(federation) is not Federation or federation.recipe is not None:
-            raise EmpiricsError("fresh samples need a plain federation, whose samples are ready")
+            raise EmpiricsError("fresh samples need a federation whose inputs are ready, without preparation by batch")
         must(per_round >= 1, "per_round", ">= 1", per_round)
         return cls(federation.inputs, federation.targets, federation.members, federation.offsets, per_round=per_round)
 
     def draw(self, seed: int, round_: int, clients: np.ndarray, steps: np.ndarray, batch: int) -> Batches:
-        """The batches of a round, none of whose samples another round of the same seed has."""
+        """The minibatches of a round, which share no samples with other rounds of the same seed."""
         most, sizes = int(steps.max()), self.client_sizes[clients]
         if most * batch > self.per_round:
             raise EmpiricsError(f"{most} steps of batch {batch} take more than the {self.per_round} samples of a round")

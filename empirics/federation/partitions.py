@@ -1,9 +1,9 @@
-"""Who holds which samples.
+"""Partitions of a data set over clients.
 
-A ``Split`` hands out samples, as lists of sample numbers for ``Federation.of``: what the papers' experiments do. Some
-(``Iid``, ``DirichletReplaced``) also give every client a *distribution* over a pool, from which it draws with
-replacement: the pool is the population, for exact risks. ``PARTITIONS`` names them all; ``partition("dirichlet(0.1)")``
-reads one.
+A ``Split`` returns the sample indices of every client, as in the papers' experiments. Some (``Iid``,
+``DirichletReplaced``) also give every client a *distribution* over a pool, from which it draws with replacement; the
+pool is then the population, with exact risks. ``PARTITIONS`` lists them by name; ``partition("dirichlet(0.1)")`` makes
+one from text.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from ..data.dataset import Dataset
 from ..errors import EmpiricsError
 from ..numbers import must
 from ..streams import stream
-from .split import apportioned, cut, Limits, members, Split
+from .split import apportion, cut, Limits, members, Split
 
 SKEW = Domain(">= 0 and < 50", low=0, high=50, open_high=True)
 CONCENTRATION = Domain("> 0 and <= 1e+100", low=0, high=1e100, open_low=True)
-"""A Dirichlet law can be drawn from: shares are long equal where sums of its parameter overflow."""
+"""Parameters of a Dirichlet law; shares become equal long before sums of the parameter overflow."""
 
-# ---- whatever the samples are: equal sizes, or skewed ones ----
+# ---- at random: equal or skewed sizes ----
 
 
 @dataclass(frozen=True)
 class Iid(Split):
-    """Shuffled and cut evenly, sizes differ by one at most; of a pool, everybody draws uniformly from the whole."""
+    """Shuffles the samples and cuts them evenly (sizes differ by at most one); the distribution is uniform."""
 
     word = "iid"
     identical: ClassVar[bool] = True
@@ -46,7 +46,7 @@ class Iid(Split):
 
 @dataclass(frozen=True)
 class LogNormalSizes(Split):
-    """Sizes proportional to ``exp(sigma z_k)`` with normal ``z_k`` of client k: beyond ``least``, a log-normal law."""
+    """Random samples, with sizes of log-normal law: ``least`` plus a part proportional to ``exp(sigma z_k)``."""
 
     sigma: float = 1.0
     least: int = 1
@@ -60,7 +60,7 @@ class LogNormalSizes(Split):
 
 @dataclass(frozen=True)
 class PowerLawSizes(Split):
-    """Sizes proportional to ``rank^-exponent`` beyond ``least``; which client has which rank is drawn."""
+    """Random samples, with sizes of ``least`` plus a part proportional to ``rank^-exponent``, ranks at random."""
 
     exponent: float = 1.0
     least: int = 1
@@ -73,10 +73,10 @@ class PowerLawSizes(Split):
 
 
 def _of_sizes(data: Dataset, weights: np.ndarray, least: int, seed: int) -> list[np.ndarray]:
-    """Shuffled and cut into pieces of sizes by ``weights``, each at least ``least``."""
+    """Shuffle the samples and cut them into parts of at least ``least``, with sizes by ``weights``."""
     count = len(weights) * least
     must(count <= len(data), f"{len(weights)} clients times least {least}", f"at most {len(data)} in {data}", count)
-    return cut(stream(seed, "sizes split").permutation(len(data)), apportioned(len(data), weights, least))
+    return cut(stream(seed, "sizes split").permutation(len(data)), apportion(len(data), weights, least))
 
 
 # ---- by class: sorted, a number of classes per client, shards ----
@@ -84,7 +84,7 @@ def _of_sizes(data: Dataset, weights: np.ndarray, least: int, seed: int) -> list
 
 @dataclass(frozen=True)
 class Sorted(Split):
-    """Sorted by ``"label"`` or ``"group"`` (a genre, say), then cut evenly in that order: FedALS's non-iid split."""
+    """Sorts by ``"label"`` or ``"group"`` (such as a genre) and cuts evenly in that order: FedALS's non-iid split."""
 
     by: str = "label"
     word = "sorted"
@@ -96,11 +96,11 @@ class Sorted(Split):
 
 @dataclass(frozen=True)
 class ClassesPerClient(Split):
-    """Every client holds ``classes`` of the classes; the samples of a class are split evenly among those who hold it.
+    """Gives every client samples of ``classes`` classes; a class is split evenly among the clients that have it.
 
-    ``layout="blocks"`` is FedCOG's NIID-2: the classes fall into consecutive blocks and client i holds block i modulo
-    their number. ``layout="random"`` deals classes round after round, each round in a drawn order, so that classes are
-    held equally often, give or take one. With few clients some classes are not held, and their samples not used.
+    ``layout="blocks"`` is FedCOG's NIID-2: consecutive blocks of classes, and client i has block i modulo their number.
+    ``layout="random"`` gives classes in random order such that each has equally many clients, up to one. With few
+    clients some classes are not used.
     """
 
     classes: int = 2
@@ -110,14 +110,15 @@ class ClassesPerClient(Split):
 
     def deal(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
         must(self.classes <= data.classes, "classes per client", f"at most {data.classes} in {data}", self.classes)
-        held = self._drawn(data, clients, seed) if self.layout == "random" else self._blocks(data, clients)
+        random = self.layout == "random"
+        classes_of = self._random_classes(data, clients, seed) if random else self._blocks(data, clients)
         pools = members(data.labels, data.classes, stream(seed, "classes split"))
         parts: list[list[np.ndarray]] = [[] for _ in range(clients)]
         for c, pool in enumerate(pools):
-            holders = np.flatnonzero((held == c).any(axis=1))
-            must(len(holders) <= len(pool), f"clients of class {c} of {data}", f"at most {len(pool)}", len(holders))
-            pieces = np.array_split(pool, len(holders)) if len(holders) else []
-            for k, piece in zip(holders, pieces, strict=True):
+            owners = np.flatnonzero((classes_of == c).any(axis=1))
+            must(len(owners) <= len(pool), f"clients of class {c} of {data}", f"at most {len(pool)}", len(owners))
+            pieces = np.array_split(pool, len(owners)) if len(owners) else []
+            for k, piece in zip(owners, pieces, strict=True):
                 parts[k].append(piece)
         return [np.concatenate(pieces) for pieces in parts]
 
@@ -127,22 +128,22 @@ class ClassesPerClient(Split):
         blocks = np.arange(data.classes).reshape(-1, self.classes)
         return blocks[np.arange(clients) % len(blocks)]
 
-    def _drawn(self, data: Dataset, clients: int, seed: int) -> np.ndarray:
-        """Classes of every client ``(clients, classes)``, none twice for one client."""
+    def _random_classes(self, data: Dataset, clients: int, seed: int) -> np.ndarray:
+        """Different classes for every client ``(clients, classes)``, sorted."""
         rng = stream(seed, "classes held")
-        held = np.zeros((clients, data.classes), dtype=bool)
         counts = np.zeros(data.classes, dtype=np.int64)
-        for k in range(clients):
+        rows = []
+        for _ in range(clients):
             order = rng.permutation(data.classes)
-            chosen = order[np.argsort(counts[order], kind="stable")][: self.classes]
-            held[k, chosen] = True
-            counts[chosen] += 1
-        return np.nonzero(held)[1].reshape(clients, self.classes)
+            rarest = order[np.argsort(counts[order], kind="stable")][: self.classes]
+            rows.append(np.sort(rarest))
+            counts[rarest] += 1
+        return np.stack(rows)
 
 
 @dataclass(frozen=True)
 class Shards(Split):
-    """Sorted by label, cut into equal shards, ``per_client`` of them dealt to each at random (McMahan et al. 2017)."""
+    """Sorts by label and cuts into equal shards, of which every client gets ``per_client`` (McMahan et al. 2017)."""
 
     per_client: int = 2
     word = "shards"
@@ -157,7 +158,7 @@ class Shards(Split):
 
 
 def _in_order(data: Dataset, by: str, seed: int) -> np.ndarray:
-    """Sample numbers sorted by label or group, in drawn order within each."""
+    """Sample indices sorted by label or group, in random order within each."""
     keys = data.labels if by == "label" else data.groups
     if keys is None:
         raise EmpiricsError(f"{data} has no groups to sort by")
@@ -169,15 +170,15 @@ def _in_order(data: Dataset, by: str, seed: int) -> np.ndarray:
 
 TRIES = 1000
 HOPELESS = ((1, 100), (5, 15))
-"""Draws after which it is given up, where each left some clients too small: that none is too small then has a chance
-of some exp(-20) a draw or less."""
+"""Pairs (n, m): give up if each of n draws left m or more clients too small; the chance that a further draw succeeds
+is then about exp(-20) or less."""
 
 
 @dataclass(frozen=True)
 class Dirichlet(Split):
-    """For every class, shares of the clients from a symmetric Dirichlet law; samples are dealt once.
+    """Splits every class by shares of the clients from a symmetric Dirichlet law.
 
-    As FedCOG's code does (NIID-1): classes come in turn; who already holds ``samples / clients`` gets nothing more; and
+    As in FedCOG's code (NIID-1), a client that has ``samples / clients`` samples gets nothing of further classes, and
     all is drawn again until the smallest client has ``least`` samples.
     """
 
@@ -205,15 +206,17 @@ class Dirichlet(Split):
     def _try(
         self, labels: np.ndarray, classes: int, clients: int, rng: np.random.Generator
     ) -> tuple[np.ndarray, list[list[np.ndarray]]]:
-        """One draw: how many samples every client gets, and by class the clients' pieces (none where a client gets too
-        few, or where no client that may still take a class has a share in it)."""
+        """One draw: every client's number of samples, and by class the clients' samples.
+
+        The latter is empty if a client gets too few samples, or if all clients with a share of a class are full.
+        """
         cap, sizes, cuts = len(labels) / clients, np.zeros(clients, dtype=np.int64), []
         pools = members(labels, classes, rng)
         for pool in pools:
             shares = rng.dirichlet(np.full(clients, self.alpha)) * (sizes < cap)
             if not shares.sum() > 0:
                 return np.zeros(clients, dtype=np.int64), []
-            # A cumulative sum that ends just below one must not leave a sample to those who get nothing.
+            # A cumulative sum may end just below one; clients with a share of zero must still get no sample.
             ends = np.floor(np.cumsum(shares / shares.sum()) * len(pool) + 1e-9).astype(np.int64)[:-1]
             sizes += np.diff(ends, prepend=0, append=len(pool))
             cuts.append(ends)
@@ -224,12 +227,12 @@ class Dirichlet(Split):
 
 @dataclass(frozen=True)
 class DirichletReplaced(Split):
-    """For every client, a class prior from a symmetric Dirichlet law, and as many labels drawn from it as others have.
+    """Draws every client's labels from a class prior of its own, which has a symmetric Dirichlet law (FedInit's split).
 
-    ``alpha`` below one makes most clients see few classes; as it grows they become similar. Of a pool, every client
-    draws by such a prior, uniformly within a class. FedInit's split: a label takes the next sample of its class, and a
-    class that is used up starts again. So sizes are equal (samples / clients, rounded down), clients may share samples,
-    and some samples are left out. Client k's prior depends on (seed, k) alone.
+    With ``alpha`` below one most clients have few classes; as it grows they become similar. Every label takes the next
+    sample of its class, and starts again when the class is used up. So sizes are equal (samples / clients, rounded
+    down), clients may share samples, and some samples are left out. The distribution over a pool is the prior, uniform
+    within a class. Client k's prior depends on (seed, k) alone.
     """
 
     alpha: float
@@ -239,16 +242,16 @@ class DirichletReplaced(Split):
 
     def deal(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
         pools = members(data.labels, data.classes, stream(seed, "class pools"))
-        held = np.array([len(pool) > 0 for pool in pools])
+        present = np.array([len(pool) > 0 for pool in pools])
         used = np.zeros(data.classes, dtype=np.int64)
         size = len(data) // clients
         parts = []
         for k in range(clients):
             rng = stream(seed, "replaced split", client=k)
-            counts = rng.multinomial(size, self._prior(rng, held))
-            taken = [pools[c][(used[c] + np.arange(counts[c])) % len(pools[c])] for c in np.flatnonzero(counts)]
+            counts = rng.multinomial(size, self._prior(rng, present))
+            samples = [pools[c][(used[c] + np.arange(counts[c])) % len(pools[c])] for c in np.flatnonzero(counts)]
             used += counts
-            parts.append(rng.permutation(np.concatenate(taken)))
+            parts.append(rng.permutation(np.concatenate(samples)))
         return parts
 
     def shares(self, labels: np.ndarray, clients: int, seed: int) -> np.ndarray:
@@ -256,43 +259,43 @@ class DirichletReplaced(Split):
         priors = (self._prior(stream(seed, "class prior", client=k), counts > 0) for k in range(clients))
         return np.stack([(prior / np.maximum(counts, 1))[labels] for prior in priors])
 
-    def _prior(self, rng: np.random.Generator, held: np.ndarray) -> np.ndarray:
-        """A client's shares of the classes; those that no client holds get none."""
-        prior = np.zeros(len(held))
-        prior[held] = rng.dirichlet(np.full(held.sum(), self.alpha))
+    def _prior(self, rng: np.random.Generator, present: np.ndarray) -> np.ndarray:
+        """A client's shares of the classes, zero for classes that are not ``present``."""
+        prior = np.zeros(len(present))
+        prior[present] = rng.dirichlet(np.full(present.sum(), self.alpha))
         return prior
 
 
-# ---- as found in nature: a client is a user, writer, speaker, school or hospital ----
+# ---- natural groups: a client is a user, writer, speaker, school or hospital ----
 
 
 @dataclass(frozen=True)
 class ByGroup(Split):
-    """One client per group with at least ``least`` samples; of these, as many as asked for are drawn by the seed.
+    """One client per group with at least ``least`` samples; the seed draws them if there are more groups than clients.
 
-    Clients come in the order of their group numbers; ``chosen`` says which they are.
+    Clients are in the order of their group numbers.
     """
 
     least: int = 1
     word = "by_group"
     limits: ClassVar[Limits] = {"least": COUNT}
 
-    def everyone(self, data: Dataset) -> np.ndarray:
-        """Numbers of all groups that are large enough."""
+    def large_groups(self, data: Dataset) -> np.ndarray:
+        """The numbers of all groups with at least ``least`` samples."""
         if data.groups is None:
-            raise EmpiricsError(f"{data} does not say whose its samples are: choose another partition")
-        numbers, counts = np.unique(data.groups, return_counts=True)  # numbers may be as large as those of patients
+            raise EmpiricsError(f"{data} has no groups: choose another partition")
+        numbers, counts = np.unique(data.groups, return_counts=True)  # not bincount: patient numbers may be huge
         return numbers[counts >= self.least]
 
-    def chosen(self, data: Dataset, clients: int, seed: int) -> np.ndarray:
+    def client_groups(self, data: Dataset, clients: int, seed: int) -> np.ndarray:
         """The group number of every client."""
-        able = self.everyone(data)
-        rule = f"at most the {len(able)} {data.group_word}s of {data} with {self.least} or more samples"
-        must(clients <= len(able), "clients", rule, clients)
-        return np.sort(stream(seed, "groups drawn").permutation(able)[:clients])
+        groups = self.large_groups(data)
+        rule = f"at most the {len(groups)} {data.group_word}s of {data} with {self.least} or more samples"
+        must(clients <= len(groups), "clients", rule, clients)
+        return np.sort(stream(seed, "groups drawn").permutation(groups)[:clients])
 
     def deal(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
-        groups = self.chosen(data, clients, seed)
+        groups = self.client_groups(data, clients, seed)
         assert data.groups is not None
         order = np.argsort(data.groups, kind="stable")
         first = np.searchsorted(data.groups[order], [groups, groups + 1])
@@ -302,16 +305,16 @@ class ByGroup(Split):
 # ---- by classes and by classes of classes: the Pachinko allocation of CIFAR-100 ----
 
 TINY = 1e-300
-"""Keeps a class that a client would never draw as its last resort when all others are used up."""
+"""Added to shares, so that classes with a share of zero are drawn when all others are used up."""
 
 
 @dataclass(frozen=True)
 class Pachinko(Split):
-    """Reddi et al. (2021): a client draws a coarse class, then a class in it, then a sample of that not dealt yet.
+    """Draws a coarse class, then a class in it, then an unused sample of that class (Reddi et al. 2021).
 
-    Every client has its own shares of the coarse classes from a symmetric Dirichlet law of parameter ``alpha`` and, in
-    each of them, of its classes from one of ``beta``; a class that is used up is left out and the shares of the others
-    grow to 1. Clients come in turn and hold equally many samples (samples / clients, rounded down). Coarse classes are
+    Every client has shares of the coarse classes from a symmetric Dirichlet law with parameter ``alpha``, and shares of
+    the classes in each of them with parameter ``beta``; a class that is used up is left out, and the other shares are
+    scaled to sum to 1. Clients are filled in turn to equal sizes (samples / clients, rounded down). Coarse classes are
     the groups of the data set, so a class must lie in one group. For CIFAR-100 (Reddi et al., Decaying-K): 500 clients.
     """
 
@@ -328,22 +331,22 @@ class Pachinko(Split):
     def _client(
         self, pools: list[list[int]], inside: list[np.ndarray], size: int, rng: np.random.Generator
     ) -> np.ndarray:
-        """One client's samples, taken out of the pools."""
+        """One client's samples, which are removed from the pools."""
         outer = rng.dirichlet(np.full(len(inside), self.alpha)) + TINY
         inner = [rng.dirichlet(np.full(len(own), self.beta)) + TINY for own in inside]
         for c, own in enumerate(inside):
             inner[c] *= [bool(pools[label]) for label in own]
             outer[c] *= inner[c].any()
-        taken = np.empty(size, dtype=np.int64)
+        samples = np.empty(size, dtype=np.int64)
         for i, (first, second) in enumerate(rng.random((size, 2))):
-            c = _place(outer, first)
-            place = _place(inner[c], second)
-            pool = pools[inside[c][place]]
-            taken[i] = pool.pop()
+            c = _weighted_choice(outer, first)
+            label = _weighted_choice(inner[c], second)
+            pool = pools[inside[c][label]]
+            samples[i] = pool.pop()
             if not pool:
-                inner[c][place] = 0
+                inner[c][label] = 0
                 outer[c] *= inner[c].any()
-        return taken
+        return samples
 
 
 def coarse(data: Dataset) -> list[list[int]]:
@@ -351,15 +354,16 @@ def coarse(data: Dataset) -> list[list[int]]:
     if data.groups is None:
         raise EmpiricsError(f"{data} has no coarse classes: choose another partition, such as dirichlet(0.1)")
     pairs = np.unique(np.stack([data.groups, data.labels]), axis=1)
-    held, counts = np.unique(pairs[1], return_counts=True)
+    classes, counts = np.unique(pairs[1], return_counts=True)
     if (counts > 1).any():
-        said = f"class {held[counts > 1][0]} lies in several"
-        raise EmpiricsError(f"the {data.group_word}s of {data} are not coarse classes: {said}")
+        raise EmpiricsError(
+            f"the {data.group_word}s of {data} are not coarse classes: class {classes[counts > 1][0]} lies in several"
+        )
     return [pairs[1][pairs[0] == group].tolist() for group in np.unique(pairs[0])]
 
 
-def _place(weights: np.ndarray, uniform: float) -> int:
-    """The place that a uniform number from [0, 1) falls into; places of weight 0 are never drawn."""
+def _weighted_choice(weights: np.ndarray, uniform: float) -> int:
+    """The index drawn by ``weights`` with a uniform number from [0, 1); weights of 0 are never drawn."""
     ends = np.cumsum(weights)
     return int(np.searchsorted(ends, uniform * ends[-1], side="right"))
 
@@ -376,10 +380,10 @@ PARTITIONS: dict[str, Callable[..., Split]] = {
 
 
 def partition(text: str) -> Split:
-    """The split written as ``text``, such as ``dirichlet(0.1)``, or ``path/file.py:variable`` for one of your own.
+    """Return the split written as ``text``, such as ``dirichlet(0.1)``, or ``path/file.py:variable`` for your own.
 
     Raises:
-        EmpiricsError: where the text is not a call of one of ``PARTITIONS``, or an option is out of its range.
+        EmpiricsError: if the text is not a call of one of ``PARTITIONS``, or an option is out of its range.
 
     >>> from empirics.data.catalogue import digits
     >>> [len(numbers) for numbers in partition("shards(per_client=3)")(digits(), clients=4, seed=2)]

@@ -1,7 +1,7 @@
-"""Shuffled orders for a whole cohort in one vectorised call, from a counter hash keyed by (seed, round, client).
+"""Random permutations for a whole cohort in one vectorised call, from a counter hash keyed by (seed, round, client).
 
-Building one generator per client would cost more than training a convex model for a round, so the words come from
-SplitMix64's finaliser over key and counter. A client's row does not depend on which others are computed.
+One generator per client would cost more than a round of a convex model, so random words are SplitMix64's finaliser
+of key and counter. A client's row does not depend on the other clients.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ def _mix(x: np.ndarray) -> np.ndarray:
 
 
 def _mix_one(x: int) -> int:
-    """``_mix`` of a single number: several times as fast as arrays of one."""
+    """``_mix`` of a single integer, several times as fast as for an array of one."""
     x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & int(_LAST)
     x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & int(_LAST)
     return x ^ (x >> 31)
 
 
-def words(seed: int, round_: int, clients: np.ndarray, passes: int, count: int) -> np.ndarray:
-    """Random 64-bit words ``(clients, passes, count)``; a longer row begins with the words of a shorter one."""
+def random_words(seed: int, round_: int, clients: np.ndarray, passes: int, count: int) -> np.ndarray:
+    """Random 64-bit words ``(clients, passes, count)``; rows of different ``count`` begin with the same words."""
     of_seed, of_round = ((int(np.uint64(n)) + int(_GOLDEN)) & int(_LAST) for n in (seed, round_))
     key = _mix_one(_mix_one(of_seed) ^ of_round)
     rows = _mix(np.uint64(key) ^ (clients.astype(np.uint64) + _GOLDEN))
@@ -35,31 +35,27 @@ def words(seed: int, round_: int, clients: np.ndarray, passes: int, count: int) 
 
 
 def orders(seed: int, round_: int, clients: np.ndarray, sizes: np.ndarray, passes: int) -> np.ndarray:
-    """``passes`` shuffled orders of ``range(size)`` for every client: ``(clients, passes, largest size)``.
+    """Random permutations of ``range(size)`` for every client and pass ``(clients, passes, largest size)``.
 
-    The first ``size`` entries of a row are a permutation of the client's own positions; padding stands behind them.
+    The first ``size`` entries of a row are the permutation; the rest is padding.
     """
     longest = int(sizes.max())
-    keys = words(seed, round_, clients, passes, longest)
+    keys = random_words(seed, round_, clients, passes, longest)
     if (sizes < longest).any():
-        beyond = np.arange(longest) >= sizes[:, None]
-        keys = np.where(beyond[:, None, :], _LAST, keys)
-    else:
-        order = _sorted_by_highest_bits(keys)
-        if order is not None:
-            return order
-    return np.argsort(
-        keys, axis=-1
-    )  # unstable: two of the 64-bit words tie once in 1e13 rows of 1,000, padding never matters
+        padding = np.arange(longest) >= sizes[:, None]
+        keys = np.where(padding[:, None, :], _LAST, keys)
+    elif (order := _argsort_by_highest_bits(keys)) is not None:
+        return order
+    return np.argsort(keys, axis=-1)  # need not be stable: two words tie once in 1e13 rows of 1,000
 
 
-def _sorted_by_highest_bits(keys: np.ndarray) -> np.ndarray | None:
-    """``argsort`` by sorting keys that carry their place in their lowest bits, faster; None where the others tie."""
+def _argsort_by_highest_bits(keys: np.ndarray) -> np.ndarray | None:
+    """``argsort`` by sorting keys with their index in the lowest bits, which is faster; None if other bits tie."""
     count = keys.shape[-1]
     bits = np.uint64((count - 1).bit_length())
-    carried = keys >> bits << bits
-    carried |= np.arange(count, dtype=np.uint64)
-    carried.sort(axis=-1)
-    order: np.ndarray = (carried & ((np.uint64(1) << bits) - np.uint64(1))).view(np.int64)
-    carried >>= bits
-    return None if (carried[..., 1:] == carried[..., :-1]).any() else order
+    tagged = keys >> bits << bits
+    tagged |= np.arange(count, dtype=np.uint64)
+    tagged.sort(axis=-1)
+    order: np.ndarray = (tagged & ((np.uint64(1) << bits) - np.uint64(1))).view(np.int64)
+    tagged >>= bits
+    return None if (tagged[..., 1:] == tagged[..., :-1]).any() else order

@@ -1,4 +1,4 @@
-"""What every split of a data set over clients shares: how it is called, written and checked."""
+"""The base class of all partitions of a data set over clients, and helpers for them."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ Limits = Mapping[str, Domain | tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Split:
-    """A rule that deals the samples of a data set to clients.
+    """A rule that assigns the samples of a data set to clients.
 
-    Called with the data, the number of clients and a seed, it returns one array of sample numbers per client. All
-    randomness is keyed by the seed, so the same call gives the same split. ``disjoint``: no sample is dealt twice.
-    ``str`` is the call that makes it. Some give every client a distribution as well, see ``shares``; ``identical``
-    says that it is one for all.
+    Called with the data, the number of clients and a seed, it returns one array of sample indices per client. All
+    randomness depends on the seed, so the same call gives the same split. ``str`` is the call that makes it.
+    ``disjoint``: no sample is assigned twice. Some splits give every client a distribution too, see ``shares``;
+    ``identical``: it is the same for all clients.
     """
 
     word: ClassVar[str] = ""
     disjoint: ClassVar[bool] = True
     identical: ClassVar[bool] = False
     limits: ClassVar[Limits] = {}
-    """What the options may be: numbers of a domain, or one of some words."""
+    """The domain of each option, or the texts allowed."""
 
     def __post_init__(self) -> None:
         for option in fields(self):
@@ -46,18 +46,18 @@ class Split:
 
     def __call__(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
         self.check(data, clients)
-        with data.untouched():  # it is shared by all that is trained here
+        with data.untouched():  # other runs share it
             parts = self.deal(data, clients, seed)
         count = len(parts) if isinstance(parts, list) else type(parts).__name__
-        must(count == clients, f"what {self} deals", f"a list of {clients} arrays of sample numbers", count)
-        if not _plain(parts, len(data)):
-            parts = [self._dealt(k, part, len(data)) for k, part in enumerate(parts)]
+        must(count == clients, f"the result of {self}", f"a list of {clients} arrays of sample numbers", count)
+        if not _are_indices(parts, len(data)):
+            parts = [self._checked(k, part, len(data)) for k, part in enumerate(parts)]
         return parts
 
-    def _dealt(self, client: int, given: Any, samples: int) -> np.ndarray:
-        """What a client was dealt, if that is what a client can hold."""
+    def _checked(self, client: int, samples_of: Any, samples: int) -> np.ndarray:
+        """A client's sample indices as an array; raise if they are invalid."""
         what, rule = f"{self}: sample numbers of client {client}", f"whole numbers from 0 to {samples - 1}, one or more"
-        part = array_of_numbers(what, given, rule)
+        part = array_of_numbers(what, samples_of, rule)
         must(part.size > 0 and part.ndim == 1, what, rule, part.shape)
         must(np.issubdtype(part.dtype, np.integer), what, rule, str(part.dtype))
         outside = part[(part < 0) | (part >= samples)]
@@ -65,23 +65,23 @@ class Split:
         return part
 
     def deal(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
-        """The sample numbers of every client; the numbers of clients and samples are known to fit."""
+        """Return the sample indices of every client; there are at least as many samples as clients."""
         raise NotImplementedError
 
     def shares(self, labels: np.ndarray, clients: int, seed: int) -> np.ndarray:
-        """Every client's distribution over a pool with these ``labels (points,)``, to draw from with replacement.
+        """Return every client's distribution over a pool with ``labels (points,)``, to draw from with replacement.
 
         Returns:
             Shares ``(clients, points)`` whose rows sum to one. Client k's row depends on (seed, k) alone, so adding
             clients changes none of the others.
 
         Raises:
-            EmpiricsError: if the rule hands out samples and knows no distribution.
+            EmpiricsError: if the rule defines no distribution.
         """
-        raise EmpiricsError(f"{self} gives clients no distribution to draw from: use iid or dirichlet_replaced(0.3)")
+        raise EmpiricsError(f"{self} defines no distribution to draw from: use iid or dirichlet_replaced(0.3)")
 
     def check(self, data: Dataset, clients: int) -> None:
-        """Raise where there are more clients than samples."""
+        """Raise if there are more clients than samples."""
         check_options({"clients": clients})
         if clients > len(data):
             raise EmpiricsError(f"clients must be at most the number of samples, {len(data)} in {data}; got {clients}")
@@ -93,28 +93,28 @@ class Split:
         return spec_string(self.word or type(self).__name__.lower(), **options)
 
 
-def _plain(parts: list[Any], samples: int) -> bool:
-    """Whether these are arrays of sample numbers already; checked for all clients together, which may be a million."""
+def _are_indices(parts: list[Any], samples: int) -> bool:
+    """Whether all parts are valid index arrays; checked for all clients at once, as there may be a million."""
     for part in parts:
         if type(part) is not np.ndarray or part.ndim != 1 or part.dtype.kind != "i" or not part.size:
             return False
-    whole = np.concatenate(parts)
-    return bool(whole.min() >= 0 and whole.max() < samples)
+    indices = np.concatenate(parts)
+    return bool(indices.min() >= 0 and indices.max() < samples)
 
 
 def members(labels: np.ndarray, classes: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """The samples of every class 0 .. classes - 1, shuffled."""
+    """The sample indices of every class 0 .. classes - 1, shuffled."""
     return [rng.permutation(np.flatnonzero(labels == c)) for c in range(classes)]
 
 
 def cut(samples: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:
-    """Consecutive pieces of the given sizes, of which there may be a million: ``np.split`` takes five times as long."""
+    """Consecutive pieces of these sizes; for a million pieces five times as fast as ``np.split``."""
     ends = np.cumsum(sizes).tolist()
     return [samples[begin:end] for begin, end in pairwise([0, *ends])]
 
 
-def apportioned(total: int, weights: np.ndarray, least: int = 0) -> np.ndarray:
-    """Integers that sum to ``total``, near ``total * weights``, none below ``least`` (largest remainders)."""
+def apportion(total: int, weights: np.ndarray, least: int = 0) -> np.ndarray:
+    """Integers that sum to ``total``, about ``total * weights``, none below ``least`` (largest remainders)."""
     exact = least + (total - least * len(weights)) * weights / weights.sum()
     sizes = np.floor(exact).astype(np.int64)
     short = total - int(sizes.sum())

@@ -14,7 +14,7 @@ from ..errors import EmpiricsError
 from ..models.model import Trainable
 from ..problems import evaluation
 from ..spec_strings import spec_string
-from ..training.statistics import border
+from ..training.statistics import first_statistic
 from .core import (
     Measurement,
     of_all_minima,
@@ -45,7 +45,7 @@ def over_active(s: Snapshot, values: Tensor) -> float:
 
 def weights_of(s: Snapshot, rows: Tensor) -> Tensor:
     """Models without their running statistics, which are not weights ``(..., columns)``."""
-    return rows[..., : border(s.problem.model)]
+    return rows[..., : first_statistic(s.problem.model)]
 
 
 def squares(rows: Tensor) -> Tensor:
@@ -247,10 +247,7 @@ ROWS = (
     Measurement("communicated_parameters", lambda s: s.algorithm.uploads * columns_sent(s), local=True, over="sum"),
     Measurement("exchanged_parameters", exchanged_parameters, local=True, over="sum"),
     Measurement(
-        "communicated_bytes",
-        lambda s: exchanged_parameters(s) * s.state.model.element_size(),
-        local=True,
-        over="sum",
+        "communicated_bytes", lambda s: exchanged_parameters(s) * s.state.model.element_size(), local=True, over="sum"
     ),
     Measurement("training_seconds", lambda s: s.seconds, sampled),
 )

@@ -20,7 +20,7 @@ from ..algorithms.state import State
 from ..errors import Diverged, EmpiricsError
 from ..numbers import check_options
 from ..problems.problem import FederatedProblem
-from ..training.engines.precision import computing
+from ..training.engines.precision import full_precision
 from ..training.rounds import rounds
 from ..training.setting import Setting
 from .core import Measurement, quantities, Reading, Readings, refuse_untested, Snapshot
@@ -238,7 +238,7 @@ class Run:
                     recorder.add(seen[2], averaged)
                 now = (self.problem, self.algorithm, self.setting, state)
                 snapshot = Snapshot(*now, *seen, seconds, recorder.averages)
-                with computing(self.problem.device):
+                with full_precision(self.problem.device):
                     rows = self._read(snapshot, folds, due(state.round))
                 yield state, rows
                 recorder.path_wanted = always or due(state.round + 1)

@@ -14,7 +14,7 @@ from ..problems.problem import FederatedProblem
 from ..streams import stream
 from ..training.rounds import rounds
 from ..training.setting import Setting
-from ..training.statistics import border
+from ..training.statistics import first_statistic
 from .core import Exactness, Measurement, of_population, Readings, Snapshot
 from .record import Recorder
 from .table import Row
@@ -105,7 +105,7 @@ def _trained(
             recorder.last = state.model.expand(problem.clients, -1).clone()
             continue
         assert recorder.last is not None
-        weights = recorder.last[:, : border(problem.model)]  # of batch norm no statistics
+        weights = recorder.last[:, : first_statistic(problem.model)]  # of batch norm no statistics
         moments.append((state.model.clone(), weights.clone()))  # they are rewritten in place
     return moments
 

@@ -20,7 +20,7 @@ from ..data.dataset import Dataset
 from ..data.own import YOURS
 from ..errors import EmpiricsError
 from ..federation.federate import BEYOND_ONE, everything, federate, tensor
-from ..federation.federation import Federation, short_of
+from ..federation.federation import Federation, short_batch_note
 from ..federation.partitions import partition as read_partition, Split
 from ..models.linear import LeastSquares, Linear, Logistic, Softmax, SquaredHinge
 from ..models.losses import CrossEntropy, NextToken
@@ -216,7 +216,7 @@ MOST_NAMED = 8
 def described(what: Any, problem: FederatedProblem, batch: int = 1) -> list[str]:
     """What was read and dealt, a line each: data of the user's own, clients that cannot fill a batch, batch norm."""
     data, sizes = what.data if isinstance(what, Task) else None, problem.client_sizes
-    lines = short_of(batch, sizes)
+    lines = short_batch_note(batch, sizes)
     if isinstance(problem.model, Network) and problem.model.trained < problem.model.dim:
         lines.append(f"batch norm: the server's model is evaluated with {STATISTICS[problem.model.statistics]}")
     if data is None or (data.source and data.licence != YOURS):

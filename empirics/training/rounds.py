@@ -28,12 +28,13 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 Watch = Callable[[Work, Tensor, State], None]
+"""Called after a round with its work, the clients' models and the new state."""
 BLOCK = 16  # rounds whose cohorts are drawn together
-LARGE = 10**7  # sample numbers drawn at once, of which many more may not fit into memory
+LARGE = 10**7  # sample indices of a round above which the memory is checked
 
 
 def draw_cohort(setting: Setting, federation: Source, seed: int, round_: int) -> tuple[Array, Array]:
-    """The clients of a round in ascending order and how often each counts."""
+    """The clients of a round in ascending order, and how often each was drawn."""
     total, cohort = federation.clients, setting.cohort
     setting.check_cohort(total)
     if setting.sampling == "without_replacement":
@@ -48,13 +49,13 @@ def draw_cohort(setting: Setting, federation: Source, seed: int, round_: int) ->
         counts = np.zeros(total)
         while not counts.any():
             counts = (draws.random(total) < cohort / total).astype(float)
-    chosen = np.flatnonzero(counts)
-    return chosen, counts[chosen].astype(float)
+    clients = np.flatnonzero(counts)
+    return clients, counts[clients].astype(float)
 
 
 @lru_cache(maxsize=4)
 def _cohorts(seed: int, block: int, total: int, cohort: int) -> Array:
-    """The cohorts of ``BLOCK`` rounds: a generator for each round would cost a tenth of a convex model's round."""
+    """The cohorts of ``BLOCK`` rounds; a generator for each round would cost a tenth of a convex model's round."""
     draws = stream(seed, "cohort", round=block)
     return np.stack([np.sort(draws.choice(total, cohort, replace=False)) for _ in range(BLOCK)])
 
@@ -67,14 +68,14 @@ def shares(setting: Setting, federation: Source) -> Array:
     return sizes / sizes.sum()
 
 
-def _row_weights(setting: Setting, federation: Source, clients: Array, counts: Array) -> Array:
-    """What each active row weighs in the average: drawn by weight, draws count equally; otherwise by weight.
+def average_weights(setting: Setting, federation: Source, clients: Array, counts: Array) -> Array:
+    """The weights of a cohort's clients in the average: equal per draw if they were drawn by weight, else by weight.
 
-    Both sum to 1 unless the setting asks for the unbiased weights, whose sum has mean 1.
+    They sum to 1, except for the setting's unbiased weights, whose sum has mean 1.
     """
     if setting.sampling == "with_replacement":
         return counts / counts.sum()
-    if setting.client_weight == "uniform":  # without an array over all clients: it would cost more than the draw
+    if setting.client_weight == "uniform":  # avoids an array over all clients, which would cost more than the draw
         weights: Array = counts * (1 / federation.clients)
     else:
         weights = shares(setting, federation)[clients] * counts
@@ -91,16 +92,15 @@ def rounds(
     seed: int,
     engine: Engine | None = None,
     watch: Watch | None = None,
-    begun: tuple[State, float] | None = None,
+    resume_from: tuple[State, float] | None = None,
 ) -> Iterator[State]:
     """Train and yield the state before the first round and after every round.
 
-    ``begun`` is the state to go on from, which stays as it is, and the largest model norm before it.
-
     ``model`` is a stacked or a network model; ``engine`` runs the local steps (default: the one that suits the model).
-    The same seed gives the same numbers; cohort, batches and start depend on nothing else, so that algorithms compared
-    under one seed face the same draws. Raises ``Diverged`` when a model is no longer finite. ``watch`` is shown every
-    round's work, the clients' models after it and the new state.
+    The same seed gives the same numbers; cohort, batches and start depend on the seed alone, so that algorithms
+    compared under one seed use the same draws. ``watch`` is called after every round. ``resume_from`` is a state to
+    continue from (it is not changed) and the largest model norm before it. Raises ``Diverged`` if a model is no longer
+    finite.
 
     >>> from empirics.algorithms import algorithm
     >>> from empirics.problems.tasks import task
@@ -113,25 +113,24 @@ def rounds(
     from .engines import choose
 
     engine = engine or choose(model, federation.inputs.device)
-    if begun is None:
+    if resume_from is None:
         state = algorithm.begin(model.start(seed).to(federation.inputs.device), federation.clients)
-        largest, done = float(state.model.norm()), 0
+        largest = float(state.model.norm())
     else:
-        state, largest = copy_state(begun[0]), begun[1]
-        done = state.round
+        state, largest = copy_state(resume_from[0]), resume_from[1]
     yield state
     active = state.model.new_zeros(0, dtype=torch.int64)
 
-    def seen(work: Work, ends: Tensor, after: State) -> None:
+    def note_active(work: Work, ends: Tensor, after: State) -> None:
         nonlocal active
         active = work.rows
         if watch is not None:
             watch(work, ends, after)
 
-    for round_ in range(done, setting.rounds):
-        looked_at = round_ & (round_ - 1) == 0  # ever more seldom: it takes as long as a small step
-        with seeded(algorithm.name) if looked_at else nullcontext():
-            state = play(model, federation, algorithm, setting, seed, engine, state, watch=seen)
+    for round_ in range(state.round, setting.rounds):
+        check_draws = round_ & (round_ - 1) == 0  # in rounds 0, 1, 2, 4, 8, ...: it takes as long as a small step
+        with seeded(algorithm.name) if check_draws else nullcontext():
+            state = train_round(model, federation, algorithm, setting, seed, engine, state, watch=note_active)
         norm = float(state.model.norm())
         own = own_rows(state, algorithm.personal, active) if algorithm.personal else None
         if not np.isfinite(norm) or (own is not None and not own.isfinite().all()):
@@ -140,7 +139,7 @@ def rounds(
         yield state
 
 
-def play(
+def train_round(
     model: Trainable,
     federation: Source,
     algorithm: Algorithm,
@@ -151,41 +150,41 @@ def play(
     cohort: tuple[Array, Array] | None = None,
     watch: Watch | None = None,
 ) -> State:
-    """One round: draw the cohort (unless its clients and counts are given), let every client of it work, combine."""
-    drawn = cohort or draw_cohort(setting, federation, seed, state.round)
-    work = plan(model, federation, algorithm, setting, seed, state, drawn)
-    ends, first = engine.local(model, federation, algorithm, setting, work)
+    """Train one round from ``state`` and return the next state; ``cohort`` (clients, counts) is drawn by default."""
+    cohort = cohort or draw_cohort(setting, federation, seed, state.round)
+    work = plan_round(model, federation, algorithm, setting, seed, state, cohort)
+    ends, first_losses = engine.local(model, federation, algorithm, setting, work)
     losses = state.losses
-    if first is not None:
-        losses = (*losses, float(work.weights @ first) / float(work.weights.sum()))
-    after = statistics.finished(model, work, ends, algorithm.finish(work, ends, losses))
+    if first_losses is not None:
+        losses = (*losses, float(work.weights @ first_losses) / float(work.weights.sum()))
+    after = statistics.next_state(model, work, ends, algorithm.finish(work, ends, losses))
     if watch is not None:
         watch(work, ends, after)
     if algorithm.also is None:
         return after
-    own = plan(model, federation, algorithm.also, setting, seed, state, drawn)
+    own = plan_round(model, federation, algorithm.also, setting, seed, state, cohort)
     own_ends, _ = engine.local(model, federation, algorithm.also, setting, own)
     return after._replace(server={**after.server, **algorithm.also.renew(own, own_ends, after.model)})
 
 
-def plan(
+def plan_round(
     model: Trainable,
     federation: Source,
     algorithm: Algorithm,
     setting: Setting,
     seed: int,
     state: State,
-    drawn: tuple[Array, Array],
+    cohort: tuple[Array, Array],
 ) -> Work:
-    """What the drawn clients, with how often each counts, are to do from ``state``."""
-    clients, counts = drawn
+    """Return the work of a round from ``state``: starts, steps and weights of the cohort (clients, counts)."""
+    clients, counts = cohort
     if algorithm.everyone:
         clients, counts = np.arange(federation.clients), np.zeros(federation.clients)
-        counts[drawn[0]] = drawn[1]
+        counts[cohort[0]] = cohort[1]
     device, dtype = state.model.device, state.model.dtype
-    unequal = None
+    unequal_shares = None
     if setting.client_weight != "uniform" and np.ptp(federation.client_sizes):
-        unequal = torch.from_numpy(shares(setting, federation)[clients]).to(device, dtype)
+        unequal_shares = torch.from_numpy(shares(setting, federation)[clients]).to(device, dtype)
     rows = torch.from_numpy(clients).to(device)
     decay = setting.step_size_decay
     planned = setting.step_size if decay == 1 else float(geometric(setting.step_size, decay, state.round))
@@ -194,43 +193,29 @@ def plan(
         f"{algorithm.name}: what start returns", algorithm.start(state, rows), state.model.expand(len(rows), -1)
     )
     most = int(steps.max())
-    drawn_at_once = most * (len(clients) if model.stacked else 1) * setting.batch
-    if drawn_at_once > LARGE:
+    samples = most * (len(clients) if model.stacked else 1) * setting.batch
+    if samples > LARGE:
         what = f"drawing the batches of a round of {most} local steps"
-        refuse_beyond_memory(NUMBER * drawn_at_once, what, "take more rounds of fewer steps")
+        refuse_beyond_memory(NUMBER * samples, what, "take more rounds of fewer steps")
+    weights = average_weights(setting, federation, clients, counts)
     return Work(
-        state=state,
-        clients=clients,
-        rows=rows,
-        counts=torch.from_numpy(counts).to(device, dtype),
-        weights=torch.from_numpy(_row_weights(setting, federation, clients, counts)).to(device, dtype),
-        steps=steps,
-        step_size=step_size,
-        total=federation.clients,
-        seed=seed,
-        starts=statistics.started(model, state, rows, starts),
-        layers=model.layers,
-        sizes=setting.sizes(state.round, step_size, most),
-        recalled={},
-        labels=federation.label_counts[rows] if algorithm.needs_labels else None,
-        net=model,
-        shares=unequal,
-        momentum=setting.momentum,
-        nesterov=setting.nesterov,
-    )
+        state=state, clients=clients, rows=rows, counts=torch.from_numpy(counts).to(device, dtype),
+        weights=torch.from_numpy(weights).to(device, dtype), steps=steps, step_size=step_size,
+        total=federation.clients, seed=seed, starts=statistics.start_models(model, state, rows, starts),
+        layers=model.layers, sizes=setting.sizes(state.round, step_size, most), recalled={},
+        labels=federation.label_counts[rows] if algorithm.needs_labels else None, net=model, shares=unequal_shares,
+        momentum=setting.momentum, nesterov=setting.nesterov,
+    )  # fmt: skip
 
 
 def _client_steps(
     setting: Setting, federation: Source, algorithm: Algorithm, state: State, clients: Array, planned: float
 ) -> tuple[Array, float]:
-    """Local steps of every active client and the step size.
-
-    What the algorithm makes of the planned number: the same for all, or each client's passes over its own samples.
-    """
+    """The local steps of every client ``(rows,)`` and the step size, as the algorithm changes the planned ones."""
     where = f"{algorithm.name}: what steps returns"
     if setting.local_epochs is None:
         steps, step_size = checked_steps(where, algorithm.steps(state, setting.steps, planned))
         return np.full(len(clients), steps), step_size
     numbers, place = np.unique(setting.planned(federation.client_sizes[clients]), return_inverse=True)
-    made = [checked_steps(where, algorithm.steps(state, number.item(), planned)) for number in numbers]
-    return np.array([steps for steps, _ in made])[place], made[0][1]
+    results = [checked_steps(where, algorithm.steps(state, number.item(), planned)) for number in numbers]
+    return np.array([steps for steps, _ in results])[place], results[0][1]

@@ -1,4 +1,4 @@
-"""How long, how many, how often: the numbers of a run that belong to no algorithm."""
+"""The setting of a run: rounds, cohort, local steps, step sizes and optimizer, whatever the algorithm."""
 
 from __future__ import annotations
 
@@ -20,34 +20,33 @@ CHOICES = {
     "step_size_rule": ("constant", "harmonic"),
     "nesterov": (False, True),
 }
-"""What the options of a run that are no numbers may be."""
+"""The allowed values of the options that are not numbers."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A run's plan: ``rounds`` of ``local_steps`` SGD steps (or ``local_epochs`` passes) on ``cohort`` of the clients.
+    """A plan of ``rounds`` rounds, with ``cohort`` clients that take ``local_steps`` steps or ``local_epochs`` passes.
 
-    Without either, a round has the ``USUAL`` number of steps; both are refused, as one would be dropped.
+    Without either a round has the ``DEFAULTS`` number of steps; giving both is an error.
 
-    ``sampling`` draws the cohort: uniformly without replacement (Case II of FedALS), with replacement by the client
-    weights (Case I: a client drawn m times trains once and counts m times), or each client alone with probability
-    cohort/clients. ``client_weight`` says what the average weighs by.
+    ``sampling`` draws the cohort uniformly without replacement (Case II of FedALS), with replacement by the client
+    weights (Case I: a client drawn m times trains once and counts m times), or each client independently with
+    probability cohort/clients (bernoulli). ``client_weight`` weights clients equally or by samples.
 
-    ``average`` says how the weights of those who were not drawn by weight make an average: ``renormalised`` divides by
-    their sum over the cohort (what implementations do); ``unbiased`` takes weight * clients / cohort as Case II is
-    printed (for Bernoulli draws: the inverse probability), whose sum is 1 in expectation only. With uniform weights and
-    a cohort of fixed size the two are the same.
+    ``average`` applies to clients that were not drawn by weight: ``renormalised`` divides their weights by the sum over
+    the cohort (as implementations do); ``unbiased`` uses weight * clients / cohort as printed for Case II (for
+    Bernoulli sampling the inverse probability), whose sum is 1 in expectation only. Both are the same for uniform
+    weights and a cohort of fixed size.
 
-    ``optimizer`` takes the local steps. Momentum and Adam's moments restart every round. ``weight_decay`` is added to
-    the direction of an SGD step, and decoupled in ``adamw``; ``clip`` limits the norm of the direction before it.
+    ``optimizer`` takes the local steps; momentum and Adam's moments restart every round. ``weight_decay`` is added to
+    the direction of an SGD step, and decoupled in ``adamw``; ``clip`` limits the direction's norm before that.
     ``step_size_decay`` multiplies the step size once a round. ``step_size_rule="harmonic"`` divides it by
-    ``t/100 + 10`` with t counting local steps since the start, ``local_steps`` a round (FedALS's language model).
-    With a ``step_offset`` g the step size is that of the first step alone: step t, counted so, has ``g/(g + t)`` of it,
-    which is the classic ``scale/(g + t)`` of a scale of ``step_size * g``.
+    ``t/100 + 10``, where t counts local steps since the start, ``local_steps`` per round (FedALS's language model).
+    With ``step_offset`` g, step t has ``step_size * g/(g + t)``: the classic ``scale/(g + t)``.
     """
 
-    USUAL: ClassVar[dict[str, int]] = {"local_steps": 5}
-    """The value of a field that is left open."""
+    DEFAULTS: ClassVar[dict[str, int]] = {"local_steps": 5}
+    """The values used for fields that are None."""
 
     rounds: int
     cohort: int
@@ -91,18 +90,18 @@ class Setting:
             self.refuse_epochs("step_offset counts local steps")
 
     def refuse_epochs(self, why: str) -> None:
-        """Refuse passes over the samples where only steps can be counted."""
+        """Raise if the length of a round is in epochs; ``why`` says why steps are needed."""
         if self.local_epochs is not None:
             raise EmpiricsError(f"{why}: give local_steps instead of local_epochs")
 
     @property
     def steps(self) -> int:
-        """Local steps of every round; passes over samples are refused, as their steps differ by client."""
-        self.refuse_epochs("the number of local steps is the unknown")
-        return self.USUAL["local_steps"] if self.local_steps is None else self.local_steps
+        """The number of local steps of every round; raises for epochs, whose steps differ by client."""
+        self.refuse_epochs("a common number of local steps is needed")
+        return self.DEFAULTS["local_steps"] if self.local_steps is None else self.local_steps
 
     def planned(self, samples: np.ndarray) -> np.ndarray:
-        """Local steps of a round, of each of the clients, which hold ``samples`` samples."""
+        """The local steps of a round for clients with ``samples (clients,)`` samples."""
         if self.local_epochs is None:
             return np.full(len(samples), self.steps)
         return -(-samples // self.batch) * self.local_epochs
@@ -113,7 +112,7 @@ class Setting:
             raise EmpiricsError(f"cohort must be <= clients; got {self.cohort} > {clients}")
 
     def sizes(self, round_: int, step_size: float, steps: int) -> np.ndarray:
-        """The step size of each of the ``steps`` local steps of a round whose step size is ``step_size``."""
+        """The sizes of a round's local steps ``(steps,)``, of which ``step_size`` is the constant or first one."""
         if self.step_size_rule == "constant" and self.step_offset is None:
             return np.full(steps, step_size)
         iteration = round_ * self.steps + np.arange(steps)
@@ -123,6 +122,6 @@ class Setting:
 
 
 def refuse_both(local_steps: int | None, local_epochs: int | None) -> None:
-    """Refuse two lengths of a round, of which one would be dropped."""
+    """Raise if a round's length is given twice."""
     if local_steps is not None and local_epochs is not None:
         raise EmpiricsError("a round has local_steps or local_epochs; got both")

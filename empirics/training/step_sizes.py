@@ -1,4 +1,4 @@
-"""Step sizes as the papers choose them: rules over time."""
+"""Step size rules of the papers."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def harmonic(step_size: float, iteration: Any) -> Any:
 def falling(first: Any, offset: Any, iteration: Any) -> Any:
     """``first * offset / (offset + iteration)``, iterations from 0: the classic rule ``scale / (offset + t)``.
 
-    ``scale`` is ``first * offset``. The rule of FedALS's language model is that of the offset 1000, and a huge offset
-    leaves the step size as it is. Numbers of any kind: floats, arrays, fractions.
+    ``scale`` is ``first * offset``. The rule of FedALS's language model has offset 1000; a huge offset gives a constant
+    step size. Arguments may be floats, arrays or fractions.
     """
     return first * offset / (offset + iteration)
 

@@ -1,4 +1,4 @@
-"""Work on several threads; the numbers do not depend on how many, for each computes on one."""
+"""Work on several threads, whose results do not depend on the number of threads, as each computes on one core."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ import torch
 
 T = TypeVar("T")
 
-running = local()
-"""Of a thread that trains beside others: ``stop`` is an event, after which its local steps end."""
+thread_data = local()
+"""``stop`` is the event that ends the local steps of this thread."""
 
 
-def refuse_stopped() -> None:
-    """Raise where what this thread works on has failed in another, or was interrupted."""
-    if (stop := getattr(running, "stop", None)) is not None and stop.is_set():
+def raise_if_stopped() -> None:
+    """Raise if another thread of this round has failed, or the round was interrupted."""
+    if (stop := getattr(thread_data, "stop", None)) is not None and stop.is_set():
         raise InterruptedError
 
 
 def over_seeds(
     measure: Callable[[int], T], seeds: Iterable[int], workers: int, done: Callable[[], None] = lambda: None
 ) -> list[T]:
-    """``measure(seed)`` for every seed, in the order of the seeds; ``done`` is called once per finished seed.
+    """Return ``measure(seed)`` for every seed, in their order; ``done`` is called once per finished seed.
 
-    Threads serve because torch lets go of the interpreter while it computes. Each computes on one thread: two workers
-    with one each measured 1.7 times one worker, one worker with two gained nothing reliably. After an error (that of
-    the first seed that has one) or Ctrl-C no other seed begins.
+    Threads work in parallel as torch releases the interpreter lock while it computes. Each uses one torch thread: two
+    workers with one each were 1.7 times as fast as one worker; one worker with two was not reliably faster. After an
+    error (that of the first seed that has one) or Ctrl-C no further seed begins.
     """
-    found = []
+    results = []
     with single_thread(), ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
         for result in pool.map(measure, seeds):
-            found.append(result)
+            results.append(result)
             done()
-    return found
+    return results
 
 
 @contextmanager
 def one_thread(device: torch.device | str = "cpu") -> Iterator[None]:
-    """Work on a CPU with a single torch thread; other devices do not care."""
+    """Use a single torch thread in this block if ``device`` is a CPU."""
     before = torch.get_num_threads()
     if torch.device(device).type != "cpu" or before == 1:
         yield
@@ -55,7 +55,7 @@ def one_thread(device: torch.device | str = "cpu") -> Iterator[None]:
 
 @contextmanager
 def single_thread() -> Iterator[None]:
-    """The same of NumPy and SciPy too: no oversubscription, and sums in one order, so the last bits repeat."""
+    """Use a single thread of torch, NumPy and SciPy in this block, so that sums have one order and repeat exactly."""
     from threadpoolctl import threadpool_limits
 
     with one_thread(), threadpool_limits(1, user_api="blas"):

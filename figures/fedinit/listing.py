@@ -126,14 +126,14 @@ def costs(text: str) -> Costs:
     """Of the method written as ``text``, asked in one round on a toy problem."""
     from empirics.algorithms import algorithm  # brings torch, which listing the figures does without
     from empirics.problems.tasks import task
-    from empirics.training.rounds import plan
+    from empirics.training.rounds import plan_round
     from empirics.training.setting import Setting
 
     made = algorithm(text)
     dealt = task(TOY).deal("iid", TOY_CLIENTS, 0)
     state = made.begin(dealt.model.start(0), TOY_CLIENTS)
     drawn = np.arange(COHORT), np.ones(COHORT)
-    work = plan(dealt.model, dealt.federation, made, Setting(1, COHORT), 0, state, drawn)
+    work = plan_round(dealt.model, dealt.federation, made, Setting(1, COHORT), 0, state, drawn)
     starts, asked = work.starts.clone(), []
 
     def gradient(point: Any, objective: object = None) -> Any:

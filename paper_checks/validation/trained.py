@@ -16,7 +16,7 @@ from bounds.errors import BoundsError
 from bounds.showing.values import read
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import Diverged, EmpiricsError
-from empirics.federation.federation import short_of
+from empirics.federation.federation import short_batch_note
 from empirics.measuring import of_pairs, PAIRED, Row, Run
 from empirics.progress import Progress
 
@@ -173,7 +173,7 @@ def _about(training: Training) -> list[str]:
     setting, base = training.setting, training.base
     decay = "" if setting.step_offset is None else f", falling with the offset {setting.step_offset:.3g}"
     drawn = "" if training.samples is None else f", {training.samples} samples drawn by every client"
-    short = short_of(setting.batch, base.client_sizes) if training.samples is None else []
+    short = short_batch_note(setting.batch, base.client_sizes) if training.samples is None else []
     constants = []
     for name, known in training.values.items():
         if known.how not in ("the setting", "counted"):

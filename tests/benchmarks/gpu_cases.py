@@ -20,8 +20,8 @@ from empirics.algorithms.algorithm import fedavg
 from empirics.federation.federation import Federation
 from empirics.models.networks import network
 from empirics.training.engines.graphs import Graphs
-from empirics.training.engines.precision import computing
-from empirics.training.rounds import play
+from empirics.training.engines.precision import full_precision
+from empirics.training.rounds import train_round
 from empirics.training.setting import Setting
 
 
@@ -91,7 +91,7 @@ def timed(function: Callable[[], Any], device: torch.device, repeats: int) -> fl
 def matmul_rate(device: torch.device, size: int) -> float:
     """Operations per second of a square matrix product, measured."""
     a, b = (torch.randn(size, size, device=device) for _ in range(2))
-    with computing(device):
+    with full_precision(device):
         return 2 * size**3 / timed(lambda: a @ b, device, 7)
 
 
@@ -125,7 +125,7 @@ def engine_round(case: Case, engine: Any, device: torch.device) -> Callable[[], 
 
     def one_round() -> None:
         nonlocal state
-        state = play(model, federation, fedavg, setting, 0, engine, state)
+        state = train_round(model, federation, fedavg, setting, 0, engine, state)
 
     return one_round
 
@@ -164,7 +164,7 @@ class Timing:
         plain = plain_round(self.case, device)
 
         def exact() -> None:
-            with computing(device):
+            with full_precision(device):
                 plain()
 
         return exact

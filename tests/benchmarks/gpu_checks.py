@@ -95,8 +95,8 @@ def compare(net: Any, data: Any, method: Any, plan: Setting, place: Place) -> Fo
         engine = Graphs()
         there = trained(engine, net, data.to(device), method, plan)
     moved = float((plain[-1] - plain[0]).abs().max())
-    refused = "; ".join(sorted(set(engine.refused.values())))
-    return Found(float((there - plain).abs().max()) / moved, refused, engine.replayed)
+    refused = "; ".join(sorted(set(engine.refusals.values())))
+    return Found(float((there - plain).abs().max()) / moved, refused, engine.replays)
 
 
 def of_algorithm(name: str, local: str, place: Place) -> Found:

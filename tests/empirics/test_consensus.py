@@ -17,7 +17,7 @@ from empirics.models.network import Network
 from empirics.models.networks.generator import Generator
 from empirics.models.networks.parts import Split
 from empirics.streams import stream
-from empirics.training.rounds import plan
+from empirics.training.rounds import plan_round
 from empirics.training.setting import Setting
 
 SEED, CLASSES, SAMPLES, NOISE, MAPS = 5, 3, 6, 5, 2
@@ -44,7 +44,7 @@ def work_at(round_):
     built = algorithm("fedcog()")
     state = built.begin(IMAGES.start(SEED), 3)._replace(round=round_)
     state.memory["last"].add_(torch.linspace(-1, 1, IMAGES.dim, dtype=torch.float64))
-    return plan(IMAGES, pictures(), built, PLAN, SEED, state, (np.arange(3), np.ones(3)))
+    return plan_round(IMAGES, pictures(), built, PLAN, SEED, state, (np.arange(3), np.ones(3)))
 
 
 @pytest.mark.parametrize("steps", [0, 3])

@@ -60,7 +60,7 @@ def test_engines_that_keep_batches_in_buffers_prepare_them_too(augment):
     for engine in (ClientLoop(), Graphs(), Graphs(together=1)):
         *_, last = rounds(Network("small", small_network), train, fedavg, setting, seed=0, engine=engine)
         ends.append(last.model)
-    assert engine.replayed > 0
+    assert engine.replays > 0
     for other in ends[1:]:
         torch.testing.assert_close(other, ends[0], rtol=1e-4, atol=1e-6)
 
@@ -123,7 +123,7 @@ def test_a_group_is_tested_on_its_own_samples():
     data = images()
     split = ByGroup()
     built = federate(data, split, 3, seed=5, local_test="groups")
-    for k, group in enumerate(split.chosen(data, 3, 5)):
+    for k, group in enumerate(split.client_groups(data, 3, 5)):
         own = data.test.inputs[data.test.groups == group]
         np.testing.assert_allclose(built.local_test.samples(k)[0], PIXELS(torch.from_numpy(own)), rtol=1e-6)
     assert federate(data, split).train.clients == 4

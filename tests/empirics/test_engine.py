@@ -18,7 +18,7 @@ from empirics.errors import Diverged, EmpiricsError
 from empirics.models.linear import LeastSquares, Logistic, SquaredHinge
 from empirics.sizes import cores
 from empirics.training.engines import choose, ClientLoop, device_named, Stacked
-from empirics.training.rounds import draw_cohort, plan, play, rounds
+from empirics.training.rounds import draw_cohort, plan_round, rounds, train_round
 from empirics.training.setting import Setting
 
 RAGGED = (7, 9, 12, 5, 10, 8, 23)
@@ -43,7 +43,7 @@ def start(model, federation, built, seed=3):
 def ends(model, federation, built, setting, state, clients, engine) -> torch.Tensor:
     """The local models after a round's work of ``clients``, beside the first losses if the method asks for them."""
     drawn = np.array(clients), np.ones(len(clients))
-    work = plan(model, federation, built, setting, 8, state, drawn)
+    work = plan_round(model, federation, built, setting, 8, state, drawn)
     found, losses = engine.local(model, federation, built, setting, work)
     return found if losses is None else torch.cat([found, losses[:, None]], 1)
 
@@ -128,7 +128,7 @@ def test_epochs_give_every_client_its_own_number_of_steps_which_methods_may_chan
     def steps(text):
         built = algorithm(text)
         everyone = np.arange(7), np.ones(7)
-        work = plan(model, federation, built, setting, 8, start(model, federation, built), everyone)
+        work = plan_round(model, federation, built, setting, 8, start(model, federation, built), everyone)
         return work.steps.tolist()
 
     assert steps("dsgd()") == [1] * 7
@@ -152,7 +152,7 @@ FEDAVG = algorithm("fedavg()")
 def local_ends(clients) -> torch.Tensor:
     """FedAvg's local models of these clients after the first round's work."""
     drawn = np.array(clients), np.ones(len(clients))
-    work = plan(MODEL, FEDERATION, FEDAVG, SETTING, 8, FEDAVG.begin(MODEL.start(0), 5), drawn)
+    work = plan_round(MODEL, FEDERATION, FEDAVG, SETTING, 8, FEDAVG.begin(MODEL.start(0), 5), drawn)
     return Stacked().local(MODEL, FEDERATION, FEDAVG, SETTING, work)[0]
 
 
@@ -189,7 +189,7 @@ def test_weights_of_cases_ii_and_of_bernoulli_draws(average, weight):
     for sampling in ("without_replacement", "bernoulli"):
         setting = replace(SETTING, sampling=sampling, average=average, client_weight=weight)
         begun, drawn = FEDAVG.begin(MODEL.start(0), 5), (np.array([0, 2]), np.ones(2))
-        found = play(MODEL, FEDERATION, FEDAVG, setting, 8, Stacked(), begun, cohort=drawn).model
+        found = train_round(MODEL, FEDERATION, FEDAVG, setting, 8, Stacked(), begun, cohort=drawn).model
         torch.testing.assert_close(found, torch.tensor(weights) @ local_ends([0, 2]), rtol=0, atol=1e-14)
 
 

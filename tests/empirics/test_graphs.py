@@ -11,9 +11,9 @@ from empirics.algorithms.local import scaffold
 from empirics.errors import EmpiricsError
 from empirics.models.network import Network
 from empirics.training.engines import ClientLoop
-from empirics.training.engines.graphs import captured, Graphs
+from empirics.training.engines.graphs import capture, Graphs
 from empirics.training.engines.stacking import StackedNetwork
-from empirics.training.engines.tracing import draws_nothing, Rehearsal, Untraceable
+from empirics.training.engines.tracing import has_no_dropout, Rehearsal, Untraceable
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
@@ -51,20 +51,20 @@ def test_replays_equal_the_loop(local):
     for together in (None, 1, 3):
         engine = Graphs(together)
         assert gap(engine, *run, plain) < 1e-12
-        assert not engine.refused
+        assert not engine.refusals
         if local == "epochs" or together == 1:
-            assert engine.replayed > engine.made > 0
+            assert engine.replays > engine.recordings > 0
 
 
 def test_equal_clients_are_recorded_whole_and_once_or_not_at_all_where_that_is_asked_for():
     engine = Graphs()
     assert gap(engine, scaffold(), setting(local_steps=3), even(EXACT)) < 1e-12
-    assert (engine.made, engine.replayed) == (1, 4), "the first round runs as it is, the second is recorded"
+    assert (engine.recordings, engine.replays) == (1, 4), "the first round runs as it is, the second is recorded"
     with pytest.raises(EmpiricsError, match="together"):
         Graphs(0)
     engine = Graphs(record=False)
     assert gap(engine, fedavg, setting(local_epochs=2), ragged(EXACT)) < 1e-12
-    assert engine.made == engine.replayed == 0
+    assert engine.recordings == engine.replays == 0
 
 
 def test_first_losses_are_the_loops():
@@ -95,7 +95,7 @@ def test_hooks_that_look_are_run_as_they_are(direction, reason):
     for together, local in ((None, "steps"), (1, "epochs"), (None, "epochs")):
         engine = Graphs(together)
         assert gap(engine, algorithm, setting(**LOCAL[local]), ragged(EXACT)) < 1e-12
-        assert [reason in why for why in engine.refused.values()] == [True]
+        assert [reason in why for why in engine.refusals.values()] == [True]
 
 
 @pytest.mark.parametrize(
@@ -107,12 +107,12 @@ def test_step_sizes_that_fall_do_not_ask_for_new_recordings(federation, optimize
     constant = setting(12, local_epochs=1, **optimizer)
     for engine, plan in zip(engines, (falling, constant), strict=True):
         assert gap(engine, fedavg, plan, federation(EXACT)) < 1e-12
-    assert engines[0].made == engines[1].made > 0
-    assert engines[0].replayed == engines[1].replayed > engines[0].made
+    assert engines[0].recordings == engines[1].recordings > 0
+    assert engines[0].replays == engines[1].replays > engines[0].recordings
     for together in (None, 1):  # within a round too
         engine = Graphs(together)
         assert gap(engine, scaffold(), setting(9, local_steps=3, step_offset=2.7, **optimizer), even(EXACT)) < 1e-12
-        assert engine.replayed > engine.made > 0
+        assert engine.replays > engine.recordings > 0
 
 
 def test_a_rehearsal_refuses_what_leaves_the_device_or_fails():
@@ -131,7 +131,7 @@ def test_a_rehearsal_refuses_what_leaves_the_device_or_fails():
         raise ValueError("planted")
 
     with pytest.raises(Untraceable, match="ValueError: planted"):
-        captured(fails, torch.device("cpu"))
+        capture(fails, torch.device("cpu"))
 
 
 def test_kernels_that_may_draw_for_dropout_pass_where_there_is_none():
@@ -147,7 +147,7 @@ def test_kernels_that_may_draw_for_dropout_pass_where_there_is_none():
         place = next(i for i, a in enumerate(kernel._schema.arguments) if a.name in ("dropout", "dropout_p"))
         for chance, passes in ((0.0, True), (0.2, False)):
             given = [chance if i == place else value for i, value in enumerate(arguments)]
-            assert draws_nothing(kernel, given, {}) is passes
+            assert has_no_dropout(kernel, given, {}) is passes
 
 
 def normed():
@@ -184,7 +184,7 @@ def test_a_gpu_agrees_with_the_cpu_and_with_itself(local, together):
     assert torch.equal(recorded, trained(Graphs(together, record=False), scaffold(), plan, gpu))
     plain = trained(ClientLoop(), scaffold(), plan, ragged(EXACT))
     assert (recorded.cpu() - plain).abs().max() < 1e-10
-    assert not engine.refused
+    assert not engine.refusals
 
 
 @pytest.mark.gpu
@@ -193,4 +193,4 @@ def test_a_gpu_runs_what_cannot_be_recorded():
     models = trained(engine, directed(Halving()), setting(local_epochs=2), gpu)
     plain = trained(ClientLoop(), directed(Halving()), setting(local_epochs=2), ragged(EXACT))
     assert (models.cpu() - plain).abs().max() < 1e-10
-    assert len(engine.refused) == 1
+    assert len(engine.refusals) == 1

@@ -32,7 +32,7 @@ def test_a_declaration_says_what_the_function_says(job):
 
 
 def test_words_of_a_setting_have_its_defaults():
-    usual = {f.name: f.default for f in fields(Setting) if f.default is not MISSING} | Setting.USUAL
+    usual = {f.name: f.default for f in fields(Setting) if f.default is not MISSING} | Setting.DEFAULTS
     assert len(usual) > 10
     assert usual.items() <= jobs.jobs()["round_times"].defaults.items()
     assert {f.name: f.default for f in fields(GridPoint)}.items() <= jobs.jobs()["tightness"].defaults.items()

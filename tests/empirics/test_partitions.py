@@ -212,13 +212,13 @@ def test_a_client_is_a_group_and_few_clients_are_drawn_groups_with_enough_sample
     counts = np.bincount(POOL.groups)
     least = int(np.sort(counts)[10])
     split, many = partition(f"by_group({least})"), int((counts >= least).sum())
-    assert len(split.everyone(POOL)) == many
-    parts, chosen = split(POOL, 5, seed=9), split.chosen(POOL, 5, seed=9)
+    assert len(split.large_groups(POOL)) == many
+    parts, chosen = split(POOL, 5, seed=9), split.client_groups(POOL, 5, seed=9)
     assert len(set(chosen.tolist())) == 5
     for g, part in zip(chosen, parts, strict=True):
         np.testing.assert_array_equal(part, np.flatnonzero(POOL.groups == g))
         assert len(part) >= least
-    assert len({tuple(split.chosen(POOL, 5, seed=s)) for s in range(5)}) > 1
+    assert len({tuple(split.client_groups(POOL, 5, seed=s)) for s in range(5)}) > 1
     all_refused([(lambda: split(POOL, many + 1, seed=0), f"clients {many} pool {least}")])
 
 

@@ -17,7 +17,7 @@ from ...models.linear import LeastSquares, Linear
 from ...problems.problem import FederatedProblem
 from ...progress import Progress, Silent
 from ...streams import stream
-from ...training.engines.precision import computing
+from ...training.engines.precision import full_precision
 from ...training.rounds import rounds
 from ...training.setting import Setting
 from .closed import closed_forms, CONVEXITY
@@ -60,7 +60,7 @@ def constants(
         raise EmpiricsError(f"batch must be >= 1; got {batch}")
     if factor is not None and factor < 1:
         raise EmpiricsError(f"the dissimilarity factor B^2 must be >= 1; got {factor:g}")
-    with computing(problem.device):
+    with full_precision(problem.device):
         start = problem.model.start(0).to(problem.device)
         walked = start.unsqueeze(0) if path is None else path
         where = "at the start" if path is None else f"maximum over {len(walked)} models of a run"

@@ -1,4 +1,8 @@
-"""Engines run the local steps of a cohort: chosen by model and device, all on the same batches."""
+"""Engines, which run the local steps of a cohort; ``choose`` returns the one for a model and a device.
+
+``Stacked`` steps all clients at once by closed-form gradients (linear models), ``ClientLoop`` trains networks client by
+client on a CPU, and ``Graphs`` records the steps of networks on a GPU as CUDA graphs.
+"""
 
 from __future__ import annotations
 
@@ -19,24 +23,21 @@ from .stacked import Stacked
 
 
 class Engine(Protocol):
-    """Local steps of a cohort; all engines take the same batches, and on a CPU their numbers agree to the last bit."""
+    """Runs the local steps of a cohort. All engines use the same batches; on a CPU their results are bitwise equal."""
 
     def local(
         self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
     ) -> tuple[Tensor, Tensor | None]:
-        """The clients' models after their local steps ``(rows, dim)`` and, if asked for, their first losses.
+        """Return the clients' models after their local steps ``(rows, dim)``, and their losses before the first step.
 
-        ``work`` says who trains, from which models and for how many steps; it is left as it is.
+        The losses are None if the algorithm does not need them. ``work`` has the clients, their start models and
+        numbers of steps; it is not changed.
         """
         ...
 
 
 def choose(model: Trainable, device: torch.device | str = "cpu") -> Engine:
-    """The engine for a model on the device its data lie on: the same numbers on a CPU, whichever it is.
-
-    Models with closed-form gradients are stacked, compiled or not. Networks on a CPU go one client after another on
-    one thread per core of this process. Networks on a GPU run as graphs.
-    """
+    """Return the engine for a model and the device of its data."""
     if model.stacked:
         return Stacked()
     if torch.device(device).type != "cpu":
@@ -47,7 +48,7 @@ def choose(model: Trainable, device: torch.device | str = "cpu") -> Engine:
 
 
 def device_named(name: str) -> torch.device:
-    """The device called ``name``; ``auto`` is the GPU where there is one, else the CPU."""
+    """Return the device called ``name``; ``auto`` is the GPU if there is one, else the CPU."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -55,8 +56,8 @@ def device_named(name: str) -> torch.device:
     except RuntimeError:
         raise EmpiricsError(f"device must be auto, cpu, cuda or cuda:NUMBER; got {name!r}") from None
     if device.type == "cuda" and not torch.cuda.is_available():
-        raise EmpiricsError(f"device {name} is not there: torch sees no GPU; use auto or cpu")
-    if device.type == "cuda":  # read when the first product is computed: with it products repeat their bits
+        raise EmpiricsError(f"device {name} is not available: torch finds no GPU; use auto or cpu")
+    if device.type == "cuda":  # makes products deterministic; read when the first one is computed
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     return device
 

@@ -1,4 +1,4 @@
-"""Places in memory that stay while their contents change: what a recording of local steps reads and writes."""
+"""Tensors at fixed places in memory, which recordings of local steps read and write."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from torch import Tensor
 
 from ...algorithms.algorithm import Work
 from ...federation.federation import Batches
-from .tracing import ActiveRows, StillState, Unseen
+from .tracing import ActiveRows, FixedState, Unreadable
 
 
 class Buffers:
-    """Where recordings read and write: models, memories and batch indices of some rows, filled before every replay."""
+    """Models, memories and batch indices of some rows, which are filled before every replay of a recording."""
 
     def __init__(self, rows: int, steps: int, work: Work, batches: Batches) -> None:
         def zeros(like: Tensor, *shape: int) -> Tensor:
             return torch.zeros(shape, dtype=like.dtype, device=like.device)
 
-        def stacked(named: Mapping[str, Tensor]) -> dict[str, Tensor]:
-            return {name: zeros(held, rows, *held.shape[1:]) for name, held in named.items()}
+        def stacked(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+            return {name: zeros(tensor, rows, *tensor.shape[1:]) for name, tensor in tensors.items()}
 
         self.w, self.first = zeros(work.starts, rows, work.starts.shape[1]), zeros(work.starts, rows)
         self.fields, self.recalled, self.memory = map(stacked, (_fields(work), work.recalled, work.state.memory))
@@ -31,22 +31,22 @@ class Buffers:
         self.rows = torch.arange(rows, device=work.rows.device)
         self.model = torch.zeros_like(work.state.model)
         self.server = {name: torch.zeros_like(vector) for name, vector in work.state.server.items()}
-        self.along = {name: zeros(field, rows, steps, *field.shape[2:]) for name, field in batches.along.items()}
+        self.by_step = {name: zeros(field, rows, steps, *field.shape[2:]) for name, field in batches.by_step.items()}
 
     def fit(self, rows: int, steps: int, work: Work, batches: Batches) -> bool:
-        """Whether this work fits into these buffers, with the same names and kinds of tensors."""
-        along = self.along["index"]
-        fits = rows <= along.shape[0] and steps <= along.shape[1] and len(work.sizes) <= len(self.sizes)
-        same = _sizes(batches.along) == _sizes(self.along) and _sizes(work.recalled, 1) == _sizes(self.recalled, 1)
+        """Whether this work fits into these buffers, with tensors of the same names and shapes."""
+        index = self.by_step["index"]
+        fits = rows <= index.shape[0] and steps <= index.shape[1] and len(work.sizes) <= len(self.sizes)
+        same = _sizes(batches.by_step) == _sizes(self.by_step) and _sizes(work.recalled, 1) == _sizes(self.recalled, 1)
         names = work.state.server.keys() == self.server.keys() and work.state.memory.keys() == self.memory.keys()
         return fits and same and names and _sizes(_fields(work), 1) == _sizes(self.fields, 1)
 
     def fill(self, work: Work) -> None:
-        """Copy in what the local steps of some clients read beside their batches."""
+        """Copy in everything but the batches that the local steps of some clients read."""
         rows = len(work.rows)
-        for held, kept in ((_fields(work), self.fields), (work.recalled, self.recalled)):
-            for name, made in held.items():
-                kept[name][:rows].copy_(made)
+        for sources, buffers in ((_fields(work), self.fields), (work.recalled, self.recalled)):
+            for name, source in sources.items():
+                buffers[name][:rows].copy_(source)
         self.step_size.fill_(work.step_size)
         self.sizes[: len(work.sizes)].copy_(torch.from_numpy(work.sizes))
         self.model.copy_(work.state.model)
@@ -55,26 +55,26 @@ class Buffers:
         for name, memory in work.state.memory.items():
             torch.index_select(memory, 0, work.rows, out=self.memory[name][:rows])
 
-    def turn_to(self, batches: Batches, steps: slice, active: int) -> None:
-        """Copy in the batches of some steps, from the first place on, and the number of the first step."""
+    def load_steps(self, batches: Batches, steps: slice, active: int) -> None:
+        """Copy in the batches of some steps, and the number of the first of them."""
         self.step.fill_(steps.start)
-        for name, field in batches.along.items():
-            self.along[name][:active, : steps.stop - steps.start].copy_(field[:active, steps])
+        for name, field in batches.by_step.items():
+            self.by_step[name][:active, : steps.stop - steps.start].copy_(field[:active, steps])
 
     def batches(self, batches: Batches, rows: int, steps: int) -> Batches:
-        """The batches that lie here."""
-        fields: Any = {name: field[:rows, :steps] for name, field in self.along.items()}
+        """``batches`` with the buffers' tensors."""
+        fields: Any = {name: field[:rows, :steps] for name, field in self.by_step.items()}
         return replace(batches, **fields)
 
     def work(self, work: Work, rows: int) -> Work:
-        """The work as it lies here, steps and their sizes as tensors; what else a round changes cannot be read."""
-        memory = {name: ActiveRows(name, kept, self.rows) for name, kept in self.memory.items()}
-        unseen: Any = {name: Unseen(f"the clients' {name}") for name in ("clients", "seed", "steps", "shares")}
+        """``work`` with the buffers' tensors; other values that change from round to round become unreadable."""
+        memory = {name: ActiveRows(name, buffer, self.rows) for name, buffer in self.memory.items()}
+        unreadable: Any = {name: Unreadable(f"the clients' {name}") for name in ("clients", "seed", "steps", "shares")}
         tensors: Any = {"sizes": self.sizes, "step_size": self.step_size, "step": self.step, "rows": self.rows[:rows]}
-        fields: Any = {name: kept[:rows] for name, kept in self.fields.items()}
-        state: Any = StillState(self.model, memory, self.server)
-        recalled = {name: made[:rows] for name, made in self.recalled.items()}
-        return work._replace(state=state, recalled=recalled, **fields, **tensors, **unseen)
+        fields: Any = {name: buffer[:rows] for name, buffer in self.fields.items()}
+        state: Any = FixedState(self.model, memory, self.server)
+        recalled = {name: buffer[:rows] for name, buffer in self.recalled.items()}
+        return work._replace(state=state, recalled=recalled, **fields, **tensors, **unreadable)
 
 
 def _fields(work: Work) -> dict[str, Tensor]:
@@ -83,6 +83,6 @@ def _fields(work: Work) -> dict[str, Tensor]:
     return {name: field for name, field in fields.items() if field is not None}
 
 
-def _sizes(named: Mapping[str, Tensor], axes: int = 2) -> dict[str, torch.Size]:
-    """Sizes beyond the first axes (rows and steps), by name."""
-    return {name: held.shape[axes:] for name, held in named.items()}
+def _sizes(tensors: Mapping[str, Tensor], axes: int = 2) -> dict[str, torch.Size]:
+    """Shapes without the first axes (rows and steps)."""
+    return {name: tensor.shape[axes:] for name, tensor in tensors.items()}

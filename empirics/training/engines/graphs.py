@@ -1,9 +1,9 @@
-"""Networks on a GPU: local steps recorded as CUDA graphs, small networks stacked, large ones client after client.
+"""Networks on a GPU: local steps recorded as CUDA graphs, of stacks of small networks or single large ones.
 
-A small operation takes longer to launch than to compute, and a step of a network has hundreds. Recorded once, they are
-launched together: for a stack of small networks all local steps of a round at once, otherwise step by step. Everything
-a recording reads lies in buffers that stay in place and are filled before it is replayed. Work that cannot be replayed
-(see ``tracing``), and work that comes only once, runs as it is. On a CPU the same buffers are used without recording.
+A small operation takes longer to launch than to compute, and a step of a network has hundreds. Recorded as a graph they
+are launched together: all local steps of a round for a stack of small networks, otherwise step by step. Everything that
+a recording reads is in buffers, which are filled before it is replayed. Work that cannot be replayed (see ``tracing``)
+or occurs only once is computed without a recording. On a CPU the same buffers are used without recording.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from ...models.model import Trainable
 from ...models.network import Network
 from ..setting import Setting
 from .buffers import Buffers
-from .precision import computing
-from .stacked import descend, LocalGradient
+from .precision import full_precision
+from .stacked import descend, joined, LocalGradient
 from .stacking import StackedNetwork
 from .steppers import stepper
 from .tracing import Rehearsal, Untraceable
 
-SMALL = 500_000  # parameters up to which clients are stacked: beyond, one client's step keeps the device busy
+SMALL = 500_000  # parameters up to which clients are stacked; a step of a larger network keeps the device busy
 TOGETHER = 32  # clients in a stack
-KEPT = 64  # recordings kept
+CAPACITY = 64  # recordings in memory
 
 Run = Callable[[], None]
 
@@ -41,107 +41,106 @@ class Graphs:
     """Local steps of networks on a GPU.
 
     ``together`` clients are stepped at once (None: 32 for networks of up to 500,000 parameters trained on their task
-    loss, else 1). Products are in float32.
-    ``record=False`` runs everything as it is. The last bits of the numbers depend on ``together``. Two runs
-    give the same bits where the tests for GPUs show it, for convolutional networks; embeddings add up their gradients
-    in any order. ``made`` and ``replayed`` count recordings, ``refused`` says why there is none.
+    loss, else 1); the last bits of results depend on it. Products are in float32. ``record=False`` disables
+    recordings. Two runs of convolutional networks are bitwise equal, as the tests for GPUs check; embeddings add up
+    their gradients in any order. ``recordings`` and ``replays`` are counts; ``refusals`` has the reasons for work that
+    cannot be recorded.
     """
 
     def __init__(self, together: int | None = None, record: bool = True) -> None:
         if together is not None and together < 1:
             raise EmpiricsError(f"together must be >= 1; got {together}")
         self.together, self.record = together, record
-        self.made = self.replayed = 0
-        self.refused: dict[tuple[Any, ...], str] = {}
-        # algorithms by the number that names them in keys: their hooks may hold what cannot be hashed
-        self.seen: dict[int, Algorithm] = {}
-        self._runs: OrderedDict[tuple[Any, ...], Run | None] = OrderedDict()
+        self.recordings = self.replays = 0
+        self.refusals: dict[tuple[Any, ...], str] = {}
+        # Keeps algorithms alive whose id is in keys; they are not hashable if their hooks are not.
+        self.algorithms: dict[int, Algorithm] = {}
+        self._recordings: OrderedDict[tuple[Any, ...], Run | None] = OrderedDict()
         self._pool: Any = None
         self._buffers: Buffers | None = None
-        self._of: tuple[Any, ...] = ()
+        self._source: tuple[Any, ...] = ()
 
     def local(
         self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
     ) -> tuple[Tensor, Tensor | None]:
-        """The clients' models after their local steps ``(rows, dim)`` and, if asked for, their first losses."""
-        network, held = cast(Network, model), cast(Federation, federation)  # what ``choose`` sends here
-        self._begin(network, held)
+        network, samples = cast(Network, model), cast(Federation, federation)  # ``choose`` uses graphs for these alone
+        self._begin(network, samples)
         together = self._together(network, algorithm)
-        stepping = cast(Trainable, self._stack if together > 1 else network)
-        ends, firsts = torch.empty(work.starts.shape, dtype=work.starts.dtype, device=work.starts.device), []
+        stepped = cast(Trainable, self._stack if together > 1 else network)
+        ends, losses = torch.empty(work.starts.shape, dtype=work.starts.dtype, device=work.starts.device), []
         order = np.argsort(-work.steps, kind="stable")
-        with computing(work.starts.device):
+        with full_precision(work.starts.device):
             for begin in range(0, len(order), together):
-                chosen = order[begin : begin + together]
-                part = work.pick(chosen)
-                batches = held.draw(part.seed, part.state.round, part.clients, part.steps, setting.batch)
-                chunk = _Chunk(self, min(together, work.total), stepping, batches, algorithm, setting, part)
-                ends[torch.from_numpy(chosen).to(ends.device)] = chunk.run()
-                firsts.append(chunk.first)
-        if firsts[0] is None:
-            return ends, None
+                rows = order[begin : begin + together]
+                part = work.pick(rows)
+                batches = samples.draw(part.seed, part.state.round, part.clients, part.steps, setting.batch)
+                chunk = _Chunk(self, min(together, work.total), stepped, batches, algorithm, setting, part)
+                ends[torch.from_numpy(rows).to(ends.device)] = chunk.run()
+                losses.append(chunk.first)
+        first = joined(losses)
         back = torch.from_numpy(np.argsort(order, kind="stable")).to(ends.device)
-        return ends, torch.cat([f for f in firsts if f is not None])[back]
+        return ends, None if first is None else first[back]
 
     def _begin(self, model: Network, federation: Federation) -> None:
-        """Forget recordings of other networks or data; bring what the module holds beside parameters to the device."""
-        if self._of and self._of[0] is model and self._of[1] is federation:
+        """Drop CUDA graphs recorded for other networks or data, and move the modules' buffers to the device."""
+        if self._source and self._source[0] is model and self._source[1] is federation:
             return
-        self._of, self._buffers, self._stack = (model, federation), None, StackedNetwork(model)
-        for known in (self._runs, self.refused, self.seen):
-            known.clear()
+        self._source, self._buffers, self._stack = (model, federation), None, StackedNetwork(model)
+        for cache in (self._recordings, self.refusals, self.algorithms):
+            cache.clear()
         for part in (*model.work.module.modules(), *self._stack.network.work.module.modules()):
             for name, buffer in part._buffers.items():
                 part._buffers[name] = None if buffer is None else buffer.to(federation.inputs.device)
 
     def _together(self, model: Network, algorithm: Algorithm) -> int:
-        """How many clients to step at once; objectives other than the task loss take one network at a time."""
-        plain = isinstance(algorithm.objective, TaskLoss)
+        """The number of clients to step at once; 1 for objectives other than the task loss and recurrent networks."""
         recurrent = any(isinstance(part, torch.nn.RNNBase) for part in model.work.module.modules())
-        if not plain or recurrent:
+        if recurrent or not isinstance(algorithm.objective, TaskLoss):
             return 1
-        fitting = TOGETHER if model.dim <= SMALL else 1
-        return fitting if self.together is None else self.together
+        if self.together is not None:
+            return self.together
+        return TOGETHER if model.dim <= SMALL else 1
 
     # ---- recordings ----
 
     def buffers(self, rows: int, steps: int, work: Work, batches: Batches) -> Buffers:
-        """Buffers that fit this work: the ones that are there, or new ones, which old recordings do not know."""
+        """Return buffers that fit this work; new ones if the present ones do not, which invalidates all recordings."""
         if self._buffers is None or not self._buffers.fit(rows, steps, work, batches):
             self._buffers = Buffers(rows, steps, work, batches)
-            self._runs.clear()
+            self._recordings.clear()
         return self._buffers
 
-    def recorded(self, key: tuple[Any, ...], run: Run, *, twice: bool) -> Run | None:
-        """A recording of ``run``, made on first use (``twice``: for a second time); None where there is none.
+    def recording(self, key: tuple[Any, ...], run: Run, *, twice: bool) -> Run | None:
+        """Return a recording of ``run``, made on first use (``twice``: on second use), or None if there is none.
 
-        The buffers' models are as they were before. Gives up when hardly any recording is used again.
+        The buffers' models are not changed. Stops recording if hardly any recording is used again.
         """
-        if key not in self._runs:
-            self._runs[key] = None
-            if len(self._runs) > KEPT:
-                self._runs.popitem(last=False)
+        if key not in self._recordings:
+            self._recordings[key] = None
+            if len(self._recordings) > CAPACITY:
+                self._recordings.popitem(last=False)
             if twice:
                 return None
-        self._runs.move_to_end(key)
-        if self._runs[key] is None and not (self.made > KEPT and self.replayed < 3 * self.made):
+        self._recordings.move_to_end(key)
+        rarely_used = self.recordings > CAPACITY and self.replays < 3 * self.recordings
+        if self._recordings[key] is None and not rarely_used:
             assert self._buffers is not None
             w = self._buffers.w
-            if self._pool is None and w.device.type == "cuda":  # what a run makes in it is needed by no other run
+            if self._pool is None and w.device.type == "cuda":  # recordings may share memory: none needs another's
                 self._pool = torch.cuda.graph_pool_handle()
-            self.made, before = self.made + 1, w.clone()
+            self.recordings, before = self.recordings + 1, w.clone()
             try:
-                self._runs[key] = captured(run, w.device, self._pool)
+                self._recordings[key] = capture(run, w.device, self._pool)
             except Untraceable as reason:
-                self.refused[key[0]] = str(reason)
+                self.refusals[key[0]] = str(reason)
             finally:
                 w.copy_(before)
-        return self._runs[key]
+        return self._recordings[key]
 
 
 @dataclass
 class _Chunk:
-    """Some clients' local work, sorted by falling number of steps, and how many the buffers hold (``room``)."""
+    """The local work of some clients, sorted by falling number of steps; buffers have ``room`` rows."""
 
     engine: Graphs
     room: int
@@ -153,51 +152,51 @@ class _Chunk:
     first: Tensor | None = None
 
     def run(self) -> Tensor:
-        """The models after the local steps, from buffers where that is allowed."""
+        """Return the models after the local steps, by recordings if possible."""
         if hasattr(self.algorithm.objective, "prepare"):
             self.algorithm.objective.prepare(self.model, self.batches.at(len(self.work.rows), 0), self.work)
-        self.engine.seen[id(self.algorithm)] = self.algorithm
+        self.engine.algorithms[id(self.algorithm)] = self.algorithm
         who = (id(self.algorithm), self.setting, self.work.total, *sorted(self.work.recalled))
-        if self.engine.record and who not in self.engine.refused:
-            done = self._by_steps(who) if self._step_by_step() else self._at_once(who)
-            if done is not None:
-                return done.clone()
+        if self.engine.record and who not in self.engine.refusals:
+            models = self._by_steps(who) if self._step_by_step() else self._at_once(who)
+            if models is not None:
+                return models.clone()
         ends = self.work.starts.clone()
         self.first = descend(self.model, self.algorithm, self.setting, self.work, ends, self.batches)
         return ends
 
     def _step_by_step(self) -> bool:
-        """Whether steps are recorded one by one: nothing to remember between them, and one client or ragged steps."""
-        remembers = self.setting.optimizer != "sgd" or self.setting.momentum or self.algorithm.moves is not None
-        return not remembers and (len(self.work.steps) == 1 or bool((self.work.steps != self.work.steps[0]).any()))
+        """Whether to record single steps: if the optimiser has no state, and for one client or unequal steps."""
+        has_state = self.setting.optimizer != "sgd" or self.setting.momentum or self.algorithm.moves is not None
+        return not has_state and (len(self.work.steps) == 1 or bool((self.work.steps != self.work.steps[0]).any()))
 
     def _at_once(self, who: tuple[Any, ...]) -> Tensor | None:
-        """All local steps as one recording; None if they have to be done another way."""
+        """Replay all local steps as one recording; return the models, or None if there is no recording."""
         work, (rows, steps) = self.work, self.batches.index.shape[:2]
         buffers = self.engine.buffers(self.room, steps, work, self.batches)
         buffers.fill(work)
-        buffers.turn_to(self.batches, slice(0, steps), rows)
-        still = buffers.work(work, rows)
-        still, w = still._replace(steps=work.steps, sizes=still.sizes[:steps]), buffers.w[:rows]
+        buffers.load_steps(self.batches, slice(0, steps), rows)
+        fixed = buffers.work(work, rows)
+        fixed, w = fixed._replace(steps=work.steps, sizes=fixed.sizes[:steps]), buffers.w[:rows]
         batches = buffers.batches(self.batches, rows, steps)
 
         def run() -> None:
-            w.copy_(still.starts)
-            first = descend(self.model, self.algorithm, self.setting, still, w, batches)
+            w.copy_(fixed.starts)
+            first = descend(self.model, self.algorithm, self.setting, fixed, w, batches)
             if first is not None:
                 buffers.first[:rows].copy_(first)
 
         key = (who, "all", rows, work.steps.tobytes())
-        recording = self.engine.recorded(key, run, twice=True)
+        recording = self.engine.recording(key, run, twice=True)
         if recording is None:
             return None
         recording()
-        self.engine.replayed += 1
+        self.engine.replays += 1
         self.first = buffers.first[:rows].clone() if self.algorithm.steps.needs_loss else None
         return w
 
     def _by_steps(self, who: tuple[Any, ...]) -> Tensor | None:
-        """Step by step, each a recording for its number of active rows; None if they have to be done another way."""
+        """Replay steps one by one, by a recording per number of active rows; None if one cannot be recorded."""
         work, rows = self.work, len(self.work.steps)
         buffers = self.engine.buffers(self.room, 1, work, self.batches)
         buffers.fill(work)
@@ -206,39 +205,38 @@ class _Chunk:
             self.first = self.model.task_loss(w, self.batches.at(rows, 0)).detach()
         for step in range(int(work.steps.max())):
             active = int((work.steps > step).sum())
-            buffers.turn_to(self.batches, slice(step, step + 1), active)
-            recording = self.engine.recorded((who, "step", active), self._step(buffers, active), twice=False)
+            buffers.load_steps(self.batches, slice(step, step + 1), active)
+            recording = self.engine.recording((who, "step", active), self._step(buffers, active), twice=False)
             if recording is None:
                 return None
             recording()
-            self.engine.replayed += 1
+            self.engine.replays += 1
         return w
 
     def _step(self, buffers: Buffers, active: int) -> Run:
-        """One local step of the first ``active`` rows, all of it on the buffers."""
-        still, w = buffers.work(self.work, active), buffers.w[:active]
+        """A function that takes one local step of the first ``active`` rows in the buffers."""
+        fixed, w = buffers.work(self.work, active), buffers.w[:active]
         batches = buffers.batches(self.batches, active, 1)
 
         def run() -> None:
-            gradient_at = LocalGradient(self.model, self.algorithm.objective, still, batches, active, 0)
-            direction = self.algorithm.direction(still, w, gradient_at(w), gradient_at)
-            stepper(self.setting)(w, direction, still.size, None)
+            gradient_at = LocalGradient(self.model, self.algorithm.objective, fixed, batches, active, 0)
+            direction = self.algorithm.direction(fixed, w, gradient_at(w), gradient_at)
+            stepper(self.setting)(w, direction, fixed.size, None)
 
         return run
 
 
-def captured(run: Run, device: torch.device, pool: Any = None) -> Run:
-    """``run`` as a CUDA graph on a GPU, after a rehearsal; raises ``Untraceable`` where it cannot be one.
+def capture(run: Run, device: torch.device, pool: Any = None) -> Run:
+    """Return ``run`` as a CUDA graph (on a CPU unchanged), after a rehearsal, or raise ``Untraceable``.
 
-    The rehearsal also lets libraries set themselves up, which must not happen while a graph is recorded. It does what
-    ``run`` does.
+    The rehearsal runs ``run`` once, which also lets libraries initialise: that must not happen during a recording.
     """
     try:
         with Rehearsal():
             run()
     except Untraceable:
         raise
-    except (TypeError, AttributeError, RuntimeError, ValueError) as error:  # a hook met something unreadable
+    except (TypeError, AttributeError, RuntimeError, ValueError) as error:  # a hook used something unreadable
         raise Untraceable(f"{type(error).__name__}: {error}") from error
     if device.type != "cuda":
         return run
@@ -248,7 +246,7 @@ def captured(run: Run, device: torch.device, pool: Any = None) -> Run:
         with torch.cuda.graph(graph, pool=pool):
             run()
     except RuntimeError as error:  # out of memory too
-        graph = None  # gives back what it took
+        graph = None  # frees its memory
         torch.cuda.synchronize(device)
         torch.cuda.empty_cache()
         raise Untraceable(f"the device refused: {error}") from error

@@ -1,4 +1,4 @@
-"""How a GPU multiplies, in training and in measuring: in float32."""
+"""The precision of products on a GPU, in training and measuring: float32."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import torch
 
 
 @contextmanager
-def computing(device: torch.device) -> Iterator[None]:
-    """Products in float32 to the last bit, by kernels that repeat their numbers; graphs are recorded on this device."""
+def full_precision(device: torch.device) -> Iterator[None]:
+    """Compute in this block in float32 (not TF32), with deterministic kernels, on this device."""
     cudnn, matmul = torch.backends.cudnn, torch.backends.cuda.matmul
     before = cudnn.allow_tf32, matmul.allow_tf32, cudnn.deterministic, cudnn.benchmark
     cudnn.allow_tf32 = matmul.allow_tf32 = cudnn.benchmark = False

@@ -1,8 +1,8 @@
-"""All clients of a chunk at once: closed-form gradients by batched matrix products over stacked models."""
+"""Steps all clients of a chunk at once: closed-form gradients by batched matrix products over stacked models."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,18 +18,18 @@ from ...federation.federation import Batches, Minibatches, Source
 from ...models.model import Batch, Trainable
 from .. import statistics
 from ..setting import Setting
-from ..threads import one_thread, refuse_stopped
+from ..threads import one_thread, raise_if_stopped
 from .steppers import stepper
 
-FEWEST = 2  # rows: a product with a single row takes another path, whose last bits differ
+FEWEST = 2  # rows of a step: a product with a single row is computed by other code, whose last bits differ
 
 
 @dataclass(frozen=True)
 class Stacked:
-    """Steps ``chunk`` clients together; a client's numbers do not depend on the chunk or on who shares it.
+    """Steps ``chunk`` clients together; a client's results do not depend on the chunk or the clients in it.
 
-    That holds because no step is ever computed on a single row (``FEWEST``), and with one thread: several would cut
-    the rows of a softmax at places that depend on their number.
+    For this no step is computed on a single row (``FEWEST``), and one thread is used: several would divide the rows of
+    a softmax in a way that depends on their number.
     """
 
     chunk: int = 256
@@ -37,16 +37,15 @@ class Stacked:
     def local(
         self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
     ) -> tuple[Tensor, Tensor | None]:
-        """The clients' models after their local steps ``(rows, dim)`` and, if asked for, their first losses."""
         with one_thread(work.starts.device):
             if len(work.clients) <= self.chunk:
                 return self._chunk(model, federation, algorithm, setting, work._replace(net=None))
-            ends, firsts = torch.empty(work.starts.shape, dtype=work.starts.dtype, device=work.starts.device), []
+            ends, losses = torch.empty(work.starts.shape, dtype=work.starts.dtype, device=work.starts.device), []
             for begin in range(0, len(ends), self.chunk):
-                chosen = slice(begin, begin + self.chunk)
-                ends[chosen], first = self._chunk(model, federation, algorithm, setting, work.part(chosen))
-                firsts.append(first)
-        return ends, None if firsts[0] is None else torch.cat([f for f in firsts if f is not None])
+                rows = slice(begin, begin + self.chunk)
+                ends[rows], first = self._chunk(model, federation, algorithm, setting, work.part(rows))
+                losses.append(first)
+        return ends, joined(losses)
 
     def _chunk(
         self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
@@ -66,46 +65,51 @@ class Stacked:
         return ends[back], None if first is None else first[back]
 
 
+def joined(losses: Sequence[Tensor | None]) -> Tensor | None:
+    """Concatenate the losses of parts of a cohort, which are all None or all tensors."""
+    return None if losses[0] is None else torch.cat([part for part in losses if part is not None])
+
+
 def descend(
     model: Trainable, algorithm: Algorithm, setting: Setting, work: Work, w: Tensor, batches: Minibatches
 ) -> Tensor | None:
-    """Local steps in place on ``w (rows, dim)``; returns the losses at the start where the algorithm asks for them.
+    """Take local steps in place on ``w (rows, dim)``; return the losses before them if the algorithm needs them.
 
-    Rows are sorted by falling number of steps: every step moves the prefix that still has steps to take.
+    Rows must be sorted by falling number of steps: every step moves the first rows, which have steps left.
     """
-    take, rows, first = stepper(setting), w.shape[0], None
-    trained = statistics.border(model)
-    moving = Moving(algorithm, take)
+    optimiser, rows, first = stepper(setting), w.shape[0], None
+    parameters = statistics.first_statistic(model)
+    moving = MovingColumns(algorithm, optimiser)
     if type(batches) is Batches and _plain(algorithm, setting) and (walk := getattr(model, "walk_in", None)):
         if algorithm.steps.needs_loss:
             first = model.task_loss(w, batches.at(rows, 0)).detach()
         if walk(w, batches, work.steps, work.sizes):
             return first
-    still_active = (work.steps[:, None] > np.arange(len(work.sizes))).sum(0)
+    active_rows = (work.steps[:, None] > np.arange(len(work.sizes))).sum(0)
     sizes = list(work.sizes) if isinstance(work.sizes, Tensor) else work.sizes.tolist()  # tensors while recorded
-    for step, (active, size) in enumerate(zip(still_active.tolist(), sizes, strict=True)):
+    for step, (active, size) in enumerate(zip(active_rows.tolist(), sizes, strict=True)):
         if not active:
             break
-        refuse_stopped()
-        shown = max(active, min(FEWEST, rows))
-        now = (work if shown == rows else work.part(slice(0, shown)))._replace(step=step)
-        here = w if shown == rows else w[:shown]
+        raise_if_stopped()
+        computed = max(active, min(FEWEST, rows))
+        now = (work if computed == rows else work.part(slice(0, computed)))._replace(step=step)
+        here = w if computed == rows else w[:computed]
 
-        gradient_at = LocalGradient(model, algorithm.objective, now, batches, shown, step)
+        gradient_at = LocalGradient(model, algorithm.objective, now, batches, computed, step)
         if algorithm.steps.needs_loss and step == 0:
             first = model.task_loss(here, gradient_at.batch).detach()
         version = w._version
-        found = algorithm.direction(now, here, gradient_at(here), gradient_at)
+        result = algorithm.direction(now, here, gradient_at(here), gradient_at)
         if w._version != version:
-            raise EmpiricsError(f"{algorithm.name}: direction must not change the models that it is given")
-        direction = checked_tensor(f"{algorithm.name}: the direction of a step", found, here)
+            raise EmpiricsError(f"{algorithm.name}: direction must not change its models argument in place")
+        direction = checked_tensor(f"{algorithm.name}: the direction of a step", result, here)
         columns = moving(now, step, here)
-        if active < shown:
+        if active < computed:
             here, direction = here[:active], direction[:active]
-        if trained is not None:
-            here, direction = here[:, :trained], direction[:, :trained]
-            columns = None if columns is None else columns[:trained]
-        take(here, direction, size, columns)
+        if parameters is not None:
+            here, direction = here[:, :parameters], direction[:, :parameters]
+            columns = None if columns is None else columns[:parameters]
+        optimiser(here, direction, size, columns)
     return first
 
 
@@ -118,7 +122,7 @@ def _plain(algorithm: Algorithm, setting: Setting) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class LocalGradient:
-    """Gradients on the batch of one step: in closed form for the task loss, by autograd for any other objective."""
+    """Gradients on the batch of one step: in closed form for the task loss, by autograd for other objectives."""
 
     model: Trainable
     objective: Callable[..., Tensor]
@@ -129,18 +133,18 @@ class LocalGradient:
 
     @cached_property
     def batch(self) -> Batch:
-        """The samples of the step, gathered when somebody asks for them."""
+        """The samples of the step."""
         batch = self.batches.at(self.rows, self.step)
-        return batch if statistics.border(self.model) is None else statistics.unpadded(batch)
+        return batch if statistics.first_statistic(self.model) is None else statistics.unpadded(batch)
 
     def __call__(self, point: Tensor, objective: Callable[..., Tensor] | None = None) -> Tensor:
-        """Gradient at ``point (rows, dim)`` of the local objective, or of the one that is given."""
+        """The gradient at ``point (rows, dim)`` of ``objective``, by default the local objective."""
         objective = objective or self.objective
         if isinstance(objective, TaskLoss):
-            found: Tensor | None = None
-            if type(self.batches) is Batches and (in_place := getattr(self.model, "gradient_in", None)):
-                found = in_place(point, self.batches, self.step)
-            return self.model.gradient(point, self.batch) if found is None else found
+            compiled: Tensor | None = None
+            if type(self.batches) is Batches and (gradient_in := getattr(self.model, "gradient_in", None)):
+                compiled = gradient_in(point, self.batches, self.step)
+            return self.model.gradient(point, self.batch) if compiled is None else compiled
         with torch.enable_grad():
             point = point.detach().requires_grad_()
             losses = checked_losses(objective, objective(self.model, point, self.batch, self.work))
@@ -148,11 +152,11 @@ class LocalGradient:
         return gradient
 
 
-class Moving:
-    """The columns that move at a step (None: all); the optimiser starts afresh when they change."""
+class MovingColumns:
+    """The columns that a step changes (None: all); restarts the optimiser when they differ from the step before."""
 
-    def __init__(self, algorithm: Algorithm, take: Any) -> None:
-        self.moves, self.name, self.take = algorithm.moves, algorithm.name, take
+    def __init__(self, algorithm: Algorithm, optimiser: Any) -> None:
+        self.moves, self.name, self.optimiser = algorithm.moves, algorithm.name, optimiser
         self.columns: Tensor | None = None
         self.phase: Any = None
 
@@ -164,8 +168,9 @@ class Moving:
             return self.columns
         columns = checked_columns(f"{self.name}: what moves returns", self.moves(work, step), here)
         before = self.columns
-        if phase is not None or not (columns is before or _equal(columns, before)):  # a GPU would wait for the second
-            self.take.restart()
+        # A phase decides without comparing tensors, for which a GPU would have to wait.
+        if phase is not None or not (columns is before or _equal(columns, before)):
+            self.optimiser.restart()
             self.columns, self.phase = columns, phase
         return self.columns
 

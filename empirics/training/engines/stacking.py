@@ -1,4 +1,4 @@
-"""A network as a model of many rows: ``torch.func`` maps the one-row network over a stack of flat rows."""
+"""A network for a stack of models: ``torch.func`` maps the network over rows of parameters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ...models.network import Network
 class StackedNetwork:
     """``network`` for rows ``(rows, dim)`` and batches ``(inputs (rows, b, ...), targets, weight or None)``.
 
-    Convolutions become grouped ones and dense layers batched products: many clients in as many operations as one takes.
+    Convolutions become grouped ones and dense layers batched products, so many clients need as many operations as one.
     """
 
     stacked = True
@@ -26,9 +26,9 @@ class StackedNetwork:
 
     def __init__(self, network: Network) -> None:
         if network.trained < network.dim:
-            raise EmpiricsError(f"{network.name} has batch norm, which is trained client by client on a CPU alone")
+            raise EmpiricsError(f"{network.name} has batch norm, which is only trained client by client on a CPU")
         self.network = replace(network, build=WithFoldedNorms(network.build))
-        _ = self.network.work  # made now: its first numbers must not be drawn while local steps are recorded
+        _ = self.network.work  # built now, as its initial weights must not be drawn while local steps are recorded
         self.dim, self.layers = self.network.dim, self.network.layers
 
     def output(self, w: Tensor, inputs: Tensor) -> Tensor:
@@ -39,23 +39,23 @@ class StackedNetwork:
         """Loss of every sample ``(rows, batch)``."""
         return vmap(lambda o, t: self.network.losses(o.unsqueeze(0), t.unsqueeze(0))[0])(output, targets)
 
-    def _of_row(self, row: Tensor, inputs: Tensor, targets: Tensor, weight: Tensor | None) -> Tensor:
+    def _row_loss(self, row: Tensor, inputs: Tensor, targets: Tensor, weight: Tensor | None) -> Tensor:
         batch = inputs.unsqueeze(0), targets.unsqueeze(0), None if weight is None else weight.unsqueeze(0)
         return self.network.task_loss(row.unsqueeze(0), batch)[0]
 
     def _over_rows(self, function: Callable[..., Tensor], w: Tensor, batch: Batch) -> Tensor:
-        along = (0, 0, 0, None if batch[2] is None else 0)
-        found: Tensor = vmap(function, in_dims=along, randomness="error")(w, *batch)
-        return found
+        axes = (0, 0, 0, None if batch[2] is None else 0)
+        results: Tensor = vmap(function, in_dims=axes, randomness="error")(w, *batch)
+        return results
 
     def task_loss(self, w: Tensor, batch: Batch) -> Tensor:
         """Weighted mean of the losses of every row's batch ``(rows,)``."""
-        return self._over_rows(self._of_row, w, batch)
+        return self._over_rows(self._row_loss, w, batch)
 
     def gradient(self, w: Tensor, batch: Batch) -> Tensor:
         """Gradient of ``task_loss`` in every row ``(rows, dim)``."""
         with torch.enable_grad():
-            return self._over_rows(grad(self._of_row), w, batch)
+            return self._over_rows(grad(self._row_loss), w, batch)
 
 
 # ---- group norm ----
@@ -63,7 +63,7 @@ class StackedNetwork:
 
 @dataclass(frozen=True)
 class WithFoldedNorms:
-    """``build`` with group norms that stack: torch maps their gradient over rows by some fifty operations each."""
+    """``build`` with ``FoldedNorm`` for group norm, whose gradient torch maps over rows by some fifty operations."""
 
     build: Callable[[], nn.Module]
 
@@ -76,7 +76,7 @@ class WithFoldedNorms:
 
 
 class FoldedNorm(nn.GroupNorm):
-    """Group norm of a stack ``(rows, batch, ...)`` as that of ``rows * batch`` samples: nothing else mixes them."""
+    """Group norm that treats a stack ``(rows, batch, ...)`` as ``rows * batch`` samples, which it does not mix."""
 
     def forward(self, x: Tensor) -> Tensor:
         normed = Normed.apply(x, self.num_groups, self.eps)[0]
@@ -92,25 +92,25 @@ def _sizes(x: Tensor) -> tuple[int, int, int]:
 
 
 def _folded(function: Any, in_dims: Any, tensors: tuple[Tensor, ...], rest: tuple[Any, ...]) -> tuple[Any, Any]:
-    """The function of stacks of samples as that of all their samples at once.
+    """Apply a function of samples to stacks of samples, as one batch of all samples.
 
-    Rows and samples keep the order that they have in the first tensor (convolutions put samples first): no copies.
+    To avoid copies, rows and samples have the order of the first tensor (convolutions put samples first).
     """
-    place = 1 if in_dims[0] == 1 else 0
+    axis = 1 if in_dims[0] == 1 else 0
     rows = tensors[0].shape[in_dims[0]]
     stacks = [
-        x.unsqueeze(place).expand(*x.shape[:place], rows, *x.shape[place:]) if d is None else x.movedim(d, place)
+        x.unsqueeze(axis).expand(*x.shape[:axis], rows, *x.shape[axis:]) if d is None else x.movedim(d, axis)
         for x, d in zip(tensors, in_dims, strict=False)
     ]
     lead = stacks[0].shape[:2]
-    found = function.apply(*(x.reshape(-1, *x.shape[2:]) for x in stacks), *rest)
-    if isinstance(found, tuple):
-        return tuple(y.view(*lead, *y.shape[1:]) for y in found), (place,) * len(found)
-    return found.view(*lead, *found.shape[1:]), place
+    result = function.apply(*(x.reshape(-1, *x.shape[2:]) for x in stacks), *rest)
+    if isinstance(result, tuple):
+        return tuple(y.view(*lead, *y.shape[1:]) for y in result), (axis,) * len(result)
+    return result.view(*lead, *result.shape[1:]), axis
 
 
 class Normed(torch.autograd.Function):
-    """Inputs, normed in groups of channels, with the means and deviations that were taken out."""
+    """Inputs normed in groups of channels, with the means and inverse deviations of the groups."""
 
     @staticmethod
     def forward(x: Tensor, groups: int, eps: float) -> tuple[Tensor, Tensor, Tensor]:
@@ -123,30 +123,29 @@ class Normed(torch.autograd.Function):
         ctx.mark_non_differentiable(*output[1:])
 
     @staticmethod
-    def backward(ctx: Any, slope: Tensor, *_: Tensor) -> tuple[Tensor, None, None]:
-        found: Tensor = NormedSlope.apply(slope, *ctx.saved_tensors, ctx.groups)
-        return found, None, None
+    def backward(ctx: Any, gradient: Tensor, *_: Tensor) -> tuple[Tensor, None, None]:
+        return NormedGradient.apply(gradient, *ctx.saved_tensors, ctx.groups), None, None
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, x: Tensor, groups: int, eps: float) -> tuple[Any, Any]:
         return _folded(Normed, in_dims, (x,), (groups, eps))
 
 
-class NormedSlope(torch.autograd.Function):
+class NormedGradient(torch.autograd.Function):
     """The gradient of ``Normed`` in its inputs."""
 
     @staticmethod
-    def forward(slope: Tensor, x: Tensor, mean: Tensor, scale: Tensor, groups: int) -> Tensor:
-        sizes, wanted = _sizes(x), (True, False, False)
-        found: Tensor = torch.ops.aten.native_group_norm_backward(
-            slope.contiguous(), x.contiguous(), mean, scale, None, *sizes, groups, wanted
+    def forward(gradient: Tensor, x: Tensor, mean: Tensor, scale: Tensor, groups: int) -> Tensor:
+        in_x_alone = (True, False, False)
+        result: Tensor = torch.ops.aten.native_group_norm_backward(
+            gradient.contiguous(), x.contiguous(), mean, scale, None, *_sizes(x), groups, in_x_alone
         )[0]
-        return found
+        return result
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         pass
 
     @staticmethod
-    def vmap(info: Any, in_dims: Any, *given: Any) -> tuple[Any, Any]:
-        return _folded(NormedSlope, in_dims, given[:4], given[4:])
+    def vmap(info: Any, in_dims: Any, *args: Any) -> tuple[Any, Any]:
+        return _folded(NormedGradient, in_dims, args[:4], args[4:])

@@ -1,6 +1,6 @@
-"""The local optimiser: what a client does with the direction an algorithm gives it, for all rows of a chunk at once.
+"""Local optimisers, which step along an algorithm's directions for all rows of a chunk at once.
 
-The order is that of PyTorch's optimisers after ``clip_grad_norm_``: clip the direction, add weight decay, gather
+The order is that of PyTorch's optimisers after ``clip_grad_norm_``: clip the direction, add weight decay, update
 momentum, step. Momentum and moments start at zero in every round and for every client.
 """
 
@@ -22,11 +22,11 @@ class Sgd:
     velocity: Tensor | None = None
 
     def restart(self) -> None:
-        """Forget the momentum."""
+        """Reset the momentum."""
         self.velocity = None
 
     def __call__(self, w: Tensor, direction: Tensor, size: float | Tensor, moves: Tensor | None) -> None:
-        """Step in place on ``w (rows, dim)``: the first rows of those that stepped before."""
+        """Step in place on ``w (rows, dim)``, the first rows of the step before; ``moves`` masks columns."""
         setting, rows = self.setting, w.shape[0]
         direction = _clipped(direction, setting.clip)
         if setting.weight_decay:
@@ -49,11 +49,11 @@ class AdamW:
     moments: list[Tensor] = field(default_factory=list)
 
     def restart(self) -> None:
-        """Forget the moments and count steps from zero."""
+        """Reset the moments and the number of steps."""
         self.steps, self.moments = 0, []
 
     def __call__(self, w: Tensor, direction: Tensor, size: float | Tensor, moves: Tensor | None) -> None:
-        """Step in place on ``w (rows, dim)``: the first rows of those that stepped before."""
+        """Step in place on ``w (rows, dim)``, the first rows of the step before; ``moves`` masks columns."""
         setting, rows = self.setting, w.shape[0]
         direction = _clipped(direction, setting.clip)
         self.moments = self.moments or [torch.zeros_like(w), torch.zeros_like(w)]
@@ -68,7 +68,7 @@ class AdamW:
 
 
 def _move(w: Tensor, direction: Tensor, size: float | Tensor) -> None:
-    """``w - size * direction`` in place; a size that changes between replays of a recording is a tensor."""
+    """Subtract ``size * direction`` from w in place; sizes that change between replays of a recording are tensors."""
     if isinstance(size, Tensor):
         w.addcmul_(direction, size, value=-1)
     else:
@@ -76,7 +76,7 @@ def _move(w: Tensor, direction: Tensor, size: float | Tensor) -> None:
 
 
 def _clipped(direction: Tensor, limit: float | None) -> Tensor:
-    """Every row shortened to norm ``limit`` where it is longer, with PyTorch's 1e-6 in the denominator."""
+    """Shorten rows to at most norm ``limit``, with PyTorch's 1e-6 in the denominator."""
     if limit is None:
         return direction
     norms = direction.norm(dim=-1, keepdim=True)
@@ -84,5 +84,5 @@ def _clipped(direction: Tensor, limit: float | None) -> Tensor:
 
 
 def stepper(setting: Setting) -> Sgd | AdamW:
-    """A fresh optimiser for the local steps of a chunk."""
+    """Return a new optimiser for the local steps of a chunk."""
     return Sgd(setting) if setting.optimizer == "sgd" else AdamW(setting)

@@ -1,7 +1,8 @@
-"""Whether local work can be recorded once and replayed: rehearsed with what must not be baked in made unreadable.
+"""Checks whether local work can be recorded once and replayed, by a rehearsal.
 
-A recording repeats the same operations on the same places in memory. It is wrong wherever Python saw a number that
-changes from round to round, and impossible where the device must wait for the host. Both are refused in a rehearsal.
+A recording repeats the same operations on the same places in memory. It would be wrong if Python used a number that
+changes from round to round, and is impossible if the device must wait for the host. The rehearsal makes such numbers
+unreadable and refuses such operations.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ INDEXING = ("aten::index", "aten::index_put_", "aten::index_put")  # of dynamic 
 
 
 class Untraceable(Exception):
-    """Local work that has to run anew every time, and why."""
+    """Local work that cannot be recorded; the message is the reason."""
 
 
-class Unseen:
-    """Stands for a value that differs from round to round: it may be sliced and passed on, not used."""
+class Unreadable:
+    """Replaces a value that differs from round to round; it may be sliced and passed on, but not used."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def __getitem__(self, chosen: slice) -> Unseen:
+    def __getitem__(self, part: slice) -> Unreadable:
         return self
 
     def _refuse(self, *_: Any, **__: Any) -> Any:
@@ -41,7 +42,7 @@ class Unseen:
 
 
 class ActiveRows:
-    """The active clients' rows in the place of a whole memory, which only ``Work.recall`` knows how to read."""
+    """Replaces the memory of all clients by the active clients' rows, which only ``Work.recall`` can read."""
 
     def __init__(self, name: str, rows: Tensor, active: Tensor) -> None:
         self.name, self.rows, self.active = name, rows, active
@@ -55,41 +56,40 @@ class ActiveRows:
         raise Untraceable(f"all clients' {self.name} is used in local steps")
 
 
-class StillState:
-    """A state whose tensors stay where they are while their values change."""
+class FixedState:
+    """A state whose tensors stay at the same place in memory while their values change."""
 
     def __init__(self, model: Tensor, memory: Mapping[str, Any], server: Mapping[str, Tensor]) -> None:
         self.model, self.memory, self.server = model, memory, server
-        self.round, self.losses = Unseen("the round"), Unseen("the losses so far")
+        self.round, self.losses = Unreadable("the round"), Unreadable("the losses so far")
 
 
 class Rehearsal(TorchDispatchMode):
-    """Raises ``Untraceable`` at operations that depend on values in Python, draw random numbers, or change devices."""
+    """Raises ``Untraceable`` at operations that give values to Python, draw random numbers, or change the device."""
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         name = function._schema.name
         if name in INDEXING:
-            masks = [i for i in args[1] if i is not None and i.dtype in (torch.bool, torch.uint8)]
-            refused = bool(masks)
+            refused = any(index is not None and index.dtype in (torch.bool, torch.uint8) for index in args[1])
         else:
-            refused = any(tag in function.tags for tag in REFUSED) and not draws_nothing(function, args, kwargs)
-        if refused or _moves(args, kwargs):
+            refused = any(tag in function.tags for tag in REFUSED) and not has_no_dropout(function, args, kwargs)
+        if refused or _changes_device(args, kwargs):
             raise Untraceable(f"{name} in local steps")
         return function(*args, **kwargs)
 
 
-def draws_nothing(function: Any, args: Any, kwargs: Any) -> bool:
-    """Whether it would draw numbers for dropout alone, of which there is none: recurrent layers, attention."""
-    declared = function._schema.arguments
-    given = {one.name: one.default_value for one in declared if one.has_default_value()}  # defaults are left out
-    given |= {one.name: value for one, value in zip(declared, args, strict=False)} | kwargs
+def has_no_dropout(function: Any, args: Any, kwargs: Any) -> bool:
+    """Whether a function draws random numbers only for dropout, and its dropout is 0 (recurrent layers, attention)."""
+    parameters = function._schema.arguments
+    values = {one.name: one.default_value for one in parameters if one.has_default_value()}
+    values |= {one.name: value for one, value in zip(parameters, args, strict=False)} | kwargs
     tags = set(function.tags) & set(REFUSED)
-    return tags == {torch.Tag.nondeterministic_seeded} and any(given.get(name) == 0 for name in DROPOUT)
+    return tags == {torch.Tag.nondeterministic_seeded} and any(values.get(name) == 0 for name in DROPOUT)
 
 
-def _moves(args: Any, kwargs: Any) -> bool:
-    """Whether tensors of one device become tensors of another; numbers wrapped into tensors do not count."""
+def _changes_device(args: Any, kwargs: Any) -> bool:
+    """Whether tensors are copied to another device; numbers wrapped into tensors do not count."""
     devices = {value.device.type for value in args if isinstance(value, Tensor) and value.ndim}
     if isinstance(kwargs.get("device"), torch.device) and devices:
         devices.add(kwargs["device"].type)

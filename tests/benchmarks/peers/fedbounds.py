@@ -13,7 +13,7 @@ from empirics.models.compiled import compiled
 from empirics.models.linear import Softmax, with_intercept
 from empirics.models.networks import network
 from empirics.training.engines import ClientLoop, Stacked
-from empirics.training.rounds import play
+from empirics.training.rounds import train_round
 from empirics.training.setting import Setting
 
 torch.set_num_threads(chosen.cores)
@@ -36,7 +36,7 @@ state = fedavg.begin(start, total)
 
 def one_round(round_):
     global state
-    state = play(model, federation, fedavg, setting, 0, engine, state)
+    state = train_round(model, federation, fedavg, setting, 0, engine, state)
 
 
 def parameters():
