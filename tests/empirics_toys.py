@@ -42,19 +42,6 @@ def even(dtype: torch.dtype = torch.float32) -> Federation:
 
 
 @dataclass(frozen=True)
-class Fails:
-    """Raises for one client."""
-
-    client: int
-    error: Exception | None = None
-
-    def __call__(self, work: Work, w: Tensor, gradient: Tensor, gradient_at: Any) -> Tensor:
-        if self.client in work.clients:
-            raise self.error or ZeroDivisionError("planted")
-        return gradient
-
-
-@dataclass(frozen=True)
 class Halving:
     """Halves long gradients: Python looks at a number on the device."""
 

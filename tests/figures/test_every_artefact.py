@@ -79,17 +79,15 @@ def test_names_are_those_of_papers_or_ours():
     assert set(FILES) == set(LAPTOP) == {*(key for key, paper in PAPERS.items() if not paper.works), "ours"}
 
 
-FIRST = [next(n for n in NAMES if n.startswith(f"{paper}.") and artefact(n).draw) for paper in FILES]
-"""A picture of every paper, drawn in all formats and drawn again; the others are drawn as SVG."""
-
-
 @pytest.mark.slow
 def test_everything_runs_end_to_end_at_the_smallest_scale(tmp_path, capsys, monkeypatch):
+    """A picture of every paper is drawn in all formats and drawn again; the others are drawn as SVG."""
     once, store = writing.picture, str(tmp_path / "store")
+    firsts = [next(n for n in NAMES if n.startswith(f"{paper}.") and artefact(n).draw) for paper in FILES]
 
     def picture(made, *more):
         with monkeypatch.context() as patched:
-            patched.setattr(writing, "PICTURES", PICTURES if made.name in FIRST else (".svg",))
+            patched.setattr(writing, "PICTURES", PICTURES if made.name in firsts else (".svg",))
             return once(made, *more)
 
     def files(folder, *names):
@@ -101,10 +99,10 @@ def test_everything_runs_end_to_end_at_the_smallest_scale(tmp_path, capsys, monk
     for name in NAMES:
         runs = json.loads(found[f"{name}.json"])["runs"]
         assert runs["there"] == runs["wanted"], name
-    assert {f"{name}{suffix}" for name in FIRST for suffix in PICTURES} <= found.keys()
+    assert {f"{name}{suffix}" for name in firsts for suffix in PICTURES} <= found.keys()
     assert all(len(content) > 1000 for name, content in found.items() if name.endswith(PICTURES))
     capsys.readouterr()
-    again = files("again", *FIRST)
+    again = files("again", *firsts)
     assert "0 to do" in capsys.readouterr().out
     assert again.pop("REPORT.md") != found["REPORT.md"]
     assert again == {name: found[name] for name in again}

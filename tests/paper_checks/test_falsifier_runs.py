@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sympy as sp
-from falsifier_tables import TABLE
 from loops import cases
 from tools.planted import LOOSE, TIGHT
 
@@ -23,11 +22,16 @@ from paper_checks.falsifier.runs.family import _finite
 from paper_checks.falsifier.simpler import simpler
 
 WITNESSES = Path(paper_checks.__file__).parent / "counterexamples"
-
-
-def run_of(table, name):
-    bound, problem = get(name), tables.problem(table)
-    return FAMILIES["quadratics"].run(bound, table, problem)[0]
+TABLE = {
+    "clients": 3, "dim": 2, "cohort": 2, "with_replacement": 0, "local_steps": 3, "rounds": 2, "floor": 0.7,
+    "step_size": 0.13, "relaxation": 0.06, "start_0": 1.3, "start_1": -0.4,
+    **{f"curvature_{k}_{i}": [0.9, 0.31, 1.7, 0.23, 0.57, 1.1][2 * k + i] for k in range(3) for i in range(2)},
+    **{f"minimum_{k}_{i}": [0.3, -1.1, 0.8, 0.45, -0.6, 0.2][2 * k + i] for k in range(3) for i in range(2)},
+    **{f"turn_{k}": [0.21, -0.4, 0.7][k] for k in range(3)},
+    **{f"noise_{k}": [0.5, 0.11, 0.83][k] for k in range(3)},
+    **{f"weight_{k}": 1 for k in range(3)},
+}  # fmt: skip
+"""Nothing zero or equal, but for the weights, which a plain mean over clients asks for."""
 
 
 def test_a_rational_table_stays_rational():

@@ -8,7 +8,7 @@ import numpy as np
 import own_classics
 import pytest
 from loops import cases
-from measuring_toys import INPUTS, mean_loss, NUMBERS, PARTS
+from measuring_toys import INPUTS, NUMBERS
 
 from bounds.assumptions import CONVEX, FIXED_STEP_SIZE, LOCAL_SGD, ONE_CLIENT, SMOOTH, STRONGLY_CONVEX
 from bounds.catalog import get
@@ -168,10 +168,6 @@ def test_lemmas_on_one_round_or_step_are_held_exactly_and_what_is_left_of_them_i
     assert {line.verdict for line in validate(bound, EXACT, few).rows} == {Verdict.HOLDS_HERE}
     low = replace(bound, name="own.low", terms={n: share * x for n, x in bound.terms.items()})
     assert Verdict.VIOLATED in {line.verdict for line in validate(low, EXACT, few).rows}
-
-
-def loss_of(problem, w):
-    return sum(mean_loss(problem, w, part) for part in PARTS) / 2
 
 
 def least_squares(inputs, targets, parts):

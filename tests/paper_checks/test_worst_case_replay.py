@@ -19,7 +19,6 @@ CONVEX = {**START, "strong_convexity": 0.0, "optimum_dissimilarity": 1.0}
 GAMMA = {**START, "strong_convexity": 0.1, "heterogeneity": 0.5}
 CAPPED = {**START, "strong_convexity": 0.0, "grad_cap_sq": 0.5}
 SMOOTH = {"smoothness": 1.0, "initial_gap": 1.0, "dissimilarity_offset": 1.0}
-STEEP = {"smoothness": 1.0, "grad_norm_sq": 1.0, "dissimilarity_offset": 1.0, "dissimilarity_factor": 2.0}
 POLYAK = {**SMOOTH, "pl_constant": 0.1}
 METHODS = ("fedavg()", "fedprox(mu=0.1)", "scaffold()", "fedinit(beta=0.1)", "fedinit(beta=0.1, reading='code')")
 
