@@ -1,4 +1,4 @@
-"""What a measurement is: a quantity of the vocabulary, how it is computed from a run, and how exact the number is."""
+"""Measurements: a quantity of the vocabulary, its computation from the state of a run, and how exact it is."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..training.setting import Setting
 
 
 class Exactness(Enum):
-    """EXACT: the quantity itself, for this run. SAMPLED: an unbiased estimate of it. PROXY: something near it."""
+    """EXACT: the quantity of this run. SAMPLED: an unbiased estimate of it. PROXY: a substitute for it."""
 
     EXACT = "exact"
     SAMPLED = "sampled"
@@ -36,7 +36,7 @@ class Exactness(Enum):
 
 
 class Reading(NamedTuple):
-    """One number: for a client, a layer, after a local step (None or empty where it does not vary over them)."""
+    """One number: for a client, a layer, after a local step (None or empty if it does not vary over them)."""
 
     value: float
     client: int | None = None
@@ -46,18 +46,18 @@ class Reading(NamedTuple):
 
 Readings = Sequence[Reading]
 Reader = Callable[["Snapshot"], float | Tensor | Readings]
-"""What is read off a snapshot: one number, one for each participant, or readings."""
+"""Computes from a snapshot one number, one number for each participant, or readings."""
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """What one moment of a run shows; evaluations are made when asked for and shared by all measurements.
+    """A run after a round; evaluations are computed at first use and shared by all measurements.
 
-    ``work`` and ``ends`` are those of the round that has just ended (None before the first). For measurements that need
-    them, ``path (rows, K, d)`` holds the clients' models before each of their local steps, ``last (clients, d)`` every
-    client's model after its last local work (the first model before that), ``averages (d,)`` by weights the means of
-    the virtual averages before every local step so far, in float64. ``seconds`` are those of training so far, without
-    measuring.
+    ``work`` and ``ends`` are the work and the clients' models of the last round (None before the first). If some
+    measurement needs them, ``path (rows, K, d)`` has the clients' models before each of their local steps, ``last
+    (clients, d)`` every client's last local model (initially the first model), and ``averages`` has, by weights, the
+    means ``(d,)`` of the virtual averages before every local step so far, in float64. ``seconds`` is the time of
+    training so far, without measuring.
     """
 
     problem: FederatedProblem
@@ -85,9 +85,9 @@ class Snapshot:
 
     @cached_property
     def risks(self) -> Tensor:
-        """Population risk of the server model under every client's distribution, or its estimate.
+        """Population risk of the server model under every client's distribution, or an estimate of it.
 
-        With a population: itself. With test samples for every client: their means. Else the common test set.
+        The estimate is the mean over the client's test samples if all clients have some, else over the common test set.
         """
         problem = self.problem
         if problem.population is not None:
@@ -105,17 +105,17 @@ class Snapshot:
 
     @property
     def active(self) -> np.ndarray:
-        """Clients that were averaged in the last round."""
-        return self.done.clients[self.averaged.cpu().numpy()]
+        """The clients that were averaged in the last round."""
+        return self.last_work.clients[self.averaged.cpu().numpy()]
 
     @property
     def averaged(self) -> Tensor:
-        """Which rows were averaged (all but those that only an algorithm for ``everyone`` trains)."""
-        return self.done.counts > 0
+        """A mask of the rows that were averaged; others were trained by an algorithm for ``everyone``."""
+        return self.last_work.counts > 0
 
     @property
-    def done(self) -> Work:
-        """The work of the round that has just ended."""
+    def last_work(self) -> Work:
+        """The work of the last round; raises before the first round."""
         if self.work is None:
             raise EmpiricsError("before the first round there are no local models to measure")
         return self.work
@@ -128,12 +128,12 @@ class Snapshot:
 
     @cached_property
     def local_train(self) -> Means:
-        """Every active client's own model on its own training samples."""
+        """Every active client's model on its own training samples."""
         return evaluation.own(self.problem.model, self.rows, self.active, self.problem.samples)
 
     @cached_property
     def local_risks(self) -> Tensor:
-        """Population risk of every active client's own model under its own distribution, or its estimate."""
+        """Population risk of every active client's model under its own distribution, or an estimate of it."""
         problem = self.problem
         if problem.population is not None:
             risks = problem.population.risks(problem.model, self.rows)
@@ -144,18 +144,19 @@ class Snapshot:
 
     @cached_property
     def local_common(self) -> Means:
-        """Every active client's own model on the common test set."""
+        """Every active client's model on the common test set."""
         return evaluation.each(self.problem.model, self.rows, need_test(self.problem))
 
 
 def need_test(problem: FederatedProblem) -> evaluation.Samples:
+    """Return the problem's test samples; raise if it has none."""
     if problem.tests is None:
         raise EmpiricsError(f"{problem} has no test samples; give it a test set, local tests or a population")
     return problem.tests
 
 
 def refuse_untested(problem: FederatedProblem, measurements: Iterable[Measurement]) -> None:
-    """Refuse measurements for which this problem holds no test samples, before anything is trained."""
+    """Raise if the problem lacks the test samples that a measurement needs."""
     for m in measurements:
         if m.tests == "own" and problem.own_tests is None:
             raise EmpiricsError(f"{m.name} needs test samples of every client; {problem} has none")
@@ -163,7 +164,7 @@ def refuse_untested(problem: FederatedProblem, measurements: Iterable[Measuremen
             need_test(problem)
 
 
-# ---- how exact a number is ----
+# ---- grades: how exact a measurement is ----
 
 Grade = Callable[[FederatedProblem, Algorithm, Setting], Exactness]
 
@@ -177,19 +178,19 @@ def sampled(problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -
 
 
 def of_population(problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Exactness:
-    """Exact on a pool, sampled by clients' own test samples, a proxy by a test set that is not theirs."""
+    """Exact for a known population, sampled by clients' own test samples, a proxy by the common test set."""
     if problem.population is not None:
         return Exactness.EXACT
     return Exactness.SAMPLED if problem.own_tests is not None else Exactness.PROXY
 
 
 def of_minimum(problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Exactness:
-    """Exact where the minimum is known, else zero is used for the smallest loss."""
+    """Exact if the minimum is known; otherwise zero is used for the smallest loss."""
     return Exactness.EXACT if problem.convex else Exactness.PROXY
 
 
 def of_everyone(problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Exactness:
-    """Exact when all clients train in every round; else those that train, or their last models, stand for all."""
+    """Exact if all clients train in every round; otherwise the trained or last models are used for all clients."""
     everyone = algorithm.everyone or (setting.cohort == problem.clients and setting.sampling == "without_replacement")
     return Exactness.EXACT if everyone else Exactness.PROXY
 
@@ -205,15 +206,15 @@ of_excess = least_exact(of_population, of_minimum)
 
 @dataclass(frozen=True)
 class Measurement:
-    """A word of the vocabulary, read off a snapshot; ``name`` is how it is written, ``word`` where it is another.
+    """A quantity of the vocabulary that ``read`` computes from a snapshot.
 
-    The quantity itself is a symbol of SymPy's, which takes longer to load than a short run takes to train.
-    ``cost`` counts forward passes over the training samples, where the moments may be chosen. ``local``: it is about
-    the round that has ended. ``path``, ``last``: it needs the local steps, every client's last model; ``average``: the
-    average of the run's iterates by these weights. ``by_client``: it reads a number of every participant. ``over``
-    folds readings into one: their ``"sum"`` or ``"mean"`` over the rounds so far, or the mean over all ``"earlier"``
-    states, the start among them and the present one not. Such a measurement is read after every round. ``tests``: it
-    needs test samples, ``"any"``, every client's ``"own"``, or some where there is no population (``"risk"``).
+    ``name`` is the measurement's call, ``word`` the quantity's name (not the SymPy symbol, whose import takes longer
+    than a short run). ``cost`` is the number of forward passes over the training samples. ``local``: it is about the
+    last round. ``path``, ``last``: it needs the local steps, or every client's last model; ``average``: the average of
+    the run's iterates with these weights. ``by_client``: it has a number for every participant. ``over`` combines
+    values by ``"sum"`` or ``"mean"`` over the rounds so far, or by the mean over all ``"earlier"`` states (including
+    the start, not the present one); such a measurement is evaluated after every round. ``tests`` are the test samples
+    that it needs: ``"any"``, every client's ``"own"``, or some if there is no population (``"risk"``).
     """
 
     name: str
@@ -240,20 +241,20 @@ class Measurement:
         return self.grade(problem, algorithm, setting)
 
     def readings(self, snapshot: Snapshot) -> Readings:
-        """What is read off a snapshot, number by number."""
-        found = self.read(snapshot)
-        if not isinstance(found, (int, float, Tensor)):
-            return found
+        """Evaluate the measurement on a snapshot."""
+        values = self.read(snapshot)
+        if not isinstance(values, (int, float, Tensor)):
+            return values
         if not self.by_client:
-            return [Reading(float(found))]
-        assert isinstance(found, Tensor)
-        return [Reading(float(v), client=int(k)) for v, k in zip(found, snapshot.active, strict=True)]
+            return [Reading(float(values))]
+        assert isinstance(values, Tensor)
+        return [Reading(float(v), client=int(k)) for v, k in zip(values, snapshot.active, strict=True)]
 
 
 def quantities(measurements: Iterable[Measurement]) -> dict[str, str]:
-    """What the numbers of each measurement are called in a run of all of these, by its name.
+    """Return the name of each measurement's numbers in a table of all of them.
 
-    It is the quantity of the vocabulary, or the call with its arguments where several of them read the same quantity.
+    It is the quantity, or the measurement's call if several measurements have the same quantity.
     """
     every = list(measurements)
     words = Counter(m.word for m in every)

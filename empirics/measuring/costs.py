@@ -1,4 +1,4 @@
-"""What a run costs: parameters and bytes sent, simulated time on given devices, real seconds."""
+"""Costs of a run: parameters sent, and simulated time on given devices."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from ..streams import stream
 from .core import Measurement, Snapshot
 
 BITS = 32
-"""Bits of a parameter on the network, as Decaying-K counts the size of a model."""
+"""Bits of a parameter on the network, as in Decaying-K."""
 
 
 def columns_sent(s: Snapshot) -> int:
-    """Parameters of one copy of what a participant sends: all, or the averaged layers of a layer-wise method."""
-    for keeper in s.algorithm.remember:
-        sharing = getattr(keeper, "sharing", None)
+    """The number of parameters in one copy that a participant sends: all, or the averaged layers of some methods."""
+    for memory in s.algorithm.remember:
+        sharing = getattr(memory, "sharing", None)
         if sharing is not None:
-            return int(sharing.averaged(s.done).sum())
+            return int(sharing.averaged(s.last_work).sum())
     return len(s.state.model)
 
 
 @dataclass(frozen=True)
 class Devices:
-    """Clients of typical rates (megabit/s) and seconds per minibatch; ``spread`` makes stragglers.
+    """Simulates the time of a round on devices with these rates (megabit/s) and seconds per minibatch.
 
-    Every client's three numbers are multiplied by ``exp(spread z)`` with standard normal z of its own, drawn once
-    (``device_seed``), never anew: a slow client stays slow. A round takes as long as its slowest participant by
-    Decaying-K (3) and (4), or with ``alike`` what it takes where all clients have the typical device and take the same
-    number of steps, by (5); more copies take longer to send.
+    Every client's three numbers are multiplied by ``exp(spread z)`` with standard normal z, drawn once for a run by
+    ``device_seed``, so that a slow client stays slow. A round takes as long as its slowest participant, by Decaying-K
+    (3) and (4). With ``alike`` all clients have the same device and number of steps, by (5). More copies of a model
+    take longer to send.
     """
 
     download_rate: float = 20.0
@@ -61,33 +61,26 @@ class Devices:
 
     def __call__(self, s: Snapshot) -> float:
         """The simulated time of a round."""
-        from bounds.decaying_k.runtime import client_round, runtime as alike  # SymPy, which training else does without
+        from bounds.decaying_k.runtime import client_round, runtime as common_round  # imports SymPy, which is slow
 
-        size, steps = BITS * columns_sent(s) / 1e6, s.done.steps[s.averaged.cpu().numpy()]
+        size, steps = BITS * columns_sent(s) / 1e6, s.last_work.steps[s.averaged.cpu().numpy()]
         copies_down, copies_up = s.algorithm.downloads, s.algorithm.uploads
         if self.alike:
-            time = alike.formula(
-                rounds=1,
-                iterations=int(steps.max()),
-                model_size=size,
-                download_rate=self.download_rate / copies_down,
-                upload_rate=self.upload_rate / copies_up,
-                minibatch_time=self.minibatch_time,
-            )
+            time = common_round.formula(
+                rounds=1, iterations=int(steps.max()), model_size=size, minibatch_time=self.minibatch_time,
+                download_rate=self.download_rate / copies_down, upload_rate=self.upload_rate / copies_up,
+            )  # fmt: skip
         else:
             down, up, minibatch = self.of(s.active)
             time = client_round.formula(
-                model_size=size,
-                local_steps=steps,
-                client_download_rate=down / copies_down,
-                client_upload_rate=up / copies_up,
-                client_minibatch_time=minibatch,
-            )
+                model_size=size, local_steps=steps, client_minibatch_time=minibatch,
+                client_download_rate=down / copies_down, client_upload_rate=up / copies_up,
+            )  # fmt: skip
         return float(np.max(time))
 
 
 def runtime(**options: Any) -> Measurement:
-    """Simulated time of the run so far on such ``Devices``, whose options these are."""
+    """Return the measurement of the run's simulated time on ``Devices`` with these options."""
     devices = Devices(**options)
     return Measurement(spec_string("runtime", **vars(devices)), devices, word="runtime", local=True, over="sum")
 

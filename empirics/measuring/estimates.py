@@ -1,4 +1,4 @@
-"""Estimates from independent seeds, with standard errors that also cover products, roots and fits of means."""
+"""Estimates from independent seeds, with standard errors, also for functions of means (products, roots, fits)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Estimate(NamedTuple):
 
 
 def jackknife(statistic: Callable[..., np.ndarray], *samples: np.ndarray) -> Estimate:
-    """``statistic`` of the means over seeds (first axis) of ``samples``, with its delete-one-seed standard error.
+    """Return ``statistic`` of the means over seeds (first axis) of ``samples``, with its jackknife standard error.
 
-    ``statistic`` is vectorised: it gets one stack of means per sample array, replicates on the first axis, and keeps
-    that axis. For a plain mean the error is the usual standard deviation over the root of the number of seeds.
+    ``statistic`` is vectorised: its arguments are stacks of means, with replicates on the first axis, which it keeps.
+    For a mean the error is the standard deviation over the root of the number of seeds.
     """
     seeds = len(samples[0])
     if seeds < 3:
@@ -33,12 +33,12 @@ def jackknife(statistic: Callable[..., np.ndarray], *samples: np.ndarray) -> Est
 
 
 def power_law(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Exponent b of the weighted least-squares fit ``log y = a + b log x``, over the last axis of ``y``.
+    """The exponent b of the weighted least-squares fit ``log y = a + b log x``, over the last axis of ``y``.
 
-    For independent errors the best weights are ``(y / error of y)^2``. NaN where some y is not positive.
+    For independent errors the best weights are ``(y / error of y)^2``. NaN if some y is not positive.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
-        heights = np.where(y > 0, np.log(y), np.nan)
+        log_y = np.where(y > 0, np.log(y), np.nan)
     share = weights / weights.sum()
-    places = np.log(x) - (share * np.log(x)).sum()
-    return (share * places * heights).sum(-1) / (share * places**2).sum()
+    centred = np.log(x) - (share * np.log(x)).sum()
+    return (share * centred * log_y).sum(-1) / (share * centred**2).sum()

@@ -1,4 +1,4 @@
-"""Runs that are kept in a file after their last round, so that they can go on to more rounds with the same numbers."""
+"""Runs stored in a file after their last round, to be continued with more rounds and exactly the same numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FORMAT = 3
 
 
 class KeptRun(NamedTuple):
-    """Where a run stands, the rows that were measured on the way, and which engine computed."""
+    """The state that a run has reached, its rows so far, and the engine that computed it."""
 
     reached: Reached
     rows: list[Row]
@@ -34,10 +34,10 @@ class KeptRun(NamedTuple):
 
 @dataclass(frozen=True)
 class KeptRuns:
-    """Runs by algorithm and seed, and what all of them share.
+    """Runs by algorithm and seed, with their common options and versions.
 
-    ``words`` are those of the command line: with others they would be other runs. ``versions`` are those of the
-    packages that computed: others may give other last bits.
+    ``words`` are the options of the command line on which the runs depend; ``versions`` are those of the packages that
+    computed them, as other versions may change the last bits.
     """
 
     words: Mapping[str, Any]
@@ -46,76 +46,76 @@ class KeptRuns:
 
 
 class Keeper:
-    """The runs of one command and their file: what is kept there goes on, what comes to its end is kept.
+    """Continues the runs of one command from a file, and stores them there at their end.
 
-    ``anew``: whatever the file holds, nothing goes on, and it is written over.
+    With ``anew`` the file is not read, and will be overwritten.
     """
 
     def __init__(self, path: Path, words: Mapping[str, Any], versions: Mapping[str, str], anew: bool = False) -> None:
         self.path, self.words, self.versions = path, json.loads(json.dumps(words)), versions
         before = KeptRuns(self.words, versions, {}) if anew or not path.exists() else read(path)
         for name in self.words | before.words:
-            was, value = (words.get(name) for words in (before.words, self.words))
-            if was != value:
+            stored, value = before.words.get(name), self.words.get(name)
+            if stored != value:
                 raise EmpiricsError(
-                    f"{path} keeps runs with {name}={quoted(was)}; got {quoted(value)}, which makes "
-                    "other runs: give another file"
+                    f"{path} has runs with {name}={quoted(stored)}; got {quoted(value)}: choose another file"
                 )
         self.others = sorted(name for name, version in versions.items() if before.versions.get(name) != version)
         self.runs, self.changed = dict(before.runs), False
         self._ends: dict[tuple[str, int], Reached] = {}
 
     def resumed(self, run: Run) -> tuple[Run, list[Row]]:
-        """The run from where it was kept, and the rows before that, those that were due at its new length alone."""
+        """Return the run with the stored state as its start, and the stored rows that are due at its new length."""
         key, end = (run.algorithm.name, run.seed), run.setting.rounds
         run = replace(run, keep=lambda reached: self._ends.update({key: reached}))
-        kept = self.runs.get(key)
-        if kept is None:
+        stored = self.runs.get(key)
+        if stored is None:
             return run, []
-        at, engine = kept.reached.state.round, engine_of(run.problem.model)
+        at, engine = stored.reached.state.round, engine_of(run.problem.model)
         if at > end:
-            raise EmpiricsError(f"{self.path} keeps {at} rounds of {key[0]}; --rounds must be at least that; got {end}")
-        if kept.engine != engine:
+            raise EmpiricsError(f"{self.path} has {at} rounds of {key[0]}; --rounds must be at least that; got {end}")
+        if stored.engine != engine:
             raise EmpiricsError(
-                f"{self.path} keeps numbers by {kept.engine}, and these would be by {engine}: say --engine "
-                f"{kept.engine.partition('-')[0]}"
+                f"{self.path} has numbers by {stored.engine}, and these would be by {engine}: use --engine "
+                f"{stored.engine.partition('-')[0]}"
             )
         due = at == end or at % run.period == 0
-        return replace(run, begun=kept.reached), [row for row in kept.rows if due or row.round < at]
+        return replace(run, resume_from=stored.reached), [row for row in stored.rows if due or row.round < at]
 
     def add(self, run: Run, rows: Sequence[Row]) -> None:
-        """Keep a run that has come to its end; one that diverged has none."""
+        """Add a run that has reached its last round; a run that diverged is not added."""
         key = run.algorithm.name, run.seed
         if key in self._ends:
             self.changed = True
             self.runs[key] = KeptRun(self._ends.pop(key), list(rows), engine_of(run.problem.model))
 
     def write(self) -> None:
-        """All runs that were kept, those of before among them, where any has come to its end since."""
+        """Write all runs to the file, if one was added."""
         if self.changed:
             write(KeptRuns(self.words, self.versions, self.runs), self.path)
 
 
-HELD: list[Any] = [KeptRun, Reached, State, Exchange, Folded, RunningMean, Weights, Row]
-"""All that a file holds, besides tensors, numbers and texts."""
+CLASSES: list[Any] = [KeptRun, Reached, State, Exchange, Folded, RunningMean, Weights, Row]
+"""The classes in a file; they are stored by name, so that a new name needs a new ``FORMAT``."""
 
 
-def write(kept: KeptRuns, path: Path) -> None:
-    """All of it in one file."""
+def write(runs: KeptRuns, path: Path) -> None:
+    """Write runs to a file."""
     with whole(path) as beside:
-        torch.save({"format": FORMAT, **vars(kept)}, beside)
+        torch.save({"format": FORMAT, **vars(runs)}, beside)
 
 
 def read(path: Path) -> KeptRuns:
-    """What ``write`` wrote; nothing in the file is run."""
+    """Read what ``write`` wrote; no code in the file is executed."""
     try:
-        with torch.serialization.safe_globals(HELD):
-            found = torch.load(path, weights_only=True)
-        if (form := found.pop("format")) != FORMAT:
-            raise EmpiricsError(f"{path} is kept in format {form}, this version reads {FORMAT}")
-        return KeptRuns(**found)
+        with torch.serialization.safe_globals(CLASSES):
+            contents = torch.load(path, weights_only=True)
+        if (version := contents.pop("format")) != FORMAT:
+            raise EmpiricsError(f"{path} is kept in format {version}, this version reads {FORMAT}")
+        return KeptRuns(**contents)
     except OSError as error:
         raise EmpiricsError(f"{path}: {error.strerror or error}") from None
     except (pickle.UnpicklingError, RuntimeError, EOFError, LookupError, TypeError, AttributeError) as error:
-        said = f"{path} holds no kept runs ({type(error).__name__}): give another file, or delete it"
-        raise EmpiricsError(said) from None
+        raise EmpiricsError(
+            f"{path} is not a file of kept runs ({type(error).__name__}): choose another file, or delete it"
+        ) from None

@@ -1,4 +1,4 @@
-"""Everything that is measured without options, one row each: quantity, how it is read, how exact it is, and when."""
+"""The table of measurements (``ROWS``) and their computation from a snapshot."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from .core import (
 )
 from .costs import columns_sent
 
-# ---- means over clients, distances, and models on their way ----
+# ---- means over clients, distances, and local models ----
 
 
 def over_all(s: Snapshot, values: Tensor) -> float:
-    """The mean over all clients by their weights."""
+    """The mean of ``values (clients,)`` over all clients by their weights."""
     return float(s.problem.weights.to(values.device) @ values.double())
 
 
 def over_active(s: Snapshot, values: Tensor) -> float:
-    """The mean over the active clients by their weights in the average; ``values`` are of all clients."""
-    weights = s.done.weights[s.averaged].double()
+    """The mean of ``values (clients,)`` over the active clients by their weights in the average."""
+    weights = s.last_work.weights[s.averaged].double()
     return float(weights @ values.double()[torch.from_numpy(s.active)] / weights.sum())
 
 
 def weights_of(s: Snapshot, rows: Tensor) -> Tensor:
-    """Models without their running statistics, which are not weights ``(..., columns)``."""
+    """Models without their columns of running statistics of batch norm ``(..., columns)``."""
     return rows[..., : first_statistic(s.problem.model)]
 
 
@@ -55,37 +55,37 @@ def squares(rows: Tensor) -> Tensor:
 
 def spread(s: Snapshot, rows: Tensor) -> Tensor:
     """``sum_k p_k (w_k - mean)^2`` by coordinate ``(..., d)`` for the active clients' rows ``(k, ..., d)``."""
-    weights = s.done.weights[s.averaged]
+    weights = s.last_work.weights[s.averaged]
     weights = (weights / weights.sum()).double().view(-1, *[1] * (rows.ndim - 1))
     rows = weights_of(s, rows).double()
     return (weights * (rows - (weights * rows).sum(0)) ** 2).sum(0)
 
 
 def layers_of(model: Trainable) -> dict[str, slice]:
-    """Columns of all (under no name), and of whole layers where the model groups its parameters, else of its parts."""
+    """Columns of all parameters (named ""), and of the model's layers, or of its parts if it has no layers."""
     return {"": slice(None), **(getattr(model, "weight_layers", None) or model.layers)}
 
 
-def along(s: Snapshot) -> Tensor:
+def local_paths(s: Snapshot) -> Tensor:
     """The active clients' models before, between and after their local steps ``(active, K + 1, d)``."""
     assert s.path is not None
     assert s.ends is not None
     ends = s.ends.unsqueeze(1)
-    taken = torch.as_tensor(s.done.steps, device=ends.device).view(-1, 1, 1)
-    before = torch.arange(s.path.shape[1], device=ends.device).view(1, -1, 1) < taken
+    steps = torch.as_tensor(s.last_work.steps, device=ends.device).view(-1, 1, 1)
+    before = torch.arange(s.path.shape[1], device=ends.device).view(1, -1, 1) < steps
     return torch.cat([torch.where(before, s.path, ends), ends], dim=1)[s.averaged]
 
 
 def virtual_averages(s: Snapshot) -> Tensor:
     """The weighted average of the clients' models before and after every local step ``(K + 1, d)``.
 
-    A client that has taken all its steps stays where it ended.
+    A client with fewer steps counts with its last model.
     """
-    weights = s.done.weights[s.averaged]
-    return torch.einsum("r,rsd->sd", weights / weights.sum(), along(s))
+    weights = s.last_work.weights[s.averaged]
+    return torch.einsum("r,rsd->sd", weights / weights.sum(), local_paths(s))
 
 
-# ---- readings of more than a line ----
+# ---- measurements of more than a line ----
 
 
 def grad_norm_sq(s: Snapshot) -> Tensor:
@@ -111,18 +111,18 @@ def local_accuracy_own(s: Snapshot) -> Tensor:
 
 
 def round_averaged_gap(s: Snapshot) -> float:
-    """One round's share of FedALS (8): the new server model, on the population and on the samples of the round.
+    """One round's term of FedALS (8): population risk of the new server model minus its loss on the round's samples.
 
-    ``Z_{k,r}`` are the samples client k used, each counted once. The mean over clients is that of the participants. It
-    equals the theorem's quantity where each round's samples are new (``Fresh``).
+    ``Z_{k,r}`` are the samples that client k used, each counted once. The mean over clients is that over participants.
+    It equals the theorem's quantity if each round's samples are new (``Fresh``).
     """
-    work, federation = s.done, s.problem.federation
+    work, federation = s.last_work, s.problem.federation
     steps = work.steps[s.averaged.cpu().numpy()]
-    drawn = federation.draw(work.seed, work.state.round, s.active, steps, s.setting.batch)
+    batches = federation.draw(work.seed, work.state.round, s.active, steps, s.setting.batch)
     losses = []
     for row in range(len(s.active)):
-        index = drawn.index[row]
-        used = torch.unique(index if drawn.weight is None else index[drawn.weight[row] > 0])
+        index = batches.index[row]
+        used = torch.unique(index if batches.weight is None else index[batches.weight[row] > 0])
         x, y = federation.take(used)
         losses.append(s.problem.model.evaluate(s.state.model.unsqueeze(0), x.unsqueeze(0), y.unsqueeze(0))[0].mean())
     weights = work.weights[s.averaged].double()
@@ -141,14 +141,14 @@ def mean_gap(s: Snapshot) -> float:
 
 
 def consensus_distance(s: Snapshot) -> Readings:
-    apart = spread(s, s.rows)
-    return [Reading(float(apart[c].sum()), layer=name) for name, c in layers_of(s.problem.model).items()]
+    by_column = spread(s, s.rows)
+    return [Reading(float(by_column[c].sum()), layer=name) for name, c in layers_of(s.problem.model).items()]
 
 
 def consensus_distance_steps(s: Snapshot) -> Readings:
     layers = layers_of(s.problem.model).items()
-    each = enumerate(spread(s, along(s)[:, 1:]), 1)
-    return [Reading(float(at[columns].sum()), layer=name, step=k) for k, at in each for name, columns in layers]
+    by_step = enumerate(spread(s, local_paths(s)[:, 1:]), 1)
+    return [Reading(float(at[columns].sum()), layer=name, step=k) for k, at in by_step for name, columns in layers]
 
 
 def divergence(s: Snapshot) -> Tensor:
@@ -158,9 +158,9 @@ def divergence(s: Snapshot) -> Tensor:
 
 def local_drift(s: Snapshot) -> Tensor:
     assert s.path is not None
-    before = torch.arange(s.path.shape[1]) < torch.as_tensor(s.done.steps).unsqueeze(-1)
-    moved = squares(weights_of(s, s.path - s.done.state.model))
-    return torch.where(before.to(moved.device), moved, 0.0).sum(-1).mean()
+    before = torch.arange(s.path.shape[1]) < torch.as_tensor(s.last_work.steps).unsqueeze(-1)
+    distances = squares(weights_of(s, s.path - s.last_work.state.model))
+    return torch.where(before.to(distances.device), distances, 0.0).sum(-1).mean()
 
 
 def exchanged_parameters(s: Snapshot) -> float:
@@ -169,7 +169,7 @@ def exchanged_parameters(s: Snapshot) -> float:
 
 @dataclass(frozen=True)
 class AverageGap:
-    """``F - F*`` at the mean of the virtual averages before every local step since the start, by these weights."""
+    """``F - F*`` at the weighted mean of the virtual averages before every local step since the start."""
 
     weights: Weights
 
@@ -178,7 +178,7 @@ class AverageGap:
 
 
 def average_gap(growth: float = 1.0, offset: float = 1.0, power: float = 0.0) -> Measurement:
-    """The loss gap at the average of the iterates; iteration t counts ``growth**t * (offset + t)**power``."""
+    """The loss gap at the average of the iterates; iteration t has weight ``growth**t * (offset + t)**power``."""
     parts = dict(growth=growth, offset=offset, power=power)
     weights = Weights(**{name: float(value) for name, value in parts.items()})
     name = "average_gap" if weights == Weights() else spec_string("average_gap", **parts)
@@ -190,9 +190,9 @@ def average_gap(growth: float = 1.0, offset: float = 1.0, power: float = 0.0) ->
 # ---- the table ----
 
 LOCAL: dict[str, Any] = {"local": True, "by_client": True}
-"""Of every participant's own model after its local work."""
+"""For every participant's own model after its local work."""
 RISK: dict[str, Any] = {"grade": of_population, "tests": "risk"}
-"""A risk under the clients' distributions."""
+"""For a risk under the clients' distributions."""
 ROWS = (
     # the server model; the gap is R(w) - R_S(w), FedALS (3), the excess R(w) - F*, FedInit (14)
     Measurement("train_loss", lambda s: over_all(s, s.train.loss), cost=1),
@@ -241,9 +241,9 @@ ROWS = (
     ),
     Measurement("local_drift", local_drift, of_everyone, cost=0.1, local=True, path=True),
     Measurement(
-        "global_step", lambda s: squares(weights_of(s, s.state.model - s.done.state.model)), cost=0.1, local=True
+        "global_step", lambda s: squares(weights_of(s, s.state.model - s.last_work.state.model)), cost=0.1, local=True
     ),
-    # what a participant sends, and receives, and the seconds of training
+    # parameters and bytes that a participant sends and receives, and the seconds of training
     Measurement("communicated_parameters", lambda s: s.algorithm.uploads * columns_sent(s), local=True, over="sum"),
     Measurement("exchanged_parameters", exchanged_parameters, local=True, over="sum"),
     Measurement(

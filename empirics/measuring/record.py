@@ -1,4 +1,4 @@
-"""Training under observation: states go by, measurements are read when they are due, rows come out."""
+"""Training with measurements: ``Run`` yields the states of a run and the rows measured at them."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from .core import Measurement, quantities, Reading, Readings, refuse_untested, S
 from .table import Row
 
 SHARE = 0.05
-"""Measuring at the default cadence is planned to cost at most this share of training."""
+"""The cost of measuring at the default period, at most, as a share of the cost of training."""
 TRAINING = 3.0
-"""A step on a sample costs about three forward passes."""
+"""The cost of a step on a sample, in forward passes."""
 OVERHEAD = 4600
-"""Forward passes of a stacked model that the bookkeeping of one measured round weighs as much as."""
+"""The overhead of one measured round for a stacked model, in forward passes."""
 MOST_PATH = 1 << 31
-"""Bytes that the models after every local step of one round may take."""
+"""Maximum bytes of the models after every local step of one round."""
 
 
 class RunningMean(NamedTuple):
-    """The weighted mean of ``entries`` numbers so far; ``total`` is what they count, over what the last one counts.
+    """The weighted mean of ``entries`` vectors; ``total`` is the sum of their weights over the last one's weight.
 
-    No weight is ever made, only what one counts over the one before: no plan is too long for floats.
+    Only ratios of successive weights are used, so that weights cannot overflow.
     """
 
     mean: Tensor
@@ -47,7 +47,7 @@ class RunningMean(NamedTuple):
     entries: int = 0
 
     def add(self, further: Tensor, weights: Weights) -> RunningMean:
-        """With ``further (n, d)`` entries, one after another."""
+        """Return the mean with the entries ``further (n, d)`` added in their order."""
         mean, total, count = self
         for entry in further:
             total = 1.0 + (total / weights.growth_at(count) if count else 0.0)
@@ -57,9 +57,9 @@ class RunningMean(NamedTuple):
 
 @dataclass
 class Recorder:
-    """What is recorded of a run: last round, models before every local step, last local models, means of averages."""
+    """Records the last round of a run, models before every local step, last local models, and means of averages."""
 
-    path_wanted: bool = False
+    record_path: bool = False
     last: Tensor | None = None
     means: dict[Weights, RunningMean] = field(default_factory=dict)
     work: Work | None = None
@@ -70,15 +70,15 @@ class Recorder:
         """Called by the training loop after every round."""
         self.work, self.ends = work, ends
         if self.last is not None:
-            self.last[work.rows] = ends  # in place: the others' rows need not be touched
+            self.last[work.rows] = ends
 
     def step(self, clients: np.ndarray, w: Tensor) -> None:
-        """Called before every local step with the models that take it, maybe among others."""
+        """Called before every local step with the models of clients, including some that do not take it."""
         for client, row in {int(k): row for k, row in zip(clients, w, strict=True)}.items():
             self.steps.setdefault(client, []).append(row.clone())
 
     def path(self) -> Tensor | None:
-        """The models before every local step ``(rows, K, d)``; forgets them."""
+        """Return and reset the models before every local step of the round ``(rows, K, d)``."""
         if not self.steps or self.work is None:
             return None
         most = int(self.work.steps.max())
@@ -88,38 +88,38 @@ class Recorder:
         self.steps = {}
         return path
 
-    def add(self, path: Tensor, asked: Iterable[Weights]) -> None:
+    def add(self, path: Tensor, all_weights: Iterable[Weights]) -> None:
         """Add the participants' averages before every local step of the last round to the means over the run."""
         assert self.work is not None
-        chosen = self.work.counts > 0
-        weights = self.work.weights[chosen].double()
-        virtual = torch.einsum("r,rsd->sd", weights / weights.sum(), path[chosen].double())
-        for each in asked:
-            begun = self.means.get(each) or RunningMean(torch.zeros_like(virtual[0]))
-            self.means[each] = begun.add(virtual, each)
+        averaged = self.work.counts > 0
+        weights = self.work.weights[averaged].double()
+        virtual = torch.einsum("r,rsd->sd", weights / weights.sum(), path[averaged].double())
+        for each in all_weights:
+            mean = self.means.get(each) or RunningMean(torch.zeros_like(virtual[0]))
+            self.means[each] = mean.add(virtual, each)
 
     @property
     def averages(self) -> dict[Weights, Tensor]:
         """The means of all averages so far, by their weights."""
-        return {weights: one.mean for weights, one in self.means.items()}
+        return {weights: running.mean for weights, running in self.means.items()}
 
 
 @dataclass(frozen=True, eq=False)
 class RecordedDirection:
-    """A direction that tells ``recorder`` where each model stands before it steps."""
+    """A direction that passes the models before each step to ``recorder``."""
 
     direction: Callable[[Work, Tensor, Tensor, GradientAt], Tensor]
     recorder: Recorder
 
     def __call__(self, work: Work, w: Tensor, gradient: Tensor, gradient_at: GradientAt) -> Tensor:
-        if self.recorder.path_wanted:
+        if self.recorder.record_path:
             self.recorder.step(work.clients, w)
         return self.direction(work, w, gradient, gradient_at)
 
 
 @dataclass
 class Folded:
-    """The sum or mean of a measurement's readings over rounds, reading by reading."""
+    """The sum or mean over rounds of a measurement's readings, for each client, layer and step."""
 
     how: str
     total: dict[tuple[Any, ...], float] = field(default_factory=dict)
@@ -132,14 +132,14 @@ class Folded:
 
     def readings(self) -> list[Reading]:
         scale = 1.0 if self.how == "sum" else 1.0 / max(1, self.count)
-        return [Reading(value * scale, *where) for where, value in self.total.items()]
+        return [Reading(value * scale, *key) for key, value in self.total.items()]
 
 
 class Reached(NamedTuple):
-    """Where a run stands after a round: all that the rounds after it, and what is measured of them, depend on.
+    """All that the later rounds of a run and their measurements depend on.
 
-    ``last``, ``folds`` and ``means`` (of the virtual averages) are what the measurements have gathered; ``largest`` is
-    the largest finite model norm so far, ``seconds`` those of training.
+    ``last`` (local models), ``folds`` and ``means`` (of the virtual averages) are kept for measurements; ``largest`` is
+    the largest finite model norm so far, ``seconds`` the time of training.
     """
 
     state: State
@@ -152,12 +152,12 @@ class Reached(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One algorithm on one problem with one seed, measured: iterate to train and get each measured round's rows.
+    """A run of one algorithm on one problem with one seed; iterate to train and to get each measured round's rows.
 
-    ``every`` is the number of rounds between two measurements (None: what keeps measuring cheap); the start and the
-    last round are always measured. A run that diverges ends with a row ``diverged``. ``begun``: it goes on from there,
-    which was measured already. ``keep`` is called with the state after the last round, and after those for which
-    ``often`` says so; that is true until the next round changes it.
+    ``every`` is the number of rounds between two measurements (None: chosen to keep measuring cheap); the start and the
+    last round are always measured. A run that diverges ends with a row ``diverged``. ``resume_from`` is a state to
+    continue from, which has been measured before. ``keep`` is called with the state after the last round, and after
+    rounds for which ``keep_now()`` is true; its argument is valid until the next round.
     """
 
     problem: FederatedProblem
@@ -167,22 +167,22 @@ class Run:
     measurements: Sequence[Measurement]
     every: int | None = None
     experiment: str = ""
-    begun: Reached | None = None
+    resume_from: Reached | None = None
     keep: Callable[[Reached], object] | None = None
-    often: Callable[[], bool] | None = None
+    keep_now: Callable[[], bool] | None = None
 
     def __post_init__(self) -> None:
         if self.setting.client_weight != self.problem.client_weight:
             raise EmpiricsError(
                 f"the setting averages by client_weight={self.setting.client_weight!r}, the global loss of "
-                f"{self.problem} by {self.problem.client_weight!r}: make them the same"
+                f"{self.problem} by {self.problem.client_weight!r}: use the same weights"
             )
         check_options({"seed": self.seed, "every": self.every})
         refuse_untested(self.problem, self.measurements)
 
     @property
     def least_rows(self) -> float:
-        """How many rows will come out, at least."""
+        """The minimum number of rows of the run."""
         clients = min(self.setting.cohort, self.problem.clients)
         times = self.setting.rounds / self.period
         return times * sum(clients if m.by_client else 1 for m in self.measurements)
@@ -209,55 +209,57 @@ class Run:
 
     def __iter__(self) -> Iterator[tuple[State, list[Row]]]:
         """Every state, with the rows measured at it (none between two measurements)."""
-        chosen, begun = self.period, self.begun
+        period, reached = self.period, self.resume_from
         recorder, folds = Recorder(), {m.name: Folded(m.over) for m in self.measurements if m.over}
-        averaged = {m.average for m in self.measurements if m.average is not None}
-        always = bool(averaged) or any(m.path and m.over for m in self.measurements)
-        largest, before = 0.0, 0.0
-        if begun is not None:
-            folds |= {name: replace(fold, total=dict(fold.total)) for name, fold in begun.folds.items()}
-            recorder.last = None if begun.last is None else begun.last.clone()
-            recorder.means = dict(begun.means)
-            largest, before = begun.largest, begun.seconds
+        averages = {m.average for m in self.measurements if m.average is not None}
+        always = bool(averages) or any(m.path and m.over for m in self.measurements)
+        largest, earlier_seconds = 0.0, 0.0
+        if reached is not None:
+            folds |= {name: replace(fold, total=dict(fold.total)) for name, fold in reached.folds.items()}
+            recorder.last = None if reached.last is None else reached.last.clone()
+            recorder.means = dict(reached.means)
+            largest, earlier_seconds = reached.largest, reached.seconds
 
         def due(round_: int) -> bool:
-            return round_ % chosen == 0 or round_ == self.setting.rounds
+            return round_ % period == 0 or round_ == self.setting.rounds
 
         try:
-            for state, took in _timed(self._states(recorder)):
-                seconds = before + took
+            for state, seconds_now in _timed(self._states(recorder)):
+                seconds = earlier_seconds + seconds_now
                 if self.keep is not None:
                     largest = max(largest, float(state.model.norm()))
-                if begun is not None and state.round == begun.state.round:
-                    recorder.path_wanted = always or due(state.round + 1)
+                if reached is not None and state.round == reached.state.round:
+                    recorder.record_path = always or due(state.round + 1)
                     continue
                 if state.round == 0 and any(m.last for m in self.measurements):
                     recorder.last = state.model.expand(self.problem.clients, -1).clone()
-                seen = recorder.work, recorder.ends, recorder.path(), recorder.last
-                if averaged and seen[2] is not None:
-                    recorder.add(seen[2], averaged)
-                now = (self.problem, self.algorithm, self.setting, state)
-                snapshot = Snapshot(*now, *seen, seconds, recorder.averages)
+                path = recorder.path()
+                if averages and path is not None:
+                    recorder.add(path, averages)
+                snapshot = Snapshot(
+                    self.problem, self.algorithm, self.setting, state, recorder.work, recorder.ends, path,
+                    recorder.last, seconds, recorder.averages,
+                )  # fmt: skip
                 with full_precision(self.problem.device):
-                    rows = self._read(snapshot, folds, due(state.round))
+                    rows = self._measured(snapshot, folds, due(state.round))
                 yield state, rows
-                recorder.path_wanted = always or due(state.round + 1)
+                recorder.record_path = always or due(state.round + 1)
                 ended = state.round == self.setting.rounds
-                if self.keep is not None and (ended or (self.often is not None and self.often())):
+                if self.keep is not None and (ended or (self.keep_now is not None and self.keep_now())):
                     self.keep(Reached(state, recorder.last, folds, largest, seconds, recorder.means))
-        except Diverged as stop:
-            yield self._diverged(stop)
+        except Diverged as error:
+            yield self._diverged(error)
 
     def _states(self, recorder: Recorder) -> Iterator[State]:
-        """The training run, recorded."""
+        """The states of the training run, with ``recorder`` called after every round and, if needed, every step."""
         algorithm = self._recorded(recorder) if any(m.path for m in self.measurements) else self.algorithm
         model, federation = self.problem.model, self.problem.federation
-        begun = self.begun and (self.begun.state, self.begun.largest)
-        return rounds(model, federation, algorithm, self.setting, self.seed, None, recorder.round, begun)
+        start = self.resume_from and (self.resume_from.state, self.resume_from.largest)
+        return rounds(model, federation, algorithm, self.setting, self.seed, None, recorder.round, start)
 
-    def _read(self, snapshot: Snapshot, folds: dict[str, Folded], due: bool) -> list[Row]:
+    def _measured(self, snapshot: Snapshot, folds: dict[str, Folded], due: bool) -> list[Row]:
         """The rows of the measurements that are due at a state."""
-        found: list[Row] = []
+        rows: list[Row] = []
         for m in self.measurements:
             fold, at = folds.get(m.name), snapshot.state.round
             if (m.local and at == 0) or not (fold or due):
@@ -267,32 +269,32 @@ class Run:
                 before = fold.readings()
                 fold.add(readings)
                 readings = before if m.over == "earlier" else fold.readings()
-            found += self._rows(m, readings, at) if due else []
-        return found
+            rows += self._rows(m, readings, at) if due else []
+        return rows
 
     def _rows(self, m: Measurement, readings: Readings, round_: int) -> list[Row]:
         exactness = str(m.exactness(self.problem, self.algorithm, self.setting))
         name, word = (self.experiment or str(self.problem), self.algorithm.name), self._quantities[m.name]
         return [Row(*name, self.seed, round_, r.step, r.client, r.layer, word, r.value, exactness) for r in readings]
 
-    def _diverged(self, stop: Diverged) -> tuple[State, list[Row]]:
+    def _diverged(self, error: Diverged) -> tuple[State, list[Row]]:
         name = (self.experiment or str(self.problem), self.algorithm.name)
-        row = Row(*name, self.seed, stop.round, None, None, "", "diverged", stop.largest, "exact")
-        return State(stop.round, torch.full((self.problem.model.dim,), math.nan), {}, {}), [row]
+        row = Row(*name, self.seed, error.round, None, None, "", "diverged", error.largest, "exact")
+        return State(error.round, torch.full((self.problem.model.dim,), math.nan), {}, {}), [row]
 
     def _recorded(self, recorder: Recorder) -> Algorithm:
         steps = int(self.setting.planned(self.problem.federation.client_sizes).max())
         size = self.setting.cohort * steps * self.problem.model.dim * 8
         if size > MOST_PATH:
             raise EmpiricsError(
-                f"keeping {self.setting.cohort} clients' models after each of {steps} local steps "
+                f"storing {self.setting.cohort} clients' models after each of {steps} local steps "
                 f"takes {size / 1e9:.1f} GB; leave out {', '.join(m.name for m in self.measurements if m.path)}"
             )
         return replace(self.algorithm, direction=RecordedDirection(self.algorithm.direction, recorder))
 
 
 def _timed(states: Iterator[State]) -> Iterator[tuple[State, float]]:
-    """Every state and the seconds spent on states so far, not on whoever takes them."""
+    """Every state, and the seconds spent on computing states so far, without the time of their consumer."""
     seconds = 0.0
     while True:
         begin = time.perf_counter()

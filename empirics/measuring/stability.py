@@ -1,4 +1,4 @@
-"""Stability, by paired runs on data sets that differ in some samples and share start, cohorts and batches."""
+"""Stability of training: pairs of runs with equal start, cohorts and batches, on data that differ in some samples."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .record import Recorder
 from .table import Row
 
 PAIRS = 12
-"""Replaced samples in a run, whose mean estimates that over all."""
+"""The number of samples that are replaced, one at a time, to estimate the mean over all samples."""
 
 
 class Swap(NamedTuple):
-    """Which samples of a client are replaced: their places among the client's samples, the new inputs and targets."""
+    """Samples of a client to replace: their indices among the client's samples, new inputs and new targets."""
 
     client: int
     places: np.ndarray
@@ -33,20 +33,20 @@ class Swap(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Of every pair of runs, after every round ``(pairs, rounds)``: how far apart models are, and what losses change.
+    """Differences of every pair of runs after every round ``(pairs, rounds)``.
 
-    ``separations``: distance of the clients' last local models, mean over clients.
-    ``changes``: mean loss of the server model on the new samples, minus that of the model trained on them.
+    ``separations``: the distance of the clients' last local models, mean over clients.
+    ``changes``: the mean loss on the new samples of the server model, minus that of the server model trained on them.
     """
 
     separations: np.ndarray
     changes: np.ndarray
 
 
-def paired(
+def paired_runs(
     problem: FederatedProblem, algorithm: Algorithm, setting: Setting, seed: int, swaps: Sequence[Swap]
 ) -> Pairs:
-    """Train on the data and, for every swap, on the data with those samples replaced."""
+    """Train on the data and, for every swap, on the data with its samples replaced; return the differences."""
     base = _trained(problem, algorithm, setting, seed)
     separations, changes = [], []
     for swap in swaps:
@@ -61,32 +61,32 @@ def paired(
 
 
 def swaps(problem: FederatedProblem, seed: int, pairs: int) -> list[Swap]:
-    """Random samples of random clients, replaced by a fresh draw of the client's: population or own test sample."""
-    found = []
+    """Random samples of random clients, each replaced by a new sample of the client's population or test samples."""
+    result = []
     for pair in range(pairs):
-        draws = stream(seed, "swap", client=pair)
-        client = int(draws.integers(problem.clients))
-        found.append(_fresh(problem, client, draws.integers(problem.client_sizes[client], size=1), draws))
-    return found
+        rng = stream(seed, "swap", client=pair)
+        client = int(rng.integers(problem.clients))
+        result.append(_new_samples(problem, client, rng.integers(problem.client_sizes[client], size=1), rng))
+    return result
 
 
-def every_client(problem: FederatedProblem, seed: int) -> list[Swap]:
-    """For every client all of its samples, replaced by as many fresh ones."""
+def client_swaps(problem: FederatedProblem, seed: int) -> list[Swap]:
+    """For every client, all of its samples replaced by new ones."""
     streams = [stream(seed, "swap of all samples", client=client) for client in range(problem.clients)]
-    return [_fresh(problem, k, np.arange(size), streams[k]) for k, size in enumerate(problem.client_sizes)]
+    return [_new_samples(problem, k, np.arange(size), streams[k]) for k, size in enumerate(problem.client_sizes)]
 
 
-def _fresh(problem: FederatedProblem, client: int, places: np.ndarray, draws: np.random.Generator) -> Swap:
-    """Further samples of a client in these places."""
+def _new_samples(problem: FederatedProblem, client: int, places: np.ndarray, rng: np.random.Generator) -> Swap:
+    """The samples of a client at ``places``, replaced by new ones."""
     if problem.population is not None:
         shares = problem.population.shares[client].cpu().numpy()
-        new = draws.choice(len(shares), p=shares, size=len(places))
+        new = rng.choice(len(shares), p=shares, size=len(places))
         return Swap(client, places, problem.population.inputs[new], problem.population.targets[new])
     if problem.local_test is None:
         raise EmpiricsError(f"stability of {problem} needs a population or test samples of every client")
     test, first = problem.local_test, int(problem.local_test.offsets[client])
-    held = test.members[first + draws.integers(test.client_sizes[client], size=len(places))]
-    return Swap(client, places, test.inputs[held], test.targets[held])
+    index = test.members[first + rng.integers(test.client_sizes[client], size=len(places))]
+    return Swap(client, places, test.inputs[index], test.targets[index])
 
 
 def _loss(problem: FederatedProblem, model: Tensor, swap: Swap) -> float:
@@ -98,50 +98,50 @@ def _loss(problem: FederatedProblem, model: Tensor, swap: Swap) -> float:
 def _trained(
     problem: FederatedProblem, algorithm: Algorithm, setting: Setting, seed: int
 ) -> list[tuple[Tensor, Tensor]]:
-    """Server model and last local models after every round."""
-    recorder, moments = Recorder(), []
+    """The server model and the clients' last local models after every round."""
+    recorder, models = Recorder(), []
     for state in rounds(problem.model, problem.federation, algorithm, setting, seed, watch=recorder.round):
         if state.round == 0:
             recorder.last = state.model.expand(problem.clients, -1).clone()
             continue
         assert recorder.last is not None
-        weights = recorder.last[:, : first_statistic(problem.model)]  # of batch norm no statistics
-        moments.append((state.model.clone(), weights.clone()))  # they are rewritten in place
-    return moments
+        weights = recorder.last[:, : first_statistic(problem.model)]
+        models.append((state.model.clone(), weights.clone()))
+    return models
 
 
-# ---- as words of a run ----
+# ---- as quantities of a run ----
 
 
-def _unread(s: Snapshot) -> Readings:
-    raise EmpiricsError("stability compares runs: it is not read off a single one")
+def _needs_pairs(s: Snapshot) -> Readings:
+    raise EmpiricsError("stability compares pairs of runs; it cannot be measured on a single run")
 
 
 PAIRED = {
-    name: Measurement(name, _unread, of_population, local=True, by_client=name == "swap_gap")
+    name: Measurement(name, _needs_pairs, of_population, local=True, by_client=name == "swap_gap")
     for name in ("stability", "separation", "swap_gap")
 }
-"""What pairs of runs say, by word, as means over them.
+"""The quantities of pairs of runs by name, as means over pairs.
 
-``stability`` is that on average over the replaced sample and what replaces it, at the new sample: no uniform stability
-is smaller, and no expected generalization gap larger. ``swap_gap`` replaces all samples of a client.
+``stability`` is the mean change of the loss at a new sample when it replaces another: at most the uniform stability,
+and at least the expected generalization gap. ``swap_gap`` replaces all samples of a client.
 """
 
 
-def of_pairs(
+def pair_rows(
     problem: FederatedProblem, algorithm: Algorithm, setting: Setting, seed: int, words: Collection[str]
 ) -> list[Row]:
-    """The rows of these words after every round of the run of this seed."""
-    found: dict[tuple[str, int | None], np.ndarray] = {}
+    """Return the rows of these quantities (names in ``PAIRED``) after every round of the run with this seed."""
+    series: dict[tuple[str, int | None], np.ndarray] = {}
     if {"stability", "separation"} & {*words}:
-        pairs = paired(problem, algorithm, setting, seed, swaps(problem, seed, PAIRS))
-        found = {("stability", None): np.abs(pairs.changes).mean(0), ("separation", None): pairs.separations.mean(0)}
+        pairs = paired_runs(problem, algorithm, setting, seed, swaps(problem, seed, PAIRS))
+        series = {("stability", None): np.abs(pairs.changes).mean(0), ("separation", None): pairs.separations.mean(0)}
     if "swap_gap" in words:
-        changes = paired(problem, algorithm, setting, seed, every_client(problem, seed)).changes
-        found |= {("swap_gap", client): values for client, values in enumerate(changes)}
+        changes = paired_runs(problem, algorithm, setting, seed, client_swaps(problem, seed)).changes
+        series |= {("swap_gap", client): values for client, values in enumerate(changes)}
     name = (str(problem), algorithm.name, seed)
     return [
         Row(*name, round_, None, client, "", word, float(value), str(Exactness.SAMPLED))
-        for (word, client), values in found.items()
+        for (word, client), values in series.items()
         for round_, value in enumerate(values, 1)
     ]

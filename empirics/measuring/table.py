@@ -1,4 +1,4 @@
-"""The tidy table: one row per number, whatever was measured."""
+"""The tidy table of measurements, with one row per number, and its CSV file."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from bounds.showing.files import whole
 
 
 class Row(NamedTuple):
-    """One number: empty client, layer or step where the quantity does not vary over them.
+    """One number; client, layer and step are empty if the quantity does not vary over them.
 
-    ``quantity`` is a word of the vocabulary, or a measurement's call where several read one quantity; ``step`` is a
-    local step of the round, ``round`` counts finished rounds. A run that left the finite numbers ends with a row
-    ``diverged`` whose value is the largest finite model norm; one that ``train`` calls diverging while they are finite
-    ends with ``diverges``, whose value is the loss at the start.
+    ``quantity`` is the quantity's name, or a measurement's call if several have the same quantity; ``step`` is a local
+    step of the round, ``round`` the number of finished rounds. A run with infinite or undefined values ends with a row
+    ``diverged`` whose value is the largest finite model norm; a run that ``train`` reports as diverging ends with a row
+    ``diverges`` whose value is the first loss.
     """
 
     experiment: str
@@ -32,7 +32,7 @@ class Row(NamedTuple):
 
 
 def write(rows: Iterable[Row], path: Path) -> Path:
-    """The rows as a CSV file with full precision."""
+    """Write the rows as a CSV file with full precision; return its path."""
     with whole(path) as beside, beside.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file)
         out.writerow(Row._fields)
@@ -42,11 +42,11 @@ def write(rows: Iterable[Row], path: Path) -> Path:
 
 
 def read(path: Path) -> list[Row]:
-    """The rows of a file that ``write`` wrote."""
+    """Read the rows of a file that ``write`` wrote."""
     with path.open(newline="", encoding="utf-8") as file:
         return [_row(line) for line in csv.DictReader(file)]
 
 
 def _row(line: dict[str, str]) -> Row:
-    whole = {name: int(line[name]) if line[name] else None for name in ("seed", "round", "step", "client")}
-    return Row(**{**line, **whole, "value": float(line["value"])})  # type: ignore[arg-type]
+    integers = {name: int(line[name]) if line[name] else None for name in ("seed", "round", "step", "client")}
+    return Row(**{**line, **integers, "value": float(line["value"])})  # type: ignore[arg-type]

@@ -157,7 +157,7 @@ class AtAverages:
     def __call__(self, s: Snapshot) -> Readings:
         assert s.path is not None
         rows = s.path if self.everyone else s.path[s.averaged]
-        weights = s.problem.weights.to(rows) if self.everyone else s.done.weights[s.averaged]
+        weights = s.problem.weights.to(rows) if self.everyone else s.last_work.weights[s.averaged]
         average = torch.einsum("r,rsd->sd", weights / weights.sum(), rows)
         return [Reading(float(v), step=k) for k, v in enumerate(self.of(s, average))]
 

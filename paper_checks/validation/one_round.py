@@ -18,7 +18,7 @@ from empirics.data.catalogue import digits
 from empirics.errors import EmpiricsError
 from empirics.federation.partitions import DirichletReplaced, Iid
 from empirics.measuring.estimates import Estimate, jackknife
-from empirics.measuring.one_round import AverageOfMinimisers, Draw, OneRound
+from empirics.measuring.one_round import AverageOfMinimisers, DrawValues, OneRound
 from empirics.problems.pool import Pool
 from empirics.problems.tasks import task
 from empirics.progress import Progress
@@ -99,7 +99,7 @@ def drawn(
     seeds: Sequence[int],
     workers: int,
     step: Callable[[], None] | None = None,
-) -> Draw:
+) -> DrawValues:
     """The draws of one federation at every number of clients, stacked over seeds on the first axis."""
     draws = over_seeds(OneRound(problem, tuple(counts)).prepare(), seeds, workers, *([step] if step else []))
     return {key: np.stack([draw[key] for draw in draws]) for key in draws[0]}
@@ -110,7 +110,7 @@ def controlled_gap(draws: Mapping[str, Array]) -> Array:
     return draws["generalization_gap"] - draws["generalization_gap_control"]
 
 
-def compare(problem: Pool, counts: Sequence[int], draws: Draw, bound: Bound, rows: int) -> list[Line]:
+def compare(problem: Pool, counts: Sequence[int], draws: DrawValues, bound: Bound, rows: int) -> list[Line]:
     """Measured gap against the bound at every number of clients; ``draws`` are stacked over seeds on the first axis.
 
     The bound is evaluated at the means over draws: of all seeds for the value, without each seed in turn for the

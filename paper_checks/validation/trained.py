@@ -17,7 +17,7 @@ from bounds.showing.values import read
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import Diverged, EmpiricsError
 from empirics.federation.federation import short_batch_note
-from empirics.measuring import of_pairs, PAIRED, Row, Run
+from empirics.measuring import pair_rows, PAIRED, Row, Run
 from empirics.progress import Progress
 
 from ..runs import schedules
@@ -120,7 +120,7 @@ def _runs(training: Training, measuring: MeasurementPlan, bar: Progress) -> list
                 bar.step()
         if rows and rows[-1].quantity == "diverged":
             raise Diverged(rows[-1].round, f"{training.method} with seed {seed}", rows[-1].value)
-        runs.append(rows + of_pairs(problem, training.method, training.setting, seed, paired))
+        runs.append(rows + pair_rows(problem, training.method, training.setting, seed, paired))
     return runs
 
 

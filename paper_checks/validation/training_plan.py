@@ -28,7 +28,7 @@ from empirics.algorithms.algorithm import Algorithm
 from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
 from empirics.federation.fresh import Fresh
-from empirics.measuring.constants import closed_forms, constants, DECIDING, LOWER, visited
+from empirics.measuring.constants import closed_forms, constants, DECIDING, LOWER, path_of_run
 from empirics.measuring.costs import Devices
 from empirics.models.linear import Linear
 from empirics.problems.problem import FederatedProblem, Population
@@ -330,7 +330,7 @@ def _of_problem(
     The quick estimates are used: for a network even expensive ones are only lower estimates, which decide nothing.
     """
     most = 20 if problem.convex else 2
-    path = visited(problem, method, setting, 0, most) if walk else None
+    path = path_of_run(problem, method, setting, 0, most) if walk else None
     closed = closed_forms(problem, setting.batch, method, setting.step_size)
     estimates = constants(problem, setting.batch, path, quick=True, bar=bar, closed=closed)
     found = {}

@@ -240,7 +240,7 @@ class Trainer:
                 self.told.say(note=f"goes on after round {keeper.runs[who].reached.state.round}")
         except EmpiricsError:  # of another run, card or version
             pass
-        end, state = run.setting.rounds, run.begun.state if run.begun else None
+        end, state = run.setting.rounds, run.resume_from.state if run.resume_from else None
 
         def due() -> bool:
             self.told.alive()
@@ -257,7 +257,7 @@ class Trainer:
                 raise Stopped(reached.state.round)
 
         self.kept_at = time.monotonic()
-        for reached, told in replace(run, keep=keep, often=due):
+        for reached, told in replace(run, keep=keep, keep_now=due):
             state = reached
             rows += told
         return state, rows

@@ -14,9 +14,9 @@ from torch import nn
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg
 from empirics.federation.federation import Federation
-from empirics.measuring.constants import as_json, closed_forms, constants, visited
-from empirics.measuring.constants.curvature import eigenvalues, hessian_product, roughly
-from empirics.measuring.constants.noise import Gradients, gradients_along, of_batches, offset_along, sample_noise
+from empirics.measuring.constants import as_json, closed_forms, constants, path_of_run
+from empirics.measuring.constants.curvature import eigenvalues, few_step_eigenvalues, hessian_product
+from empirics.measuring.constants.noise import batch_variance, Gradients, gradients_along, offset_along, sample_noise
 from empirics.models.linear import Logistic
 from empirics.models.network import Network
 from empirics.problems.problem import FederatedProblem
@@ -55,7 +55,7 @@ def test_extreme_eigenvalues_of_a_network_equal_those_of_the_dense_hessian():
         assert found.smallest == pytest.approx(float(values[0]), rel=1e-6)
         assert values[0] < -1e-3  # not convex here
         assert found.residual_largest < 1e-6
-    few, many = (roughly(product, w, steps) for steps in (3, 75))
+    few, many = (few_step_eigenvalues(product, w, steps) for steps in (3, 75))
     assert found.smallest < few.smallest < 0 < few.largest < found.largest
     assert few.residual_largest > 1e-3
     assert (many.smallest, many.largest) == pytest.approx((found.smallest, found.largest), rel=1e-7)
@@ -80,9 +80,9 @@ def test_batches_without_repetition_vary_as_enumeration_says():
     variance = np.array([gradients.var()])
     for batch, smallest in ((1, 1), (2, 1), (3, 2), (4, 1), (5, 5)):  # the last batch of a pass may be short
         means = [np.mean(chosen) for chosen in combinations(gradients, smallest)]
-        found = of_batches(variance, np.array([5]), batch)
+        found = batch_variance(variance, np.array([5]), batch)
         assert found[0] == pytest.approx(np.var(means), rel=1e-12, abs=1e-15)
-    assert of_batches(np.array([0.7]), np.array([1]), 1)[0] == 0
+    assert batch_variance(np.array([0.7]), np.array([1]), 1)[0] == 0
 
 
 def test_gradients_along_a_path_and_the_smallest_offset():
@@ -92,20 +92,20 @@ def test_gradients_along_a_path_and_the_smallest_offset():
     for i, w in enumerate(PATH.numpy()):
         slopes = [slope(problem, w, part) for part in PARTS]
         total = p[0] * slopes[0] + p[1] * slopes[1]
-        assert found.clients[i] == pytest.approx(sum(q * (g @ g) for q, g in zip(p, slopes, strict=True)), rel=1e-6)
-        assert found.together[i] == pytest.approx(total @ total, rel=1e-5, abs=1e-8)
-        assert found.largest[i] == pytest.approx(max(g @ g for g in slopes), rel=1e-6)
-        assert found.apart[i] == pytest.approx(max((g - total) @ (g - total) for g in slopes), rel=1e-5)
+        assert found.mean_sq[i] == pytest.approx(sum(q * (g @ g) for q, g in zip(p, slopes, strict=True)), rel=1e-6)
+        assert found.global_sq[i] == pytest.approx(total @ total, rel=1e-5, abs=1e-8)
+        assert found.largest_sq[i] == pytest.approx(max(g @ g for g in slopes), rel=1e-6)
+        assert found.distance_sq[i] == pytest.approx(max((g - total) @ (g - total) for g in slopes), rel=1e-5)
     seen = Gradients(np.array([2.0, 5.0, 3.3]), np.array([0.4, 3.1, 0.2]), *[np.full(3, 0.7)] * 2)
     candidates = np.linspace(0, 6, 60_001)
     for factor in (1.0, 1.4, 40.0):
-        serves = [(seen.clients <= c + factor * seen.together).all() for c in candidates]
+        serves = [(seen.mean_sq <= c + factor * seen.global_sq).all() for c in candidates]
         assert offset_along(seen, factor) == pytest.approx(candidates[np.argmax(serves)], abs=2e-4)
 
 
 def test_constants_of_ridge_are_closed_forms_and_hold_along_the_run():
     problem = ridge()
-    steps = visited(problem, fedavg, SETTING, 3)
+    steps = path_of_run(problem, fedavg, SETTING, 3)
     found = constants(problem, batch=1, path=steps)
     start = sum(slope(problem, np.zeros(2), part) for part in PARTS) / 2
     expected = {
@@ -136,11 +136,11 @@ def test_closed_forms_hold_along_whole_runs_and_end_the_intervals(step_size):
     problem = logistic()
     found = constants(problem, batch=1)
     setting = replace(SETTING, rounds=30, batch=1, step_size=step_size)
-    seen = visited(problem, fedavg, setting, 4, most=31)
+    seen = path_of_run(problem, fedavg, setting, 4, most=31)
     largest = max(slope(problem, w.numpy(), [j]) @ slope(problem, w.numpy(), [j]) for w in seen for j in range(5))
     spread = max(sample_noise(problem, w).variance.max() for w in seen)
     along = gradients_along(problem, seen)
-    offset = (along.clients - along.together).max()
+    offset = (along.mean_sq - along.global_sq).max()
     cap, noise = (found[n] for n in ("grad_cap_sq", "gradient_variance"))
     differ = constants(problem, batch=1, factor=1.0)["dissimilarity_offset"]
     assert cap.low < largest <= cap.value == cap.high
@@ -211,7 +211,7 @@ def test_mistakes_are_named():
             (lambda: constants(ridge(), 0), "batch 0"),
             (lambda: constants(ridge(), 1, factor=0.5), "B^2 0.5"),
             (lambda: constants(ridge(), 1, factor=1.0), "G^2 B^2 1"),
-            (lambda: visited(ridge(), fedavg, SETTING, 1, most=1), "2 1"),
+            (lambda: path_of_run(ridge(), fedavg, SETTING, 1, most=1), "2 1"),
         ]
     )
 

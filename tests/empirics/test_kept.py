@@ -9,7 +9,7 @@ from refusals import all_refused
 
 from empirics.algorithms import algorithm, ALGORITHMS
 from empirics.measuring import measurement, Run
-from empirics.measuring.kept import FORMAT, HELD, Keeper, KeptRun, KeptRuns, read, write
+from empirics.measuring.kept import CLASSES, FORMAT, Keeper, KeptRun, KeptRuns, read, write
 from empirics.problems.tasks import task
 from empirics.training.setting import Setting
 from empirics.training.threads import single_thread
@@ -78,7 +78,7 @@ def test_a_run_goes_on_from_where_it_was_kept_on_the_way_bit_by_bit(dealt, tmp_p
 
     with single_thread():
         seen = []
-        for state, told in run(dealt, "fedinit(beta=0.3)", ALL, keep=keep, often=lambda: True):
+        for state, told in run(dealt, "fedinit(beta=0.3)", ALL, keep=keep, keep_now=lambda: True):
             rows += told
             seen.append(state)
         assert {path.name for path in tmp_path.iterdir()} >= {f"{r}.pt" for r in range(1, ALL + 1)}
@@ -139,7 +139,7 @@ def test_another_run_is_not_the_one_that_is_kept_and_leaves_it(train, tmp_path):
         "--keep-state no/kept.pt": "--keep-state no/kept.pt",
     }
     all_refused(wrong, line)
-    with torch.serialization.safe_globals(HELD):
+    with torch.serialization.safe_globals(CLASSES):
         found = torch.load(tmp_path / "kept.pt", weights_only=True)
     torch.save({**found, "format": 7}, tmp_path / "kept.pt")
     assert re.search(rf"kept.pt.* 7.* {FORMAT}", train("--keep-state", "kept.pt")[2])

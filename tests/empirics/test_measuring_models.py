@@ -30,8 +30,8 @@ from empirics.errors import EmpiricsError
 from empirics.federation.augment import Recipe
 from empirics.federation.federation import Federation
 from empirics.federation.fresh import Fresh
-from empirics.measuring import Exactness, measurement, MEASUREMENTS, of_pairs, paired, Run, Swap, swaps
-from empirics.measuring.stability import every_client, PAIRS
+from empirics.measuring import Exactness, measurement, MEASUREMENTS, pair_rows, paired_runs, Run, Swap, swaps
+from empirics.measuring.stability import client_swaps, PAIRS
 from empirics.models.linear import Softmax
 from empirics.models.network import Network
 from empirics.problems import evaluation
@@ -236,7 +236,7 @@ TARGETS = torch.tensor([1.0, -1.0], dtype=torch.float64)
 @pytest.mark.parametrize("places", [[2], [2, 0]])
 def test_pairs_equal_two_runs_in_plain_loops(make, places):
     problem, new, targets = make(population=True), NEW[: len(places)], TARGETS[: len(places)]
-    found = paired(problem, fedavg, SETTING, 3, [Swap(1, np.array(places), new, targets)])
+    found = paired_runs(problem, fedavg, SETTING, 3, [Swap(1, np.array(places), new, targets)])
     twin = make(population=True)
     x, y = INPUTS.clone(), problem.federation.targets.clone()
     for place, row, target in zip(places, new, targets, strict=True):
@@ -274,8 +274,8 @@ def test_the_mean_change_of_a_new_sample_is_the_expected_generalization_gap():
     for seed in range(60):
         drawn = problem.drawn(seed)
         gap = Run(drawn, fedavg, setting, seed, [measurement("generalization_gap")], every=2).rows()[-1].value
-        one = paired(drawn, fedavg, setting, seed, swaps(drawn, seed, 8)).changes[:, -1].mean()
-        whole = paired(drawn, fedavg, setting, seed, every_client(drawn, seed)).changes[:, -1].mean()
+        one = paired_runs(drawn, fedavg, setting, seed, swaps(drawn, seed, 8)).changes[:, -1].mean()
+        whole = paired_runs(drawn, fedavg, setting, seed, client_swaps(drawn, seed)).changes[:, -1].mean()
         rows.append((gap, one - gap, whole - gap))
     mean, error = np.mean(rows, axis=0), np.std(rows, axis=0, ddof=1) / len(rows) ** 0.5
     assert mean[0] > 4 * error[0]
@@ -285,12 +285,12 @@ def test_the_mean_change_of_a_new_sample_is_the_expected_generalization_gap():
 
 def test_rows_of_a_run_are_means_over_its_pairs_and_clients():
     problem = ridge(population=True)
-    rows = of_pairs(problem, fedavg, SETTING, 3, ["swap_gap", "stability"])
+    rows = pair_rows(problem, fedavg, SETTING, 3, ["swap_gap", "stability"])
     several = swaps(problem, 3, PAIRS)
-    singly = np.stack([paired(problem, fedavg, SETTING, 3, [swap]).changes[0] for swap in several])
+    singly = np.stack([paired_runs(problem, fedavg, SETTING, 3, [swap]).changes[0] for swap in several])
     assert [row.value for row in rows if row.quantity == "stability"] == pytest.approx(np.abs(singly).mean(0))
     assert (np.abs(singly).mean(0) > np.abs(singly.mean(0))).any()
-    clients = paired(problem, fedavg, SETTING, 3, every_client(problem, 3)).changes
+    clients = paired_runs(problem, fedavg, SETTING, 3, client_swaps(problem, 3)).changes
     found = {(row.client, row.round): row.value for row in rows if row.quantity == "swap_gap"}
     assert found == {(k, r + 1): pytest.approx(clients[k, r]) for k in (0, 1) for r in range(3)}
     assert {row.quantity for row in rows} == {"swap_gap", "stability", "separation"}
@@ -301,7 +301,7 @@ def test_mistakes_are_named():
     all_refused(
         [
             (lambda: swaps(ridge(), 1, 2), "population test samples"),
-            (lambda: paired(ridge(population=True), fedavg, SETTING, 3, [beyond]), "client 0 1 [2]"),
+            (lambda: paired_runs(ridge(population=True), fedavg, SETTING, 3, [beyond]), "client 0 1 [2]"),
         ]
     )
 

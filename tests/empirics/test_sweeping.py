@@ -164,7 +164,7 @@ def begun(monkeypatch):
     """The rounds from which runs go on, None from the start."""
     seen, plain = [], Run.__iter__
     monkeypatch.setattr(
-        Run, "__iter__", lambda run: seen.append(run.begun and run.begun.state.round) or plain(run)
+        Run, "__iter__", lambda run: seen.append(run.resume_from and run.resume_from.state.round) or plain(run)
     )  # fmt: skip
     return seen
 

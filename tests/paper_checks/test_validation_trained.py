@@ -10,7 +10,7 @@ import torch
 
 from bounds import BOUNDS
 from empirics.federation.federation import Federation
-from empirics.measuring import measurement, paired, Run, swaps
+from empirics.measuring import measurement, Run, swaps
 from empirics.measuring.stability import PAIRS
 from empirics.models.linear import Logistic
 from empirics.problems.problem import FederatedProblem
@@ -291,7 +291,7 @@ def test_stability_is_held_against_its_bounds_where_the_conditions_hold(name, cl
     values, apart = [], BOUNDS[name].target.name == "separation"
     for seed in range(4):
         drawn = made.problem(seed)
-        pairs = paired(drawn, made.method, made.setting, seed, swaps(drawn, seed, PAIRS))
+        pairs = paired_runs(drawn, made.method, made.setting, seed, swaps(drawn, seed, PAIRS))
         values.append((pairs.separations if apart else np.abs(pairs.changes))[:, -1].mean())
     if name == "fedinit.lemma_1":
         assert line.bound == pytest.approx(np.mean(values), rel=1e-9)

@@ -52,10 +52,10 @@ class CloselyRead(Run):
         every = (*self.measurements, *(m for found in self.closely.values() for m in found))
         return quantities({m.name: m for m in every}.values())
 
-    def _read(self, snapshot: Snapshot, folds: dict[str, Folded], due: bool) -> list[Row]:
+    def _measured(self, snapshot: Snapshot, folds: dict[str, Folded], due: bool) -> list[Row]:
         at = snapshot.state.round
         more = (row for m in self.closely.get(at, ()) for row in self._rows(m, m.readings(snapshot), at))
-        return [*super()._read(snapshot, folds, due), *more]
+        return [*super()._measured(snapshot, folds, due), *more]
 
 
 def own_models_accuracy(s: Snapshot) -> torch.Tensor:

@@ -20,7 +20,7 @@ from ...algorithms.state import State
 from ...errors import EmpiricsError
 from ...problems.problem import FederatedProblem
 from ...training.engines import choose
-from ...training.rounds import plan as planned, play
+from ...training.rounds import plan_round, train_round
 from .. import Outcome
 from ..registry import job
 from .continued import begun, carried
@@ -77,7 +77,7 @@ def round_seconds(
     def one(text: str) -> Callable[[], object]:
         method = read_algorithm(text)
         here = carried(method, state, dealt.clients)
-        return lambda: play(dealt.model, dealt.federation, method, rounds, plan.seed, engine, here)
+        return lambda: train_round(dealt.model, dealt.federation, method, rounds, plan.seed, engine, here)
 
     return _in_turn({name: one(text) for name, text in algorithms.items()}, repeats)
 
@@ -133,6 +133,6 @@ def _work(plan: SharedRun, dealt: FederatedProblem, state: State) -> tuple[Work,
     """The work of one client in the next round, and the shape of a model input."""
     method, drawn = read_algorithm(KEEPING), (np.array([CLIENT]), np.ones(1))
     here, rounds = carried(method, state, dealt.clients), plan.rounds(1, dealt.clients)
-    work = planned(dealt.model, dealt.federation, method, rounds, plan.seed, here, drawn)
+    work = plan_round(dealt.model, dealt.federation, method, rounds, plan.seed, here, drawn)
     batch = dealt.federation.draw(plan.seed, state.round, drawn[0], np.array([1]), 1).at(1, 0)
     return work, tuple(batch[0].shape[2:])

@@ -1,6 +1,6 @@
-"""Constants in closed form, without estimates: valid at every model, or along every run of plain averaged SGD.
+"""Constants in closed form, which are valid at every model or along every run of FedAvg.
 
-A theorem holds with every constant that meets its assumption, so these are upper ends of what estimates look for.
+A theorem holds with every constant that meets its assumption, so these are upper ends of the estimates' intervals.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import torch
 from ...algorithms.algorithm import Algorithm, fedavg
 from ...models.linear import Linear
 from ...problems.problem import FederatedProblem
-from .core import Constant, known, PROVED
-from .noise import of_batches
+from .core import certain_constant, Constant, PROVED
+from .noise import batch_variance
 
 EVERYWHERE = "closed form, at every model"
 FULL_BATCH = "every batch is all samples of a client"
@@ -25,68 +25,71 @@ CONVEXITY = f"{EVERYWHERE}: by convexity, from the clients' gradients at the min
 def closed_forms(
     problem: FederatedProblem, batch: int, method: Algorithm = fedavg, step_size: float | None = None
 ) -> dict[str, Constant]:
-    """What has a closed form, by word, for minibatches of ``batch`` samples.
+    """Return the constants that have a closed form by name, for minibatches of ``batch`` samples.
 
-    G^2 is that of runs of ``method`` with this step size (None: any up to 1 over the penalty). G^2 and B^2 of the
-    dissimilarity serve together.
+    The gradient cap G^2 is for runs of ``method`` with this step size (None: any up to 1 over the penalty). Offset G^2
+    and factor B^2 of the dissimilarity are a pair.
     """
-    found = (
+    constants = (
         *_noise(problem, batch),
         *_dissimilarity(problem),
-        *_furthest(problem),
+        *_uniform_dissimilarity(problem),
         *_largest_gradient(problem, method, step_size),
     )
-    return {c.quantity.name: c for c in found}
+    return {c.quantity.name: c for c in constants}
 
 
 def _noise(problem: FederatedProblem, batch: int) -> Iterator[Constant]:
     caps, sizes = problem.client_gradient_variance, problem.federation.client_sizes
     if batch >= sizes.max():  # whatever the model
-        yield known("gradient_variance", 0.0, FULL_BATCH, PROVED)
-        yield known("client_gradient_variance", np.zeros(len(sizes)), FULL_BATCH, PROVED)
+        yield certain_constant("gradient_variance", 0.0, FULL_BATCH, PROVED)
+        yield certain_constant("client_gradient_variance", np.zeros(len(sizes)), FULL_BATCH, PROVED)
     if caps is None or not torch.isfinite(caps).all():
         return
     if batch < sizes.max():
-        each = of_batches(caps.cpu().numpy(), sizes, batch)
+        variances = batch_variance(caps.cpu().numpy(), sizes, batch)
         how = f"{EVERYWHERE}: slope^2 mean ||x||^2, for the smallest batch"
-        yield known("gradient_variance", each.max(), how, PROVED)
-        yield known("client_gradient_variance", each, how, PROVED)
-    yield known("sample_gradient_variance", caps.cpu().numpy(), f"{EVERYWHERE}: slope^2 mean ||x||^2", PROVED)
+        yield certain_constant("gradient_variance", variances.max(), how, PROVED)
+        yield certain_constant("client_gradient_variance", variances, how, PROVED)
+    yield certain_constant(
+        "sample_gradient_variance", caps.cpu().numpy(), f"{EVERYWHERE}: slope^2 mean ||x||^2", PROVED
+    )
 
 
 def _dissimilarity(problem: FederatedProblem) -> Iterator[Constant]:
     if problem.dissimilarity_offset is None or problem.dissimilarity_factor is None:
         return
     how = CONVEXITY if problem.quadratics is None else f"{EVERYWHERE}: that of the quadratics"
-    yield known("dissimilarity_offset", problem.dissimilarity_offset, how, PROVED)
-    yield known("dissimilarity_factor", problem.dissimilarity_factor, how, PROVED)
+    yield certain_constant("dissimilarity_offset", problem.dissimilarity_offset, how, PROVED)
+    yield certain_constant("dissimilarity_factor", problem.dissimilarity_factor, how, PROVED)
 
 
-def _furthest(problem: FederatedProblem) -> Iterator[Constant]:
-    """zeta^2 of a linear model of bounded slope s: the penalty's gradient is the same for all clients and cancels.
+def _uniform_dissimilarity(problem: FederatedProblem) -> Iterator[Constant]:
+    """zeta^2 of a linear model of bounded slope s.
 
-    Without it client k's gradient is at most ``s m_k``, ``m_k`` the mean norm of its inputs, and client k's minus the
-    global one is ``(1 - p_k)`` times its own minus ``p_j`` times every other one. Squares have no such slope: there the
-    difference grows with the model unless all clients' inputs have one matrix of second moments.
+    The penalty's gradient is the same for all clients and cancels. Without it client k's gradient is at most ``s m_k``,
+    with ``m_k`` the mean norm of its inputs, and client k's minus the global one is ``(1 - p_k)`` times its own minus
+    ``p_j`` times every other one. The slope of least squares is unbounded: there the difference grows with the model
+    unless all clients' inputs have the same second moments.
     """
     model = problem.model
     if problem.quadratics is not None and math.isfinite(problem.quadratics.uniform_dissimilarity):
         how = f"{EVERYWHERE}: that of the quadratics, which all have the same curvature"
-        yield known("uniform_dissimilarity", problem.quadratics.uniform_dissimilarity, how)
+        yield certain_constant("uniform_dissimilarity", problem.quadratics.uniform_dissimilarity, how)
     if not (isinstance(model, Linear) and math.isfinite(model.slope)):
         return
     norms = torch.cat([x[0].double().norm(dim=-1) for _, x, _ in problem.samples.chunks(1 << 16)])
-    steep = model.slope * problem.samples.client_means(norms)
-    furthest = float((problem.weights.double() @ steep + (1 - 2 * problem.weights.double()) * steep).max())
+    caps = model.slope * problem.samples.client_means(norms)
+    largest = float((problem.weights.double() @ caps + (1 - 2 * problem.weights.double()) * caps).max())
     how = f"{EVERYWHERE}: slope and mean norms of the clients' inputs"
-    yield known("uniform_dissimilarity", furthest**2 if problem.clients > 1 else 0.0, how, PROVED)
+    yield certain_constant("uniform_dissimilarity", largest**2 if problem.clients > 1 else 0.0, how, PROVED)
 
 
 def _largest_gradient(problem: FederatedProblem, method: Algorithm, step_size: float | None) -> Iterator[Constant]:
-    """G^2 along every run of plain averaged SGD on a linear model of bounded slope s, with penalty r and inputs <= X.
+    """G^2 along every run of FedAvg on a linear model of bounded slope s, with penalty r and inputs of norm <= X.
 
-    A step leaves the norm below ``max(||w||, s X / r)`` if ``r eta <= 1``, and so do averages; a gradient's norm is at
-    most ``s X + r ||w||``.
+    After a step the norm is at most ``max(||w||, s X / r)`` if ``r eta <= 1``, and also after an average; a gradient's
+    norm is at most ``s X + r ||w||``.
     """
     model = problem.model
     plain = (method.start, method.direction, method.objective) == (fedavg.start, fedavg.direction, fedavg.objective)
@@ -102,4 +105,4 @@ def _largest_gradient(problem: FederatedProblem, method: Algorithm, step_size: f
     how = f"closed form, along every run{steps}: slope and largest input, plus penalty"
     limits = {"relaxation": 0.0, "distillation_weight": 0.0}
     limits |= {"step_size": 1 / model.regularisation} if model.regularisation else {}
-    yield known("grad_cap_sq", cap**2, how, PROVED)._replace(up_to=tuple(limits.items()))
+    yield certain_constant("grad_cap_sq", cap**2, how, PROVED)._replace(up_to=tuple(limits.items()))

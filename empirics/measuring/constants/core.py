@@ -1,4 +1,4 @@
-"""An estimated constant: its value, the interval it lies in, and how it was obtained."""
+"""A constant of a problem: its value, the interval it lies in, and its origin."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from bounds.quantities import Quantity
 from bounds.showing.tabular import Tabular
 
 EXACT = "exact"
-"""Counted, evaluated, minimised: the number itself."""
+"""The exact number, by counting, evaluation or minimisation."""
 PROVED = "proved"
-"""Meets its assumption at every model, or along every run of the plan: a theorem holds with it."""
+"""Meets its assumption at every model, or along every run of the plan, so that a theorem holds with it."""
 LOWER = "lower"
-"""A maximum over some models: the number that meets the assumption is at least this."""
+"""A maximum over some models, and so a lower bound of the number that meets the assumption."""
 INTERVAL = "interval"
-"""Somewhere between its ends."""
+"""Somewhere in the interval."""
 CHOSEN = "chosen"
-"""Free to choose, such as the B^2 that a G^2 goes with."""
+"""A free choice, such as the B^2 that belongs to a G^2."""
 PROVENANCE = (EXACT, PROVED, LOWER, INTERVAL, CHOSEN)
 DECIDING = (EXACT, PROVED, CHOSEN)
-"""With these a theorem holds as it stands; with others it is only shown."""
+"""A theorem holds with these; with others its value is only an illustration."""
 
 
 class Constant(NamedTuple):
-    """``value`` (a list over the clients for some), certainly or with the stated error within ``low`` .. ``high``.
+    """``value`` (for some quantities a list over the clients), in the interval ``low`` .. ``high``.
 
-    ``how`` says in a sentence where the number comes from, ``provenance`` (one of ``PROVENANCE``) in a word. What a
-    theorem may be given is the value of a constant that is proved: ``low`` then is what was seen of it on a path. A
-    maximum along a path alone is a lower estimate: ``low`` is the value, ``high`` infinite. ``up_to`` are words of the
-    plan, each with the largest value up to which the constant holds.
+    ``how`` is a sentence on the number's origin, ``provenance`` one of ``PROVENANCE``. A theorem holds with the value
+    of a constant that is proved, whose ``low`` is the maximum found along a path. A maximum along a path is otherwise a
+    lower estimate: ``low`` is the value and ``high`` infinite. ``up_to`` has quantities of the plan, with the largest
+    value for which the constant holds.
     """
 
     quantity: Quantity
@@ -49,29 +49,29 @@ class Constant(NamedTuple):
         return bool(np.all(np.asarray(self.low) == np.asarray(self.high)))
 
 
-def known(word: str, value: Any, how: str, provenance: str = EXACT) -> Constant:
+def certain_constant(word: str, value: Any, how: str, provenance: str = EXACT) -> Constant:
     """A constant without uncertainty beyond rounding."""
     number = _plain(value)
     return Constant(getattr(vocabulary, word), number, number, number, how, provenance)
 
 
 def between(word: str, value: float, low: float, high: float, how: str) -> Constant:
-    """A constant that lies somewhere in an interval."""
+    """A constant in the interval ``low`` .. ``high``."""
     return Constant(getattr(vocabulary, word), float(value), float(low), float(high), how)
 
 
 def at_least(word: str, value: Any, how: str, low: Any = None) -> Constant:
-    """What was seen on a path (up to its error: ``low``), of a constant whose upper end is unknown."""
+    """A constant with no known upper end, whose maximum on a path is ``value`` (``low`` if that has an error)."""
     number = _plain(value)
     high = np.full(np.shape(number), math.inf).tolist() if np.ndim(number) else math.inf
     ends = number if low is None else _plain(low)
     return Constant(getattr(vocabulary, word), number, ends, high, f"{how}: a lower estimate", LOWER)
 
 
-def proved(cap: Constant, seen: Constant) -> Constant:
-    """The closed form ``cap`` with what was ``seen`` of it as the low end of its interval."""
-    low = np.minimum(seen.low, cap.value)
-    how = f"{cap.how}; low end: {seen.how.removesuffix(': a lower estimate')}"
+def with_low_end(cap: Constant, estimate: Constant) -> Constant:
+    """The closed form ``cap`` with the low end of an estimate."""
+    low = np.minimum(estimate.low, cap.value)
+    how = f"{cap.how}; low end: {estimate.how.removesuffix(': a lower estimate')}"
     return cap._replace(low=low.tolist() if low.ndim else float(low), how=how)
 
 
@@ -81,11 +81,11 @@ def _plain(value: Any) -> Any:
 
 
 class Constants(Tabular, Mapping[str, Any]):
-    """Constants by word as the object of ``as_json``, which a ``Scenario`` is made of, and as a table."""
+    """Constants as the mapping of ``as_json``, which ``Scenario.of`` accepts, and as a table."""
 
-    def __init__(self, found: Mapping[str, Constant]) -> None:
-        self.found = dict(found)
-        self._object = as_json(self.found)
+    def __init__(self, constants: Mapping[str, Constant]) -> None:
+        self.constants = dict(constants)
+        self._object = as_json(self.constants)
 
     def __getitem__(self, word: str) -> Any:
         return self._object[word]
@@ -103,21 +103,21 @@ class Constants(Tabular, Mapping[str, Any]):
         return self.to_json()
 
     def records(self) -> list[dict[str, Any]]:
-        """A row per word: value, low and high end (lists for each client), provenance, how."""
+        """A row per constant: value, low and high end (lists for clients), provenance, how."""
         return [
             {"quantity": word, "value": c.value, "low": c.low, "high": c.high, "provenance": c.provenance, "how": c.how}
-            for word, c in self.found.items()
+            for word, c in self.constants.items()
         ]
 
     def __repr__(self) -> str:
-        return f"<Constants {', '.join(self.found)}>"
+        return f"<Constants {', '.join(self.constants)}>"
 
 
 def as_json(constants: Mapping[str, Constant], about: str = "") -> dict[str, Any]:
-    """A JSON object that every verb reads as ``@file.json``: values by word, and notes under words that begin with _.
+    """Return a JSON object that every verb reads as ``@file.json``: values by name, and notes under names with _.
 
-    ``_interval`` holds the ends of uncertain constants (null: unbounded), ``_how`` where numbers come from,
-    ``_provenance`` the same as one of the words ``PROVENANCE``, ``_up_to`` the plans for which one holds.
+    ``_interval`` has the ends of uncertain constants (null: unbounded), ``_how`` the origins as sentences,
+    ``_provenance`` those of ``PROVENANCE``, ``_up_to`` the plans for which a constant holds.
     """
     return {
         **{name: c.value for name, c in constants.items()},

@@ -1,4 +1,4 @@
-"""Extreme eigenvalues of Hessians: dense where the model is small, else Lanczos on Hessian-vector products."""
+"""Extreme eigenvalues of Hessians: from the whole matrix for small models, else by Lanczos' method."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from torch import Tensor
 from ...problems.evaluation import CHUNK
 
 DENSE = 60
-"""Coordinates up to which the whole Hessian is formed."""
+"""The largest dimension for which the whole Hessian is computed."""
 TOLERANCE = 1e-8
-"""Relative accuracy asked of Lanczos."""
+"""Relative accuracy of Lanczos' method."""
 FEW_STEPS = 12
-"""Steps of Lanczos where it need not go to the end: the top of a network's spectrum is found to a percent or so."""
+"""Steps of Lanczos' method for an estimate: it finds the largest eigenvalue of a network to about one percent."""
 
 
 class Eigenvalues(NamedTuple):
-    """The smallest and the largest eigenvalue, each with the norm of ``H v - value v``.
+    """The smallest and the largest eigenvalue, each with its residual, the norm of ``H v - value v``.
 
-    An eigenvalue of H lies within the residual of each value; Lanczos values lie inside of the spectrum.
+    H has an eigenvalue within the residual of each value; values of Lanczos' method are inside the spectrum.
     """
 
     smallest: float
@@ -32,21 +32,17 @@ class Eigenvalues(NamedTuple):
 
 
 def hessian_product(model: Any, w: Tensor, inputs: Tensor, targets: Tensor) -> Callable[[Tensor], Tensor]:
-    """``v -> H v`` of the mean loss over some samples at ``w (dim,)``, by reverse mode over reverse mode.
+    """Return ``v -> H v`` with the Hessian at ``w (dim,)`` of the mean loss over samples, computed in chunks."""
 
-    The model's ``task_loss`` is differentiated chunk by chunk.
-    """
-
-    def part(x: Tensor, y: Tensor) -> Callable[[Tensor], Tensor]:
+    def mean_loss(x: Tensor, y: Tensor) -> Callable[[Tensor], Tensor]:
         return lambda at: model.task_loss(at.unsqueeze(0), (x.unsqueeze(0), y.unsqueeze(0), None))[0]
 
-    pieces = [
-        (part(x, y), len(x) / len(inputs)) for x, y in zip(inputs.split(CHUNK), targets.split(CHUNK), strict=True)
-    ]
+    chunks = zip(inputs.split(CHUNK), targets.split(CHUNK), strict=True)
+    losses = [(mean_loss(x, y), len(x) / len(inputs)) for x, y in chunks]
 
     def product(v: Tensor) -> Tensor:
         total = torch.zeros_like(v)
-        for loss, share in pieces:
+        for loss, share in losses:
             pullback = torch.func.vjp(torch.func.grad(loss), w)[1]
             total += share * pullback(v)[0]
         return total
@@ -55,7 +51,7 @@ def hessian_product(model: Any, w: Tensor, inputs: Tensor, targets: Tensor) -> C
 
 
 def eigenvalues(product: Callable[[Tensor], Tensor], like: Tensor) -> Eigenvalues:
-    """The extreme eigenvalues of the symmetric map ``product`` on vectors like ``like``."""
+    """Return the extreme eigenvalues of the symmetric map ``product`` on vectors of the size and type of ``like``."""
     if len(like) <= DENSE:
         units = torch.eye(len(like), dtype=like.dtype, device=like.device)
         dense = torch.stack([product(unit) for unit in units]).double()
@@ -74,17 +70,14 @@ def _lanczos(product: Callable[[Tensor], Tensor], like: Tensor, which: str) -> t
     size = len(like)
     operator = LinearOperator((size, size), matvec=times, dtype=np.float64)
     tolerance = TOLERANCE if like.dtype == torch.float64 else 1e-4
-    first = np.cos(1.0 + np.arange(size))  # any fixed start: the same numbers in every run
+    first = np.cos(1.0 + np.arange(size))  # a fixed start makes results repeatable
     (value,), vectors = eigsh(operator, k=1, which=which, tol=tolerance, v0=first)
     vector = vectors[:, 0]
     return float(value), float(np.linalg.norm(times(vector) - value * vector))
 
 
-def roughly(product: Callable[[Tensor], Tensor], like: Tensor, steps: int = FEW_STEPS) -> Eigenvalues:
-    """The extreme eigenvalues after some products, from inside the spectrum: never too large in absolute value.
-
-    Lanczos with full reorthogonalisation; the residuals say how far it has come.
-    """
+def few_step_eigenvalues(product: Callable[[Tensor], Tensor], like: Tensor, steps: int = FEW_STEPS) -> Eigenvalues:
+    """Estimate the extreme eigenvalues by some steps of Lanczos' method, never too large in absolute value."""
     basis = torch.cos(torch.arange(1.0, len(like) + 1, dtype=torch.float64, device=like.device)).unsqueeze(0)
     basis = basis / basis.norm()
     images = basis[:0]
@@ -92,7 +85,7 @@ def roughly(product: Callable[[Tensor], Tensor], like: Tensor, steps: int = FEW_
         image = product(basis[-1].to(like.dtype)).double()
         images = torch.cat([images, image.unsqueeze(0)])
         rest = image
-        for _ in range(2):  # once leaves rounding errors
+        for _ in range(2):  # orthogonalising once leaves rounding errors
             rest = rest - (basis @ rest) @ basis
         if len(basis) == min(steps, len(like)) or rest.norm() <= 1e-10 * image.norm():
             break

@@ -1,4 +1,4 @@
-"""How much minibatch gradients vary, and how much clients' gradients differ, at a point and along a path."""
+"""The variance of minibatch gradients at a model, and the differences of clients' gradients along a path."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from ...problems.problem import FederatedProblem
 from ...streams import stream
 
 MOST_SAMPLES = 64
-"""Samples per client whose gradients are taken one by one where there is no closed form."""
+"""Samples per client whose gradients are computed one by one if there is no closed form."""
 
 
 class Noise(NamedTuple):
-    """Variance of a single sample's gradient around its client's ``(clients,)``, and its standard error."""
+    """The variance of a single sample's gradient for every client ``(clients,)``, and its standard error."""
 
     variance: np.ndarray
     error: np.ndarray
 
 
 def sample_noise(problem: FederatedProblem, w: Tensor) -> Noise:
-    """``mean ||g_i - grad F_k||^2`` over each client's samples: exact for linear models, else from some samples."""
+    """``mean ||g_i - grad F_k||^2`` over each client's samples, exact for linear models, else from some samples."""
     if isinstance(problem.model, Linear):
         return Noise(_closed_form(problem.model, w, problem.samples.like(w)), np.zeros(problem.clients))
-    found = [_one_by_one(problem, w, k) for k in range(problem.clients)]
-    return Noise(*(np.array([f[i] for f in found]) for i in (0, 1)))
+    pairs = np.array([_one_by_one(problem, w, k) for k in range(problem.clients)])
+    return Noise(pairs[:, 0], pairs[:, 1])
 
 
 def _closed_form(model: Linear, w: Tensor, samples: Samples) -> np.ndarray:
-    """A sample's gradient is ``pull x^T`` plus the penalty's: norms multiply, and the penalty does not vary."""
+    """The variance for a linear model, as a sample's gradient is ``pull x^T`` plus the same penalty for all."""
     squares = []
     for _, x, y in samples.chunks(1 << 15):
         pull = model.pull(model.output(w.unsqueeze(0), x), y)
@@ -44,52 +44,55 @@ def _closed_form(model: Linear, w: Tensor, samples: Samples) -> np.ndarray:
 
 
 def _one_by_one(problem: FederatedProblem, w: Tensor, client: int) -> tuple[float, float]:
-    """Variance of all gradients from those of some samples, by the unbiased estimator, and its standard error."""
+    """An unbiased estimate from some samples of the variance of all gradients, and its standard error."""
     x, y = problem.samples.of(client)
-    chosen = stream(0, "gradient noise samples", client=client).permutation(len(x))[:MOST_SAMPLES]
+    index = stream(0, "gradient noise samples", client=client).permutation(len(x))[:MOST_SAMPLES]
     gradients = torch.cat(
-        [problem.model.gradient(w.unsqueeze(0), (x[None, i : i + 1], y[None, i : i + 1], None)) for i in chosen]
+        [problem.model.gradient(w.unsqueeze(0), (x[None, i : i + 1], y[None, i : i + 1], None)) for i in index]
     ).double()
     if len(gradients) < 2:
         return 0.0, 0.0
-    away = ((gradients - gradients.mean(0)) ** 2).sum(-1) * len(gradients) / (len(gradients) - 1)
-    left = 1 - len(gradients) / len(x)  # nothing is left to chance when all samples were taken
+    squares = ((gradients - gradients.mean(0)) ** 2).sum(-1) * len(gradients) / (len(gradients) - 1)
+    unused = 1 - len(gradients) / len(x)  # the error is zero if all samples are used
     scale = (len(x) - 1) / len(x)
-    return float(away.mean()) * scale, float(away.std() / len(gradients) ** 0.5) * left**0.5
+    return float(squares.mean()) * scale, float(squares.std() / len(gradients) ** 0.5) * unused**0.5
 
 
-def of_batches(variance: np.ndarray, sizes: np.ndarray, batch: int) -> np.ndarray:
-    """The variance of the smallest batch of a shuffled pass: drawn without repetition from a client's samples.
+def batch_variance(variance: np.ndarray, sizes: np.ndarray, batch: int) -> np.ndarray:
+    """The variance of the smallest batch of a shuffled pass, for clients of these ``sizes`` and sample variances.
 
-    A sum without repetition varies less by ``(n - b)/(n - 1)``; the last batch of a pass may be short.
+    Sampling without replacement reduces the variance by ``(n - b)/(n - 1)``; the last batch of a pass may be smaller.
     """
     smallest = np.where(sizes % batch, sizes % batch, np.minimum(batch, sizes))
-    left = np.where(sizes > 1, (sizes - smallest) / np.maximum(sizes - 1, 1), 0.0)
-    return np.asarray(variance / smallest * left)
+    reduction = np.where(sizes > 1, (sizes - smallest) / np.maximum(sizes - 1, 1), 0.0)
+    return np.asarray(variance / smallest * reduction)
 
 
 class Gradients(NamedTuple):
-    """Along a path, all ``(T,)``: weighted mean of the clients' squared gradients, squared global one, largest client's
-    and the largest squared distance of a client's gradient to the global one."""
+    """Squared norms of gradients along a path, each ``(T,)``.
 
-    clients: np.ndarray
-    together: np.ndarray
-    largest: np.ndarray
-    apart: np.ndarray
+    The clients' weighted mean, the global gradient's, the largest client's, and the largest distance of a client's
+    gradient from the global one.
+    """
+
+    mean_sq: np.ndarray
+    global_sq: np.ndarray
+    largest_sq: np.ndarray
+    distance_sq: np.ndarray
 
 
 def gradients_along(problem: FederatedProblem, path: Tensor) -> Gradients:
-    """Squared gradient norms at every model of ``path (T, dim)``."""
+    """Return squared norms of gradients at every model of ``path (T, dim)``."""
     rows = []
     for w in path:
-        each = problem.client_gradients(w).double()
-        squares = (each**2).sum(-1)
-        total = problem.weights @ each
-        apart = ((each - total) ** 2).sum(-1).max()
-        rows.append((float(problem.weights @ squares), float(total @ total), float(squares.max()), float(apart)))
-    return Gradients(*(np.array(column) for column in zip(*rows, strict=True)))
+        gradients = problem.client_gradients(w).double()
+        squares = (gradients**2).sum(-1)
+        total = problem.weights @ gradients
+        distance = ((gradients - total) ** 2).sum(-1).max()
+        rows.append((float(problem.weights @ squares), float(total @ total), float(squares.max()), float(distance)))
+    return Gradients(*np.array(rows).T)
 
 
-def offset_along(found: Gradients, factor: float) -> float:
-    """The smallest ``G^2`` with ``sum_k p_k ||grad F_k||^2 <= G^2 + factor ||grad F||^2`` all along the path."""
-    return float(max(0.0, (found.clients - factor * found.together).max()))
+def offset_along(gradients: Gradients, factor: float) -> float:
+    """The smallest ``G^2`` with ``sum_k p_k ||grad F_k||^2 <= G^2 + factor ||grad F||^2`` along the path."""
+    return float(max(0.0, (gradients.mean_sq - factor * gradients.global_sq).max()))
