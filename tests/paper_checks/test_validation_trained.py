@@ -10,7 +10,7 @@ import torch
 
 from bounds import BOUNDS
 from empirics.federation.federation import Federation
-from empirics.measuring import measurement, Run, swaps
+from empirics.measuring import measurement, paired_runs, Run, swaps
 from empirics.measuring.stability import PAIRS
 from empirics.models.linear import Logistic
 from empirics.problems.problem import FederatedProblem

@@ -66,12 +66,12 @@ def trained(algorithm: str, steps: int = STEPS) -> Any:
 
 def planned(built: Any) -> tuple[Any, Any, Any]:
     """The network, its first model, and what the engine plans for the first round of a method."""
-    from empirics.training.rounds import plan
+    from empirics.training.rounds import plan_round
 
     net, data = toy()
     start = net.start(SEED)
     begun = built.begin(start, CLIENTS)
-    return net, start, plan(net, data, built, setting(), SEED, begun, (np.arange(CLIENTS), np.ones(CLIENTS)))
+    return net, start, plan_round(net, data, built, setting(), SEED, begun, (np.arange(CLIENTS), np.ones(CLIENTS)))
 
 
 def _apart(one: Any, other: Any) -> float:
