@@ -1,6 +1,13 @@
-"""What the papers say: every bound as a frozen object that can be evaluated, minimised and printed.
+"""The theorems of the papers as objects that can be evaluated, minimised, solved for a quantity, and printed.
 
-Names are loaded when they are first asked for: reading the list of bounds then needs neither SymPy nor NumPy.
+Start with ``get("fedals.one_round")`` or the mapping ``BOUNDS``; ``core.Bound`` lists what a bound can do, and
+``statement.Statement`` what it consists of. To read one theorem, open its paper's folder: ``fedals``, ``fedinit``,
+``decaying_k``, ``fedcog``, and ``classics`` for the theorems of other papers. ``vocabulary`` declares all quantities,
+``assumptions`` all named assumptions. ``scenario`` describes a federation once, so that every bound can be evaluated
+there; ``bounded_quantity`` says which bounds may be compared. ``numerics`` evaluates formulas and ``showing`` prints
+them and reads the command line.
+
+Names are imported on first use, so that listing the bounds needs neither SymPy nor NumPy.
 """
 
 from importlib import import_module
@@ -36,22 +43,6 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "ASSUMPTIONS",
-    "BOUNDS",
-    "PAPERS",
-    "About",
-    "Assumption",
-    "Bound",
-    "ClassMax",
-    "ClassSum",
-    "ClientMax",
-    "ClientMean",
-    "ClientSum",
-    "Condition",
-    "Paper",
-    "Quantity",
-    "Source",
-    "Statistic",
-    "get",
-    "quantity",
-]
+    "ASSUMPTIONS", "BOUNDS", "PAPERS", "About", "Assumption", "Bound", "ClassMax", "ClassSum", "ClientMax",
+    "ClientMean", "ClientSum", "Condition", "Paper", "Quantity", "Source", "Statistic", "get", "quantity",
+]  # fmt: skip

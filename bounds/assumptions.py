@@ -1,14 +1,13 @@
-"""The assumptions the theorems make, from one fixed list, each with a predicate on (problem, algorithm, setting).
+"""The assumptions of the theorems, each with a predicate on problem, algorithm and setting.
 
-A predicate reads plain attributes and answers True, False, or None when it cannot tell; validation, the falsifier and
-the exact worst case decide with these and contain no bound's name. An assumption may also say that a quantity takes
-another constant of the problem than that of its own name (``constants``). Attributes they read: on a problem
-``smoothness``, ``sample_smoothness``, ``strong_convexity``, ``pl_constant``, ``lipschitz``, ``gradient_variance``,
-``grad_cap_sq``, ``dissimilarity_offset``, ``uniform_dissimilarity``, ``loss_cap``, ``lower_bound``, ``convex``,
-``nonnegative_loss``, ``independent_samples``, ``independent_noise``, ``identical_clients``, ``client_sizes``; on an
-algorithm ``exact_local_solver``, ``local_sgd``, ``relaxed_start``,
-``shared_generated_data``; on a setting ``clients``, ``cohort``, ``sampling``, ``step_sizes``, ``local_steps`` (one
-number or one per round), ``iteration_step_sizes`` (one per local iteration of the run), ``fresh_samples``.
+A predicate reads plain attributes and returns True, False, or None if it cannot decide. Validation, the falsifier and
+the exact worst case use these predicates and treat no bound by name. The attributes are, of a problem: ``smoothness``,
+``sample_smoothness``, ``strong_convexity``, ``pl_constant``, ``lipschitz``, ``gradient_variance``, ``grad_cap_sq``,
+``dissimilarity_offset``, ``uniform_dissimilarity``, ``loss_cap``, ``lower_bound``, ``convex``, ``nonnegative_loss``,
+``independent_samples``, ``independent_noise``, ``identical_clients``, ``client_sizes``; of an algorithm:
+``exact_local_solver``, ``local_sgd``, ``relaxed_start``, ``shared_generated_data``; of a setting: ``clients``,
+``cohort``, ``sampling``, ``step_sizes``, ``local_steps`` (one number or one per round), ``iteration_step_sizes`` (one
+per local iteration of the run), ``fresh_samples``.
 """
 
 from __future__ import annotations
@@ -26,9 +25,10 @@ Predicate = Callable[[Any, Any, Any], bool | None]
 
 @dataclass(frozen=True)
 class Assumption:
-    """A property of the problem, the algorithm or the setting that a theorem needs; ``words`` say it in a sentence.
+    """A property of the problem, the algorithm or the setting that a theorem assumes; ``words`` describe it.
 
-    ``constants`` are pairs: a quantity, and the word of the problem's constants that it takes where this is assumed.
+    ``constants`` are pairs of a quantity and the constant of the problem that is its value under this assumption, if it
+    is not the constant of the same name.
     """
 
     name: str
@@ -41,14 +41,14 @@ class Assumption:
 
 
 PROBLEM, ALGORITHM, SETTING = 0, 1, 2
-"""The arguments of a predicate by number."""
+"""The positions of a predicate's arguments."""
 
 
 @dataclass(frozen=True)
 class _Told:
-    """What ``judge`` says of an attribute; None (unknown) when its owner has no such attribute.
+    """A predicate that applies ``judge`` to one attribute, and is None if the attribute is missing.
 
-    A plain value with a module's function, so that a bound with its assumptions can be pickled and compared.
+    It is an object with a module-level function, so that bounds with assumptions can be pickled and compared.
     """
 
     owner: int
@@ -81,19 +81,19 @@ def _never_increasing(values: Any) -> bool:
 
 
 def _harmonic(values: Sequence[float]) -> bool:
-    """One over the step size grows by the same amount in every iteration."""
+    """Whether 1/step size grows by the same amount in every iteration."""
     growth = [1 / b - 1 / a for a, b in pairwise(values)]
     return all(g > 0 and isclose(g, growth[0], rel_tol=1e-6) for g in growth)
 
 
 def _per_round(values: Any) -> Sequence[float]:
-    """A setting gives one number for all rounds or one per round."""
+    """Return one value per round, of a setting that may have one number for all rounds."""
     return (float(values),) if isinstance(values, Real) else values
 
 
 @dataclass(frozen=True)
 class _Sampling:
-    """The setting draws its participants in this way; to draw from a single client, there is one way."""
+    """A predicate for one kind of sampling. With a single client, all kinds are the same."""
 
     kind: str
 
@@ -106,7 +106,7 @@ def _full(problem: Any, algorithm: Any, setting: Any) -> bool | None:
     cohort, clients = getattr(setting, "cohort", None), getattr(setting, "clients", None)
     if cohort is None or clients is None:
         return None
-    again = getattr(setting, "sampling", None) == "with_replacement"  # who is drawn twice keeps another one out
+    again = getattr(setting, "sampling", None) == "with_replacement"  # a client drawn twice excludes another one
     return bool(cohort == clients and (not again or clients == 1))
 
 
@@ -249,11 +249,11 @@ IMPLIES = {
     "one_local_step": ("fixed_local_steps",),
     "fixed_local_steps": ("steps_never_increase",),
 }
-"""What follows, at once or in several steps, from what is assumed."""
+"""The assumptions that each assumption implies directly."""
 
 
 def follows(name: str) -> set[str]:
-    """An assumption with everything that follows from it.
+    """Return an assumption with everything that it implies, directly or indirectly.
 
     >>> sorted(follows("identical_clients"))
     ['dissimilarity', 'identical_clients', 'uniform_dissimilarity']

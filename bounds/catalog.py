@@ -1,4 +1,4 @@
-"""``BOUNDS``: every bound of the papers by name; a name given twice is an error at import."""
+"""``BOUNDS``: all bounds of the papers by name. Two bounds of one name are an error at import."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ FILES = {
     "fedcog": "proof method",
     "classics": "field_guide li local_gd local_sgd one_machine stability fedprox scaffold others",
 }
-"""By paper: the files that declare its bounds, in the order of the list."""
+"""The modules that declare each paper's bounds, in the order of the list."""
 
 
 class Catalogue(dict[str, Bound]):
-    """Bounds by name; ``BOUNDS["..."]`` refuses an unknown name with the nearest ones; case does not matter."""
+    """Bounds by name, ignoring case; an unknown name is an error with similar names."""
 
     def __missing__(self, name: str) -> Bound:
         if name.lower() in self:
@@ -44,7 +44,7 @@ BOUNDS = _collected()
 
 
 def get(name: str) -> Bound:
-    """The bound of this name; an unknown one is refused with the nearest names.
+    """Return the bound of this name; raise ``UnknownNameError`` with similar names if there is none.
 
     >>> gap = get("fedals.one_round")
     >>> values = {"smoothness": 1.1, "strong_convexity": 0.1, "client_weight": [0.3, 0.7]}
@@ -55,9 +55,9 @@ def get(name: str) -> Bound:
 
 
 def with_own(own: Iterable[Bound]) -> dict[str, Bound]:
-    """The catalogue and bounds of one's own; refused where two of them have one name."""
+    """Return the catalogue together with the user's bounds; raise if two have the same name."""
     book = dict(BOUNDS)
     for bound in own:
         if book.setdefault(bound.name, bound) is not bound:
-            raise BoundsError(f"a bound of your own is named {bound.name}, as another one is: give it another name")
+            raise BoundsError(f"your bound {bound.name} has the name of another bound: choose another name")
     return book

@@ -1,4 +1,4 @@
-"""The objects: a bound is a frozen description; everything it can do works for all bounds."""
+"""``Bound``: a statement together with everything that can be done with it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .statement import About, assumed, Condition, declared, MIXED, ONE, spell, S
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bound(Statement):
-    """A statement that can be evaluated, minimised, solved and shown; its fields are those of ``Statement``.
+    """A statement that can be evaluated, minimised, solved and printed; its fields are those of ``Statement``.
 
     >>> from bounds.papers import Source
     >>> from bounds.vocabulary import grad_norm_sq, initial_gap, rounds, smoothness, step_size
@@ -31,87 +31,90 @@ class Bound(Statement):
     ...     source=Source("own notes", "line 1"),
     ...     conditions=(Condition("short steps", step_size * smoothness <= 1),),
     ... )
-    >>> held = {"initial_gap": 3.0, "smoothness": 2.5, "rounds": 40}
-    >>> float(descent(**held, step_size=0.3))
+    >>> values = {"initial_gap": 3.0, "smoothness": 2.5, "rounds": 40}
+    >>> float(descent(**values, step_size=0.3))
     0.5
-    >>> descent(**held, step_size=[0.3, 0.5])  # NaN where a condition fails
+    >>> descent(**values, step_size=[0.3, 0.5])  # NaN where a condition fails
     array([0.5, nan])
-    >>> round(descent.minimize("step_size", **held).at, 6)
+    >>> round(descent.minimize("step_size", **values).at, 6)
     0.4
-    >>> del held["rounds"]
-    >>> descent.solve("rounds", target=0.2, side="smallest", step_size=0.3, **held).at
+    >>> del values["rounds"]
+    >>> descent.solve("rounds", target=0.2, side="smallest", step_size=0.3, **values).at
     100
     """
 
-    # ---- numbers ----
+    # ---- values ----
 
     __signature__ = CallSignature()
 
     def __call__(self, **values: Any) -> Any:
-        """The bound by broadcasting, client axis last: NaN where the theorem does not apply, an error on nonsense.
+        """Evaluate the bound, broadcasting over arrays; NaN where the theorem does not apply.
 
-        Values are numbers (a ``Fraction`` or a ``Decimal`` too), lists, arrays or pandas Series; an answer along a
-        Series is a Series with its index.
+        Values are numbers (also ``Fraction`` or ``Decimal``), lists, arrays or pandas Series, by name of quantity. The
+        last axis of a per-client quantity runs over the clients; all other axes are sweeps. A sweep along a Series
+        gives a Series with its index. Raises ``BoundsError`` for a value that is missing, unknown or outside its
+        domain.
 
-        Where floating point would leave its range on the way, or a sum cancel, the point is computed again in ball
-        arithmetic. A number is within 1e-9 of the formula, relatively, unless ``UnderflowWarning`` or
-        ``UnsettledWarning`` says otherwise. A condition such as ``x <= 1`` holds unless it fails for all numbers that
-        round to the given ones; ``x < 1`` holds if it does for all of them (``bounds.numerics.balls``).
+        Points where floating point over- or underflows, or where a sum cancels, are evaluated again in ball arithmetic.
+        The relative error is below 1e-9 unless ``UnderflowWarning`` or ``UnsettledWarning`` is given. A condition such
+        as ``x <= 1`` holds unless it fails for all numbers that round to the given ones, and ``x < 1`` only if it holds
+        for all of them (``bounds.numerics.balls``).
         """
-        return labelled(self, values, evaluator_of(self).given(values).value())
+        return labelled(self, values, evaluator_of(self).inputs(values).value())
 
     def formula(self, **values: Any) -> Any:
-        """The formula whatever the conditions say: for trends outside the theorem, never evidence for or against it."""
-        return labelled(self, values, evaluator_of(self).given(values).value(outside=True))
+        """Evaluate the formula even where conditions fail. Such values are no evidence for or against the theorem."""
+        return labelled(self, values, evaluator_of(self).inputs(values).value(outside=True))
 
     def parts(self, *, outside: bool = False, **values: Any) -> dict[str, Any]:
-        """The named terms at these values, NaN where the theorem does not apply unless ``outside``."""
-        parts = evaluator_of(self).given(values).parts(outside)
+        """Evaluate the terms one by one, by name; NaN where the theorem does not apply, unless ``outside``."""
+        parts = evaluator_of(self).inputs(values).parts(outside)
         return {name: labelled(self, values, part) for name, part in parts.items()}
 
     def holds(self, **values: Any) -> Any:
-        """Where every numeric condition is met."""
-        return labelled(self, values, evaluator_of(self).given(values).holds())
+        """Whether all numeric conditions hold, at each point."""
+        return labelled(self, values, evaluator_of(self).inputs(values).holds())
 
     def failed(self, **values: Any) -> tuple[Condition, ...]:
-        """The numeric conditions that fail at one or more of these points."""
-        words = evaluator_of(self).given(values).failed()
+        """Return the numeric conditions that fail at one or more of these points."""
+        words = evaluator_of(self).inputs(values).failed()
         return tuple(c for c in self.numeric_conditions if c.words in words)
 
     def compile(self, backend: str = "numpy") -> Callable[..., Any]:
-        """A fast function of the same arguments, on ``numpy`` or ``torch``, in plain floating point.
+        """Return a fast function of the same arguments, on ``numpy`` or ``torch``, in plain floating point.
 
-        It has no domain checks and no warnings, and nothing is computed again where numbers under- or overflow on the
-        way or cancel: everywhere else its numbers are those of a call, and its conditions forgive a few roundings.
+        It does not check domains, gives no warnings, and does not recompute points where numbers over- or underflow or
+        cancel. Everywhere else its values are those of a call. Its conditions tolerate a few rounding errors.
         """
         return evaluator_of(self).compiled(backend)
 
-    # ---- questions ----
+    # ---- optimisation ----
 
     def minimize(self, over: Quantity | str, **values: Any) -> Optimum | Minimum:
-        """Where the bound is smallest in ``over``: a closed form without values, certified numbers with values."""
+        """Minimise the bound over one quantity: a closed form without values, a certified number with values."""
         return minimize(self, over, values)
 
     def solve(self, for_: Quantity | str, *, target: float, side: str = "largest", **values: Any) -> Solution:
-        """The largest (smallest) value of ``for_`` with the bound still at most ``target``, erring on the safe side."""
+        """Return the largest (or smallest) ``for_`` with the bound at most ``target``, erring on the safe side."""
         return solve(self, for_, target, side, values)
 
     def sensitivity(self, **values: Any) -> dict[str, Any]:
-        """Elasticity of the value in each quantity: percent change of the bound per percent change of the quantity."""
+        """Return the elasticity in each quantity: percent change of the bound per percent change of the quantity."""
         return elasticities(self, values)
 
-    # ---- relatives ----
+    # ---- variants ----
 
     def fix(self, **values: Any) -> Bound:
-        """The same bound with some quantities given, in terms and conditions."""
+        """Return the same bound with some quantities fixed, in terms and conditions."""
         for name in values:
             self.quantity(name)
         evaluator_of(self).check_given(values)
         return replace(self, given={**self.given, **values})
 
-    # ---- looks ----
+    # ---- display ----
 
     def latex(self) -> str:
+        """Return the bound as a LaTeX formula."""
         return cards.latex(self)
 
     def _repr_latex_(self) -> str:

@@ -1,4 +1,4 @@
-"""The unit that an expression carries, from the units of its quantities; of a lost 2 it knows nothing."""
+"""Derive the unit of an expression from the units of its quantities."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .quantities import Quantity
 from .units import BASES, Unit
 
 Exponents = tuple[sp.Expr, ...]
-"""Of the base dimensions; they may hold counts and ratios, which cancel in ``U^x U^(1-x)``."""
+"""Exponents of the base dimensions. They may contain counts and ratios, which cancel in ``U^x U^(1-x)``."""
 NONE: Exponents = (sp.S.Zero,) * len(BASES)
 
 
 class _MixedUnitsError(Exception):
-    """Different units are added, or a function of a number is taken of what has a unit."""
+    """Different units are added, or a function such as exp is applied to something with a unit."""
 
 
 def unit_of(expression: sp.Expr) -> Unit | None:
-    """The unit of ``expression``, or None when it carries none: it adds different units or vanishes."""
+    """Return the unit of an expression, or None if it is zero or adds different units."""
     try:
         found = [sp.nsimplify(sp.simplify(x), rational=True) for x in _exponents(expression)]
     except _MixedUnitsError:
@@ -49,7 +49,7 @@ def _exponents(e: sp.Basic) -> Exponents:
 
 
 def _shared(parts: Iterable[sp.Basic]) -> Exponents:
-    """The exponents of all parts, which are the same; zero has every unit."""
+    """Return the exponents that all parts share, ignoring zeros; raise if they differ."""
     first, *others = [_exponents(part) for part in parts if not part.is_zero] or [NONE]
     for other in others:
         if other != first and any(sp.simplify(a - b) != 0 for a, b in zip(first, other, strict=True)):

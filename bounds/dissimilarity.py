@@ -6,7 +6,7 @@ the ``d_k`` have g. Strong convexity and smoothness give ``|d_k|^2 <= (L + mu) <
 mean of ``|d_k|^2`` is at most ``(L + mu) <g, u> - L mu |u|^2 <= (L + mu)^2/(4 L mu) |g|^2``, and that of
 ``|d_k - g|^2`` at most ``e |g|^2`` with ``e = (L - mu)^2/(4 L mu)``. The mean of ``<z_k, d_k>`` is that of
 ``<z_k, d_k - g>``. Hence ``G^2 = (1 + 1/s) mean |z_k|^2`` goes with ``B^2 = 1 + (1 + s) e``, for every s > 0. Two
-parabolas of curvature mu and L, of weights L and mu, meet it: nothing smaller serves all clients of these constants.
+parabolas of curvatures mu and L with weights L and mu attain it, so no smaller pair is valid for all such clients.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import math
 
 
 def excess(smoothness: float, strong_convexity: float) -> float:
-    """``e = (L - mu)^2/(4 L mu)``: by how much B^2 exceeds 1 at least; infinite where no float holds it."""
+    """Return ``e = (L - mu)^2/(4 L mu)``, the least amount by which B^2 exceeds 1; infinite for mu = 0."""
     L, mu = smoothness, strong_convexity
     return (L - mu) / L * ((L - mu) / mu) / 4 if mu > 0 else math.inf
 
 
 def convex_pair(at_minimum: float, smoothness: float, strong_convexity: float, split: float) -> tuple[float, float]:
-    """(G^2, B^2) of the family at ``split`` s; ``at_minimum`` is the mean squared client gradient at the minimiser."""
+    """Return the (G^2, B^2) for s = ``split``; ``at_minimum`` is the mean squared client gradient at the minimiser."""
     return (1 + 1 / split) * at_minimum, 1 + (1 + split) * excess(smoothness, strong_convexity)
 
 
 def split_for(factor: float, smoothness: float, strong_convexity: float) -> float:
-    """The s whose ``B^2`` is ``factor``, for L > mu; not positive where no pair of the family has one so small."""
+    """Return the s whose ``B^2`` is ``factor``, for L > mu; not positive if no pair of the family has it."""
     return (factor - 1) / excess(smoothness, strong_convexity) - 1

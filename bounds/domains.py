@@ -1,4 +1,4 @@
-"""Domains: one declaration gives SymPy's assumptions, the numeric check and the words of the error."""
+"""Domains of quantities: the values that are allowed, with their SymPy assumptions, checks and messages."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from .errors import DomainError
 
 @dataclass(frozen=True)
 class Domain:
-    """The values a quantity can have at all; outside of it a number is nonsense, whatever the theorem.
+    """The values that a quantity can have at all, whatever the theorem.
 
-    ``low``/``high`` limit an interval (``open_low``/``open_high`` exclude the end), ``whole`` asks for whole numbers
-    and ``simplex`` for values that sum to 1 over the last axis.
+    ``low`` and ``high`` are the ends of an interval; ``open_low`` and ``open_high`` exclude them. ``whole`` restricts
+    it to integers, and ``simplex`` requires that values sum to 1 over the last axis. ``words`` describe the domain in
+    messages.
     """
 
     words: str
@@ -28,13 +29,13 @@ class Domain:
 
     @property
     def assumptions(self) -> dict[str, bool]:
-        """What SymPy may assume. Whole numbers stay real there: calculus treats counts as continuous."""
+        """The assumptions for SymPy. Integers are real numbers there, so that derivatives exist."""
         if self.low > 0 or (self.low == 0 and self.open_low):
             return {"positive": True}
         return {"nonnegative": True} if self.low == 0 else {"real": True}
 
     def contains(self, values: np.ndarray) -> np.ndarray:
-        """Elementwise membership (the sum to 1 is checked by ``check``); NaN and infinities are never inside."""
+        """Whether each value is inside; NaN and infinities never are. The sum of a simplex is not checked."""
         inside = np.isfinite(values)
         if self.low > -inf:
             inside &= values > self.low if self.open_low else values >= self.low
@@ -45,16 +46,16 @@ class Domain:
         return inside
 
     def _surely_inside(self, values: np.ndarray) -> bool:
-        """By the ends alone where they decide: two passes over a sweep instead of many."""
+        """Whether the smallest and largest value already show that all are inside, which is faster."""
         if self.whole or not values.size:
             return False
-        least, most = values.min(), values.max()  # NaN where there is one, and then neither comparison holds
+        least, most = values.min(), values.max()  # if NaN, both comparisons are False
         above = least > self.low if self.open_low or self.low == -np.inf else least >= self.low
         below = most < self.high if self.open_high or self.high == np.inf else most <= self.high
         return bool(above and below)
 
     def check(self, name: str, values: np.ndarray) -> None:
-        """Raise ``DomainError`` naming quantity, rule and the first offending value."""
+        """Raise ``DomainError`` with the quantity, the rule, and the first invalid value."""
         if not self._surely_inside(values) and not (inside := self.contains(values)).all():
             first = values[~inside].flat[0]
             raise DomainError(f"{name} must be {self.words if np.isfinite(first) else 'finite'}; got {exactly(first)}")
@@ -64,23 +65,24 @@ class Domain:
             if np.any(wrong):
                 first = np.asarray(totals)[wrong].flat[0]
                 over = values.shape[-1] if values.ndim else 1
-                said = f"got a sum of {first:.12g} over {over} clients"
-                raise DomainError(f"{name} must sum to 1 over the clients; {said}")
+                raise DomainError(
+                    f"{name} must sum to 1 over the clients; got a sum of {first:.12g} over {over} clients"
+                )
 
 
 def exactly(value: float) -> str:
-    """A number with as many digits as tell it from its neighbours: 2.0000000001 is not 2."""
+    """Format a number with enough digits to distinguish it from its neighbours."""
     short = f"{value:g}"
     return short if float(short) == value else repr(float(value))
 
 
 def changed(whole: int) -> str:
-    """What is wrong with a whole number that a float does not hold: it would silently become another one."""
+    """Return what is wrong with an integer that no float holds exactly, or an empty string."""
     try:
-        held = int(float(whole))
-    except OverflowError:  # its size is what is wrong
+        nearest = int(float(whole))
+    except OverflowError:  # reported elsewhere
         return ""
-    return "" if held == whole else f"a whole number that a float holds, such as {held}; got {whole}"
+    return "" if nearest == whole else f"an integer that a float holds exactly, such as {nearest}; got {whole}"
 
 
 REAL = Domain("a finite real number")

@@ -1,4 +1,4 @@
-"""One class per way of being wrong; every message is one line that says what, the rule, the value, and what to do."""
+"""The errors and warnings of the library. Every message is one line that says what is wrong and what to do."""
 
 from __future__ import annotations
 
@@ -6,37 +6,37 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 MOST_NAMED = 20
-"""From more names than this, an error shows a few."""
+"""The number of names up to which an error lists all of them."""
 
 
 class BoundsError(ValueError):
-    """The caller's mistake; the command line prints it as one line and exits with status 2."""
+    """A mistake of the caller; the command line prints it as one line and exits with status 2."""
 
 
 class DomainError(BoundsError):
-    """A value that is nonsense for its quantity, whatever the theorem."""
+    """A value outside the domain of its quantity, or one that contradicts another value."""
 
 
 class MissingQuantityError(BoundsError):
-    """Quantities a bound needs and did not get, all named at once."""
+    """Quantities without a value, all named at once."""
 
 
 class UnknownNameError(BoundsError, KeyError):
-    """An undeclared name, with the nearest ones that exist."""
+    """An unknown name; the message suggests similar ones."""
 
     __str__ = Exception.__str__  # that of KeyError puts quotes around the message
 
 
 class DeclarationError(BoundsError):
-    """A bound or quantity that is declared inconsistently."""
+    """A bound, condition or quantity whose declaration is inconsistent."""
 
 
 class NoMinimumError(BoundsError):
-    """There is no minimum that can be certified: the reason says which requirement failed."""
+    """No minimum can be certified; the message says why."""
 
 
 class NoSolutionError(Exception):
-    """No value in the domain meets the target: a finding about the bound, not a mistake of the caller."""
+    """No value in the domain meets the target. This is a result on the bound, not a mistake of the caller."""
 
 
 class OutsideConditionsWarning(UserWarning):
@@ -44,7 +44,7 @@ class OutsideConditionsWarning(UserWarning):
 
 
 class TermOverflowWarning(UserWarning):
-    """A term left the range of floating-point numbers; the value is infinite."""
+    """A term overflowed, so that the value is infinite."""
 
 
 class UndefinedValueWarning(UserWarning):
@@ -52,26 +52,26 @@ class UndefinedValueWarning(UserWarning):
 
 
 class SignWarning(UserWarning):
-    """A bound is negative whose terms are declared nonnegative."""
+    """A bound is negative although its terms are declared nonnegative."""
 
 
 class UnderflowWarning(UserWarning):
-    """A value is not zero but too small for a float with all its digits."""
+    """A value is so close to zero that a float cannot hold all its digits."""
 
 
 class UnsettledWarning(UserWarning):
-    """Rounding may have spoilt a value or a condition, at more points than are rechecked or beyond repair."""
+    """Rounding may have spoilt a value or a condition that was not recomputed."""
 
 
 def shortened(text: str, most: int = 60) -> str:
-    """A text as an error shows it, however long it is."""
+    """Shorten a text for an error message."""
     return text if len(text) <= most else f"{text[: most - 20]}... ({len(text)} characters)"
 
 
 def unknown(kind: str, name: str, known: Iterable[str], meant: str = "") -> UnknownNameError:
-    """The error for a ``name`` that is not among the ``known`` ones, with "did you mean", or what is ``meant``."""
+    """Return an error for an unknown name, with a hint: ``meant``, similar names, or the known names."""
     names = sorted(known)
-    near = get_close_matches(name[:200], names, n=3, cutoff=0.5)  # a longer one is near to none, and slow to compare
+    near = get_close_matches(name[:200], names, n=3, cutoff=0.5)  # comparing a longer one would be slow
     hint = meant or (f"did you mean {' or '.join(repr(n) for n in near)}?" if near else _known(names))
     return UnknownNameError(f"unknown {kind} {shortened(name)!r}; {hint}")
 
@@ -82,8 +82,8 @@ def _known(names: list[str]) -> str:
     return f"there are {len(names)}, such as {', '.join(names[:: len(names) // 3][:3])}"
 
 
-def said(error: BaseException) -> str:
-    """``Type: message``; a class whose message cannot be made still has its name."""
+def message_of(error: BaseException) -> str:
+    """Return ``Type: message`` for an exception, or its type alone if it has no message."""
     kind = type(error).__name__
     try:
         words = str(error)

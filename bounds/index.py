@@ -1,8 +1,8 @@
-"""The lists of bounds and quantities without importing the catalogue: ``index.json``.
+"""Lists of bounds and quantities without importing the catalogue, from ``index.json``.
 
-The wheel brings the file; in a checkout it is built on first use. It says which declarations it was built from,
-as one digest of their texts. Where that is not the digest of the texts that are there, the catalogue is imported; the
-file is written again in a checkout alone.
+The wheel includes the file; a checkout builds it on first use. The file has a digest of the declarations that it was
+built from. If this differs from the digest of the present declarations, the catalogue is imported instead, and in a
+checkout the file is written again.
 """
 
 from __future__ import annotations
@@ -19,45 +19,45 @@ from .showing.files import write_whole
 
 PATH = Path(__file__).with_name("index.json")
 CHECKOUT = PATH.parents[1] / "pyproject.toml"
-"""A file that lies beside the package in a checkout, and not where it is installed."""
-DECLARED = ("classics", "decaying_k", "fedals", "fedcog", "fedinit", "vocabulary.py", "papers.py", "ties.py",
+"""A file that exists in a checkout, but not in an installation."""
+DECLARED = ("classics", "decaying_k", "fedals", "fedcog", "fedinit", "vocabulary.py", "papers.py", "identities.py",
             "letters.py", "catalog.py", "showing/cards.py", "showing/quantities.py")  # fmt: skip
-"""What the entries are made from: files, and folders with all their files."""
+"""The files and folders that declare the entries."""
 
 
 def entries() -> list[dict[str, str]]:
-    """What ``fedbounds list`` prints of every bound, in the order of the catalogue."""
-    found: list[dict[str, str]] = _held()["bounds"]
-    return found
+    """Return the entries of ``fedbounds list``, in the order of the catalogue."""
+    bounds: list[dict[str, str]] = _index()["bounds"]
+    return bounds
 
 
 def quantities() -> list[dict[str, Any]]:
-    """What ``fedbounds list quantities`` prints of every word, in the order of the vocabulary."""
-    found: list[dict[str, Any]] = _held()["quantities"]
-    return found
+    """Return the entries of ``fedbounds list quantities``, in the order of the vocabulary."""
+    entries: list[dict[str, Any]] = _index()["quantities"]
+    return entries
 
 
-def _held() -> dict[str, Any]:
+def _index() -> dict[str, Any]:
     try:
-        held = json.loads(PATH.read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # missing or torn: it is built again
-        held = {}
-    if isinstance(held, dict) and held.get("declarations") == digest():
-        return held
+        index = json.loads(PATH.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # missing or incomplete
+        index = {}
+    if isinstance(index, dict) and index.get("declarations") == digest():
+        return index
     if CHECKOUT.is_file():
-        with contextlib.suppress(BoundsError):  # a folder that cannot be written to
+        with contextlib.suppress(BoundsError):  # the folder is not writable
             build()
     fresh: dict[str, Any] = json.loads(text())
     return fresh
 
 
 def build() -> None:
-    """Write the index of the declarations that are there."""
+    """Write the index."""
     write_whole(PATH, text())
 
 
 def digest() -> str:
-    """One digest of the texts of all declarations."""
+    """Return a digest of all files with declarations."""
     total = hashlib.sha256()
     for file in _files():
         total.update(file.read_bytes())
@@ -71,7 +71,7 @@ def _files() -> Iterable[Path]:
 
 
 def text() -> str:
-    """What the file has to say of the declarations: a line per bound of the catalogue, and per quantity."""
+    """Return the text of the index, with one line per bound and quantity."""
     from .catalog import BOUNDS
     from .showing.cards import summary
     from .showing.quantities import all_entries

@@ -1,7 +1,7 @@
-"""What a paper's letters stand for: the names of quantities in the modules that declare its bounds.
+"""The papers' letters: which quantity each letter stands for.
 
-One letter is another quantity in another paper (K counts clients in FedALS, local steps in FedInit), so values are
-given by the quantities' names; the message about a letter says which name to write.
+The same letter means different quantities in different papers (K counts clients in FedALS, local steps in FedInit).
+Values are therefore given by the names of quantities, and an error about a letter says which name to use.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .quantities import Quantity
 
 @cache
 def letters() -> dict[str, dict[str, str]]:
-    """By paper, then by letter: the quantity that the letter stands for in that paper.
+    """Return, by paper and letter, the quantity that the letter stands for.
 
     >>> letters()["fedals"]["K"], letters()["fedinit"]["K"]
     ('clients', 'local_steps')
@@ -27,7 +27,7 @@ def letters() -> dict[str, dict[str, str]]:
 
 
 def _of_package(package: str) -> dict[str, str]:
-    """The letters on which all modules agree; those of the classics are by different authors."""
+    """Return the letters that mean the same in all modules of a package; the classics have several authors."""
     found: dict[str, set[str]] = {}
     for file in pkgutil.iter_modules(import_module(package).__path__, f"{package}."):
         for letter, item in vars(import_module(file.name)).items():
@@ -37,17 +37,17 @@ def _of_package(package: str) -> dict[str, str]:
 
 
 def meaning(letter: str, paper: str = "") -> str:
-    """What a letter stands for in the papers that have it, that of ``paper`` first. Empty where none has it."""
+    """Return a hint on what a letter stands for, that of ``paper`` first; empty if no paper uses it."""
     found: dict[str, list[str]] = {}
     for key in sorted(PAPERS, key=lambda key: key != paper):
         if word := letters()[key].get(letter):
             found.setdefault(word, []).append(PAPERS[key].short)
     listed = [f"{word} in {_listed(papers)}" for word, papers in found.items()]
-    return f"{letter} is {', '.join(listed)}: write the word" if listed else ""
+    return f"{letter} is {', '.join(listed)}: write the name" if listed else ""
 
 
 def quantity_named(name: str, known: Iterable[str], paper: str = "") -> str:
-    """The quantity that is meant by ``name``: itself, the letter of its paper for it, or its name in other case.
+    """Return the quantity meant by ``name``: the name itself, a letter of the paper, or the name in other case.
 
     >>> quantity_named("K", ["clients", "smoothness"], "fedals")
     'clients'
@@ -60,7 +60,7 @@ def quantity_named(name: str, known: Iterable[str], paper: str = "") -> str:
 
 
 def unknown_quantity(of: str, name: str, known: Iterable[str], paper: str = "") -> UnknownNameError:
-    """The error for a ``name`` that is not a quantity ``of`` something: a letter of the papers is translated."""
+    """Return an error for an unknown quantity ``of`` something, which translates letters of the papers."""
     return unknown(of, name, set(known), meaning(name, paper))
 
 

@@ -1,7 +1,7 @@
-"""Sums and means over an axis (clients, classes): small linear SymPy functions, evaluated along the last array axis.
+"""Sums, means and maxima over an axis (clients, classes) as SymPy functions, evaluated along the last array axis.
 
-``ClientMean(x)`` is the mean with the clients' weights, ``E_k[x]``; ``ClientSum(x)`` is the plain sum. Both pull out
-factors that are the same for every client, so a bound prints the way the paper writes it.
+``ClientMean(x)`` is the weighted mean ``E_k[x]`` and ``ClientSum(x)`` the sum. Both pull out factors that are the same
+for every client, so that a bound prints as the paper writes it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .vocabulary import client_weight, clients
 
 
 def varies(expression: sp.Basic, axis: str) -> bool:
-    """True when ``expression`` has a quantity of ``axis`` outside the reductions over it."""
+    """Whether ``expression`` contains a quantity of ``axis`` that is not inside a reduction."""
     if isinstance(expression, AxisReduction):
         return False
     if isinstance(expression, Quantity):
@@ -27,7 +27,7 @@ def varies(expression: sp.Basic, axis: str) -> bool:
 
 
 class AxisReduction(sp.Function):
-    """A reduction over one axis; subclasses name the axis and how it prints, in words and in LaTeX."""
+    """A reduction over one axis. Subclasses set the axis and how the reduction prints, as text and in LaTeX."""
 
     nargs = 1
     axis = ""
@@ -50,18 +50,18 @@ class AxisReduction(sp.Function):
 
 
 def is_number(e: sp.Basic) -> bool:
-    """True without quantities, and without sums over an axis, whose length is not known before there are values."""
+    """Whether ``e`` is a constant. A sum over an axis is not one, since the length of the axis is unknown."""
     return not e.free_symbols and not e.has(AxisReduction)
 
 
 class LinearReduction(AxisReduction):
-    """Distributes over sums and pulls out factors that do not vary over the axis."""
+    """A reduction that distributes over sums and pulls out factors that do not vary over the axis."""
 
     @classmethod
     def eval(cls, body: sp.Expr) -> sp.Expr | None:
         if body.is_Add:
             return sp.Add(*(cls(part) for part in body.args))
-        if body == 0:  # as it stands; asking SymPy whether it must be 0 takes milliseconds
+        if body == 0:  # structurally; body.is_zero would take milliseconds
             return sp.S.Zero
         factors = sp.Mul.make_args(body)
         shared = sp.Mul(*(f for f in factors if not varies(f, cls.axis)))
@@ -82,7 +82,7 @@ class ClientSum(LinearReduction):
 
 
 class ClientMean(LinearReduction):
-    """``E_k[x_k] = sum_k w_k x_k`` with the clients' weights; the mean of what no client changes is itself."""
+    """``E_k[x_k] = sum_k w_k x_k`` with the clients' weights; the mean of a constant is the constant."""
 
     axis = CLIENTS
     word = "E_k"
@@ -97,7 +97,7 @@ class ClientMean(LinearReduction):
         return super().free_symbols | {client_weight}
 
     def as_sum(self) -> sp.Expr:
-        """The same mean with its weights written out."""
+        """Return the mean as a sum with explicit weights."""
         return ClientSum(client_weight * self.args[0])
 
 
@@ -131,8 +131,8 @@ def write_out_means(expression: sp.Basic) -> sp.Basic:
 
 
 def equal_clients(expression: sp.Basic) -> sp.Basic:
-    """The special case of ``clients`` equal clients: weights ``1/clients``, per-client quantities shared by all."""
-    one_for_all = {
+    """Return the special case of ``clients`` identical clients: weights ``1/clients``, one value for all of them."""
+    shared = {
         q: Quantity(replace(q.card, axis="", meaning=f"{q.card.meaning} (the same for every client)"))
         for q in quantities_of([expression])
         if q.card.axis == CLIENTS and q != client_weight
@@ -140,14 +140,14 @@ def equal_clients(expression: sp.Basic) -> sp.Basic:
     plain = write_out_means(expression)
     plain = plain.replace(lambda e: isinstance(e, ClientSum), lambda e: clients * e.args[0])
     plain = plain.replace(lambda e: isinstance(e, ClientMax), lambda e: e.args[0])
-    return plain.subs({client_weight: 1 / clients, **one_for_all})
+    return plain.subs({client_weight: 1 / clients, **shared})
 
 
 def bind(expression: sp.Basic, values: Mapping[Quantity, Any]) -> sp.Basic:
-    """Put numbers in: a scalar for a shared quantity, a sequence over the axis for one that varies.
+    """Substitute numbers: a scalar for a shared quantity, a sequence over the axis for one that varies.
 
-    Reductions become explicit sums, so the result is a plain expression in what is left over: the way into exact
-    arithmetic (give integers or rationals), interval arithmetic and calculus.
+    Reductions become explicit sums, so that the result is a plain SymPy expression of the remaining quantities. With
+    integers or rationals it is exact.
     """
     lists = {q: v for q, v in values.items() if isinstance(v, Sequence)}
     lengths = {len(v) for v in lists.values()}
@@ -164,4 +164,4 @@ def bind(expression: sp.Basic, values: Mapping[Quantity, Any]) -> sp.Basic:
         return sp.Max(*parts) if isinstance(e, (ClientMax, ClassMax)) else sp.Add(*parts)
 
     opened = write_out_means(expression).replace(lambda e: isinstance(e, AxisReduction), open_up)
-    return opened.xreplace(scalars)  # all at once: minima of half-bound expressions are slow
+    return opened.xreplace(scalars)  # all at once, since SymPy's minima of partly substituted expressions are slow

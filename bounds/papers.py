@@ -1,4 +1,4 @@
-"""The papers: title, authors, year and the version that was read; every source of a statement points here."""
+"""The papers: title, authors, year, and the version that was used. Every source of a bound refers to one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .errors import DeclarationError, unknown
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper as cited: ``key`` is the short name used everywhere, ``read`` the version that was read."""
+    """A paper with its citation; ``key`` is its short name in code, ``read`` the version that was used."""
 
     key: str
     short: str
@@ -22,7 +22,7 @@ class Paper:
     venue: str
     read: str
     works: tuple[Paper, ...] = ()
-    """The papers of a shelf: several that are audited together, of which a source says in its version which it is."""
+    """For a collection of papers that are audited together, its papers; a source then names one as its version."""
 
     @property
     def bibtex(self) -> str:
@@ -103,7 +103,7 @@ PAPERS: dict[str, Paper] = {
 
 @dataclass(frozen=True)
 class Source:
-    """Where a statement stands: a paper's key (or, for your own bound, any words) and the place in it."""
+    """Where a statement is found: the key of a paper (or any text for your own bound), and the place in it."""
 
     paper: str
     place: str
@@ -123,24 +123,25 @@ class Source:
 
 
 def heads(paper: str, version: str = "") -> Callable[..., dict[str, Any]]:
-    """How the statements of a paper begin, in one line: ``Bound(**of("lemma_2", target, "Lemma 2"), terms=...)``.
+    """Return a function that builds the first fields of a paper's bounds.
 
-    ``of`` takes the name, what is bounded, the place in the paper, the method, and the number of its run that is meant;
-    what is None is left out: ``replace`` then keeps that of the statement which it changes.
+    Use it as ``Bound(**of("lemma_2", target, "Lemma 2"), terms=...)``. The function takes the name, the target, the
+    place in the paper, the algorithm and the statistic. Fields that are None are left out, so that ``replace`` keeps
+    them.
     """
 
     def of(
         name: str, target: Any, place: str, about: Any = None, statistic: Any = None, version: str = version
     ) -> dict[str, Any]:
-        meant = {"target": target, "about": about, "statistic": statistic}
-        head = {word: value for word, value in meant.items() if value is not None}
+        fields = {"target": target, "about": about, "statistic": statistic}
+        head = {field: value for field, value in fields.items() if value is not None}
         return {"name": f"{paper}.{name}", "source": Source(paper, place, version), **head}
 
     return of
 
 
 def known_paper(key: str) -> Paper | None:
-    """The paper of this short name, or of this arXiv identifier, if there is one."""
+    """Return the paper with this key or arXiv identifier, or None."""
     if found := PAPERS.get(key.lower()):
         return found
     number = key.lower().removeprefix("arxiv:").strip()
@@ -149,7 +150,7 @@ def known_paper(key: str) -> Paper | None:
 
 
 def paper(key: str) -> Paper:
-    """The paper of this short name, or of this arXiv identifier; an unknown one is refused with the nearest names."""
+    """Return the paper with this key or arXiv identifier; raise ``UnknownNameError`` if there is none."""
     if found := known_paper(key):
         return found
     raise unknown("paper", key, PAPERS)

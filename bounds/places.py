@@ -1,4 +1,4 @@
-"""Which models of a run a statistic is read at; another word would be shown and not checked."""
+"""The models of a run at which a statistic can be evaluated."""
 
 SERVER = "server model"
 VIRTUAL = "virtual average of all clients"

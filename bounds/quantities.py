@@ -1,4 +1,4 @@
-"""Quantities: SymPy symbols named by a word, each carrying a card with its letter, meaning, unit and domain."""
+"""Quantities: SymPy symbols with a descriptive name and a card that holds letter, meaning, unit and domain."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ CLIENTS = "clients"
 CLASSES = "classes"
 AXES = (CLIENTS, CLASSES)
 RESERVED = ("for_", "outside", "over", "side", "target", "value")
-"""Arguments of a bound's own methods and a column of its tables: a quantity of that name could not be given."""
+"""Names of arguments of a bound's methods and of a column of its tables, which no quantity may have."""
 
 
 @dataclass(frozen=True)
 class Card:
-    """What a quantity is. ``axis`` names the axis it varies over (clients, classes) or is empty for a shared one.
+    """The description of a quantity: its name in code, LaTeX letter, meaning, unit and domain.
 
-    ``at_most`` is another quantity it can never exceed (mu <= L): a pair of values that breaks this is nonsense.
+    ``axis`` is the axis it varies over (``clients`` or ``classes``), empty for a single number. ``at_most`` is another
+    quantity that it never exceeds (mu <= L); other values are rejected.
     """
 
     name: str
@@ -44,10 +45,10 @@ class Card:
         if not self.meaning:
             raise DeclarationError(f"{self.name} needs a meaning")
         if self.name in RESERVED:
-            raise DeclarationError(f"{self.name} is a word of the methods of a bound; call the quantity otherwise")
-        for word, held, kind in (("domain", self.domain, Domain), ("unit", self.unit, Unit)):
-            if not isinstance(held, kind):
-                raise DeclarationError(f"{self.name}: {word} must be a {kind.__name__}; got {held!r}")
+            raise DeclarationError(f"{self.name} is an argument of a bound's methods; choose another name")
+        for attribute, value, kind in (("domain", self.domain, Domain), ("unit", self.unit, Unit)):
+            if not isinstance(value, kind):
+                raise DeclarationError(f"{self.name}: {attribute} must be a {kind.__name__}; got {value!r}")
         if not isinstance(self.at_most, Quantity | None):
             raise DeclarationError(f"{self.name}: at_most must be a quantity; got {self.at_most!r}")
 
@@ -57,13 +58,13 @@ class Card:
 
     @cached_property
     def identity(self) -> str:
-        """A string that tells two cards of the same name apart (SymPy orders symbols by it)."""
+        """A string that distinguishes cards of the same name; SymPy orders symbols by it."""
         limit = self.at_most.name if self.at_most is not None else ""
         return "|".join((self.letter, self.meaning, str(self.unit), repr(self.domain), self.axis, limit))
 
 
 class Quantity(sp.Symbol):
-    """A plain SymPy symbol whose name is the quantity's word; its ``card`` is part of its identity."""
+    """A SymPy symbol with a ``card``. Two quantities are equal if name and card are."""
 
     __slots__ = ("card",)
     card: Card
@@ -91,7 +92,7 @@ def quantity(
     per_client: bool = False,
     at_most: Quantity | None = None,
 ) -> Quantity:
-    """Declare a quantity: its word, LaTeX letter, meaning, unit, domain, and the axis it varies over, if any.
+    """Declare a quantity; the arguments are the attributes of ``Card``, and ``per_client`` means ``axis="clients"``.
 
     >>> from bounds.domains import SHARE
     >>> kept = quantity("kept", "q", "share of an update's entries that a client sends", domain=SHARE)
@@ -102,6 +103,6 @@ def quantity(
 
 
 def quantities_of(expressions: Iterable[sp.Basic]) -> tuple[Quantity, ...]:
-    """The quantities that occur in ``expressions``, sorted by name."""
+    """Return the quantities that occur in ``expressions``, sorted by name."""
     found = {s for e in expressions for s in e.free_symbols if isinstance(s, Quantity)}
     return tuple(sorted(found, key=lambda q: q.name))

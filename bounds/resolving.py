@@ -1,5 +1,4 @@
-"""What follows from the given quantities of a scenario: ties put in one after another, and sources that must be of one
-mind."""
+"""Derive all quantities that follow from the given ones, by ``bounds.identities``, and check the given ones agree."""
 
 from __future__ import annotations
 
@@ -12,223 +11,245 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .errors import BoundsError, DomainError
+from .identities import AT_LEAST, AT_MOST, BY_DEFAULT, EQUAL, IDENTITIES, Identity
 from .quantities import CLIENTS
-from .stated import (
+from .scenario_values import (
     ADMISSIBLE,
     CHOSEN,
     EXACT,
-    frozen,
+    float_or_tuple,
+    format_value,
     PROVED,
     QUANTITIES,
     role_of,
     ROUNDING,
-    Stated,
-    told,
+    ScenarioValue,
     widened,
     worst,
-)
-from .ties import AT_LEAST, AT_MOST, EQUAL, TAKEN, Tie, TIES
+)  # fmt: skip
 
-IN_TURN = sorted(TIES, key=lambda tie: {EQUAL: 0, TAKEN: 2}.get(tie.relation, 1))
-"""Equalities first: what a word is taken to be comes after all that is known of it."""
+IDENTITY_ORDER = sorted(IDENTITIES, key=lambda identity: {EQUAL: 0, BY_DEFAULT: 2}.get(identity.relation, 1))
+"""The order in which identities are applied: equalities first, defaults only if nothing else gives the quantity."""
 MOST_CLIENTS = 1_000_000
-"""Clients of whom lists are made."""
+"""The largest number of clients for which lists are made."""
 
 
 class Resolved(NamedTuple):
-    """What was ``given``; all words that ``follow``, a number for all clients still as one; and the same in lists."""
+    """The ``given`` values; all values that ``follow``; and the same with per-client numbers ``listed`` as tuples."""
 
-    given: Mapping[str, Stated]
-    follow: dict[str, Stated]
-    listed: dict[str, Stated]
+    given: Mapping[str, ScenarioValue]
+    follow: dict[str, ScenarioValue]
+    listed: dict[str, ScenarioValue]
 
 
-def resolved(given: Mapping[str, Stated], before: Resolved | None = None) -> Resolved:
-    """All words that follow; every equality between words that were given independently of each other is checked.
+def resolve(given: Mapping[str, ScenarioValue], before: Resolved | None = None) -> Resolved:
+    """Return all values that follow from the given ones, by name of quantity.
 
-    ``before`` is what followed from values of the same words: then only what depends on one that has changed is
-    computed again.
+    Raises ``BoundsError`` if an equality between independently given values fails. If ``before`` is the result for
+    other values of the same quantities, only what depends on a changed value is computed again.
     """
-    moved = None if before is None else _moved(given, before)
-    kept: dict[str, Stated] = {} if moved is None or before is None else before.follow
-    found = {word: stated for word, stated in kept.items() if moved is None or word not in moved} | dict(given)
+    changed = None if before is None else _affected(given, before)
+    unchanged = {} if changed is None or before is None else before.follow
+    values = {word: value for word, value in unchanged.items() if changed is None or word not in changed} | dict(given)
     _check_lengths(given)
-    _put_in(found)
-    listed = found | {word: _for_all_clients(word, stated, found) for word, stated in found.items()}
-    for tie in IN_TURN:
-        if tie.relation == EQUAL and tie.left.name in listed and (moved is None or moved & {tie.left.name, *tie.needs}):
-            _check_agreement(tie, listed)
+    _derive(values)
+    listed = values | {word: _for_all_clients(word, value, values) for word, value in values.items()}
+    for identity in IDENTITY_ORDER:
+        unaffected = changed is not None and not changed & {identity.left.name, *identity.needs}
+        if identity.relation == EQUAL and identity.left.name in listed and not unaffected:
+            _check_agreement(identity, listed)
     _check_order(listed)
-    return Resolved(given, found, listed)
+    return Resolved(given, values, listed)
 
 
-def _moved(given: Mapping[str, Stated], before: Resolved) -> frozenset[str] | None:
-    """The words that have changed and those that may follow from them; None where other words were given."""
+def _affected(given: Mapping[str, ScenarioValue], before: Resolved) -> frozenset[str] | None:
+    """Return the quantities that changed and those that may depend on them, or None if other quantities were given."""
     if given.keys() != before.given.keys():
         return None
-    changed = (word for word, stated in given.items() if stated is not before.given[word])
-    return frozenset().union(*(_reach(word) for word in changed))
+    changed = (word for word, value in given.items() if value is not before.given[word])
+    return frozenset().union(*(_dependents(word) for word in changed))
 
 
 @cache
-def _reach(word: str) -> frozenset[str]:
-    """A word and all that ties lead to from it."""
+def _dependents(word: str) -> frozenset[str]:
+    """Return a quantity and everything that identities may derive from it."""
     reached, new = {word}, {word}
     while new:
-        new = {t.left.name for t in IN_TURN if new & set(t.asked)} - reached
+        new = {each.left.name for each in IDENTITY_ORDER if new & set(each.inputs)} - reached
         reached |= new
     return frozenset(reached)
 
 
-def _put_in(found: dict[str, Stated]) -> None:
-    """Put in what follows, of all ties that are ready the first one at a time."""
-    waiting = {turn: tie for turn, tie in enumerate(IN_TURN) if tie.left.name not in found}
-    while (turn := next((n for n, tie in waiting.items() if all(w in found for w in tie.asked)), -1)) >= 0:
-        tie = waiting.pop(turn)
-        if tie.left.name not in found and _ready(tie, found) and (follows := _follows(tie, found)) is not None:
-            found[tie.left.name] = follows
+def _derive(values: dict[str, ScenarioValue]) -> None:
+    """Add derived values to ``values``, always by the first identity in order whose inputs are known."""
+    waiting = {turn: identity for turn, identity in enumerate(IDENTITY_ORDER) if identity.left.name not in values}
+    while True:
+        turn = next((n for n, identity in waiting.items() if all(w in values for w in identity.inputs)), None)
+        if turn is None:
+            return
+        identity = waiting.pop(turn)
+        if identity.left.name in values or not _ready(identity, values):
+            continue
+        derived = _derived(identity, values)
+        if derived is not None:
+            values[identity.left.name] = derived
 
 
-def _check_lengths(given: Mapping[str, Stated]) -> None:
-    """Lists over the clients are equally long, and as long as there are clients."""
-    told = {"there are": given["clients"]} if "clients" in given else {}
-    told |= {f"{word} lists": stated for word, stated in given.items() if np.ndim(stated.value) and _of_clients(word)}
-    counts = {
-        said: int(np.size(stated.value) if np.ndim(stated.value) else stated.value) for said, stated in told.items()
-    }
-    for said, count in counts.items():
+def _check_lengths(given: Mapping[str, ScenarioValue]) -> None:
+    """Raise if lists over the clients differ in length from each other or from the number of clients."""
+    sources = {"there are": given["clients"]} if "clients" in given else {}
+    for word, value in given.items():
+        if np.ndim(value.value) and _per_client(word):
+            sources[f"{word} lists"] = value
+    counts = {text: int(np.size(v.value) if np.ndim(v.value) else v.value) for text, v in sources.items()}
+    for text, count in counts.items():
         first = next(iter(counts))
         if count != counts[first]:
             raise DomainError(
-                f"{first} {counts[first]} clients ({told[first].origin}), and {said} {count} ({told[said].origin})"
+                f"{first} {counts[first]} clients ({sources[first].origin}), and {text} {count} "
+                f"({sources[text].origin})"
             )
 
 
-def _of_clients(word: str) -> bool:
+def _per_client(word: str) -> bool:
     return word in QUANTITIES and QUANTITIES[word].card.axis == CLIENTS
 
 
-def _for_all_clients(word: str, stated: Stated, found: Mapping[str, Stated]) -> Stated:
-    """A number given for all clients as the list over them."""
-    if not _of_clients(word) or np.ndim(stated.value) or "clients" not in found:
-        return stated
-    count = _count(found)
-    value, low, high = ((float(end),) * count for end in (stated.value, stated.low, stated.high))
-    QUANTITIES[word].card.domain.check(word, np.asarray(value))
-    return replace(stated, value=value, low=low, high=high)
+def _for_all_clients(word: str, value: ScenarioValue, values: Mapping[str, ScenarioValue]) -> ScenarioValue:
+    """Return a per-client value that was given as one number as a list over the clients, anything else unchanged."""
+    if not _per_client(word) or np.ndim(value.value) or "clients" not in values:
+        return value
+    count = _count(values)
+    numbers, low, high = ((float(end),) * count for end in (value.value, value.low, value.high))
+    QUANTITIES[word].card.domain.check(word, np.asarray(numbers))
+    return replace(value, value=numbers, low=low, high=high)
 
 
-def _ready(tie: Tie, found: Mapping[str, Stated]) -> bool:
-    """Whether a tie gives its left word: a list over clients waits until they are counted, a number counts none."""
-    return all(word in found for word in tie.asked) and (
-        not tie.counts or all(np.ndim(found[word].value) for word in tie.needs)
-    )
+def _ready(identity: Identity, values: Mapping[str, ScenarioValue]) -> bool:
+    """Whether an identity can be applied: its inputs are known, and lists whose entries it counts are lists."""
+    if not all(word in values for word in identity.inputs):
+        return False
+    return not identity.counts_entries or all(np.ndim(values[word].value) for word in identity.needs)
 
 
-def _follows(tie: Tie, found: Mapping[str, Stated]) -> Stated | None:
-    """What a tie gives; None where it says no more than that there is some number: its end is infinite."""
-    word = tie.left.name
-    if tie.left.card.axis == CLIENTS:
-        _count(found)
-    sources = [found[w] for w in tie.needs]
-    low, high = _ends(tie, [_within(w, found[w]) for w in tie.needs], found)
-    value = _value(tie, [s.value for s in sources], found)
+def _derived(identity: Identity, values: Mapping[str, ScenarioValue]) -> ScenarioValue | None:
+    """Return the value that an identity gives its left side, or None if an inequality gives only an infinite bound."""
+    word = identity.left.name
+    if identity.left.card.axis == CLIENTS:
+        _count(values)
+    sources = [values[w] for w in identity.needs]
+    low, high = _ends(identity, [_within_domain(w, values[w]) for w in identity.needs], values)
+    value = _value(identity, [s.value for s in sources], values)
     role = role_of(word)
-    if role not in ADMISSIBLE and tie.relation == AT_MOST:
-        value, low = high, tie.left.card.domain.low
-    elif role not in ADMISSIBLE and tie.relation == AT_LEAST:
-        value, high = low, tie.left.card.domain.high
-    if tie.relation in (AT_MOST, AT_LEAST) and not np.all(np.isfinite(value)):
+    if role not in ADMISSIBLE and identity.relation == AT_MOST:
+        value, low = high, identity.left.card.domain.low
+    elif role not in ADMISSIBLE and identity.relation == AT_LEAST:
+        value, high = low, identity.left.card.domain.high
+    if identity.relation in (AT_MOST, AT_LEAST) and not np.all(np.isfinite(value)):
         return None
-    provenance = worst(*sources, tie.provenance or EXACT)
-    if tie.relation in (AT_MOST, AT_LEAST) and provenance in (EXACT, CHOSEN):
+    provenance = worst(*sources, identity.provenance or EXACT)
+    if identity.relation in (AT_MOST, AT_LEAST) and provenance in (EXACT, CHOSEN):
         provenance = PROVED
-    _check_domain(tie, value, found)
-    return Stated(value, low, high, provenance, role, tie.formula, frozenset().union(*(s.support for s in sources)))
+    _check_domain(identity, value, values)
+    support = frozenset().union(*(s.support for s in sources))
+    return ScenarioValue(value, low, high, provenance, role, identity.formula, support)
 
 
-def _check_domain(tie: Tie, value: Any, found: Mapping[str, Stated]) -> None:
-    """A plan in which nothing can happen, such as a runtime of less than a round, is refused where it is made."""
+def _check_domain(identity: Identity, value: Any, values: Mapping[str, ScenarioValue]) -> None:
+    """Raise if a derived value lies outside its domain, as for a runtime that is shorter than one round."""
+    domain = identity.left.card.domain
+    numbers = np.asarray(value, dtype=float)
+    if domain.whole and np.allclose(numbers, np.rint(numbers)):
+        numbers = np.rint(numbers)
     try:
-        near = np.asarray(value, dtype=float)
-        whole = tie.left.card.domain.whole
-        tie.left.card.domain.check(tie.left.name, np.rint(near) if whole and np.allclose(near, np.rint(near)) else near)
+        domain.check(identity.left.name, numbers)
     except DomainError as error:
-        said = ", ".join(f"{w} = {told(found[w].value)}" for w in tie.needs)
-        raise DomainError(f"{error}, by {tie.left.name} {tie.relation} {tie.right} with {said}") from None
+        inputs = ", ".join(f"{w} = {format_value(values[w].value)}" for w in identity.needs)
+        formula = f"{identity.left.name} {identity.relation} {identity.right}"
+        raise DomainError(f"{error}, by {formula} with {inputs}") from None
 
 
-def _count(found: Mapping[str, Stated]) -> int:
-    """How long a list over the clients is; refused where it would not fit into memory."""
-    count = int(found["clients"].value)
+def _count(values: Mapping[str, ScenarioValue]) -> int:
+    """Return the number of clients; raise if lists of that length would not fit into memory."""
+    count = int(values["clients"].value)
     if count > MOST_CLIENTS:
         raise DomainError(f"clients must be at most {MOST_CLIENTS} to be listed one by one; got {count}")
     return count
 
 
-def _value(tie: Tie, numbers: Iterable[Any], found: Mapping[str, Stated]) -> Any:
+def _value(identity: Identity, numbers: Iterable[Any], values: Mapping[str, ScenarioValue]) -> Any:
+    """Return the right side as a float or a tuple; integers are rounded, and per-client numbers become lists."""
     with np.errstate(all="ignore"):
-        made = np.asarray(tie.value(*(np.asarray(n, dtype=float) for n in numbers)), dtype=float)
-    if tie.left.card.domain.whole and np.allclose(made, np.rint(made), rtol=ROUNDING, atol=0):
-        made = np.rint(made)
-    if tie.left.card.axis == CLIENTS and made.ndim == 0 and "clients" in found:
-        made = np.full(_count(found), float(made))
-    return float(made) if made.ndim == 0 else tuple(made.tolist())
+        result = np.asarray(identity.value(*(np.asarray(n, dtype=float) for n in numbers)), dtype=float)
+    if identity.left.card.domain.whole and np.allclose(result, np.rint(result), rtol=ROUNDING, atol=0):
+        result = np.rint(result)
+    if identity.left.card.axis == CLIENTS and result.ndim == 0 and "clients" in values:
+        result = np.full(_count(values), float(result))
+    return float(result) if result.ndim == 0 else tuple(result.tolist())
 
 
-def _ends(tie: Tie, around: list[tuple[Any, Any]], found: Mapping[str, Stated]) -> tuple[Any, Any]:
-    """The ends of a tie's right side: every one is monotone in each of its words, so its corners are enough."""
-    varied = [pair if pair[0] != pair[1] else pair[:1] for pair in around]
-    corners = np.array([_value(tie, corner, found) for corner in product(*varied)], dtype=float)
+def _ends(identity: Identity, intervals: list[tuple[Any, Any]], values: Mapping[str, ScenarioValue]) -> tuple[Any, Any]:
+    """Return the range of the right side over the intervals of its inputs.
+
+    Every right side is monotone in each input, so evaluating the corners is enough.
+    """
+    varied = [pair if pair[0] != pair[1] else pair[:1] for pair in intervals]
+    corners = np.array([_value(identity, corner, values) for corner in product(*varied)], dtype=float)
     low, high = np.nanmin(corners, axis=0), np.nanmax(corners, axis=0)
     return (low.item(), high.item()) if low.ndim == 0 else (tuple(low.tolist()), tuple(high.tolist()))
 
 
-def _within(word: str, stated: Stated) -> tuple[Any, Any]:
-    """The ends of a word inside of its domain: of a positive number without a lower end that is 0."""
+def _within_domain(word: str, value: ScenarioValue) -> tuple[Any, Any]:
+    """Return the interval of a value, cut to the domain of its quantity."""
     domain = QUANTITIES[word].card.domain
-    return tuple(frozen(word, np.clip(np.asarray(end), domain.low, domain.high)) for end in (stated.low, stated.high))
+    ends = (np.clip(np.asarray(end), domain.low, domain.high) for end in (value.low, value.high))
+    low, high = (float_or_tuple(word, end) for end in ends)
+    return low, high
 
 
-def _check_agreement(tie: Tie, found: Mapping[str, Stated]) -> None:
-    """Two sources of one word must be of one mind; constants that are only admissible may differ."""
-    left = found[tie.left.name]
-    sources = [found[w] for w in tie.needs if w in found]
-    if left.role in ADMISSIBLE or not _ready(tie, found) or any(tie.left.name in s.support for s in sources):
+def _check_agreement(identity: Identity, values: Mapping[str, ScenarioValue]) -> None:
+    """Raise if two sources give different values of one quantity; constants that are merely admissible may differ."""
+    left = values[identity.left.name]
+    sources = [values[w] for w in identity.needs if w in values]
+    depends_on_left = any(identity.left.name in s.support for s in sources)
+    if left.role in ADMISSIBLE or not _ready(identity, values) or depends_on_left:
         return
     if left.support <= frozenset().union(*(s.support for s in sources)) or any(s.floor for s in sources):
         return
-    near = [(widened(s.low, -1), widened(s.high, 1)) for s in sources]
-    corners = np.array([_value(tie, corner, found) for corner in product(*near)], dtype=float)
+    intervals = [(widened(s.low, -1), widened(s.high, 1)) for s in sources]
+    corners = np.array([_value(identity, corner, values) for corner in product(*intervals)], dtype=float)
     low, high = corners.min(axis=0), corners.max(axis=0)
     slack = ROUNDING * np.abs(np.asarray(left.value, dtype=float))
     if np.shape(left.value) == np.shape(low) and not (
         np.all(np.asarray(left.low) - slack <= high) and np.all(low <= np.asarray(left.high) + slack)
     ):
-        said = ", ".join(f"{w} = {told(found[w].value)} ({found[w].origin})" for w in tie.needs)
-        made = told(_value(tie, [s.value for s in sources], found))
+        inputs = ", ".join(f"{w} = {format_value(values[w].value)} ({values[w].origin})" for w in identity.needs)
+        derived = format_value(_value(identity, [s.value for s in sources], values))
         raise BoundsError(
-            f"two sources of {tie.left.name} disagree: it is {told(left.value)} ({left.origin}), and {made} by "
-            f"{tie.right} with {said}; leave one of them out"
+            f"two sources of {identity.left.name} disagree: it is {format_value(left.value)} ({left.origin}), and "
+            f"{derived} by {identity.right} with {inputs}; leave one of them out"
         )
 
 
-def _check_order(found: Mapping[str, Stated]) -> None:
-    """A word that can never exceed another one (mu and L, N and C) must not, nor ||grad F||^2 exceed 2 L (F - F*)."""
-    for word, stated in found.items():
+def _check_order(values: Mapping[str, ScenarioValue]) -> None:
+    """Raise if a quantity exceeds its upper limit: mu and L, N and C, or ``||grad F||^2`` and ``2 L (F - F*)``."""
+    for word, value in values.items():
         limit = QUANTITIES[word].card.at_most if word in QUANTITIES else None
-        if limit is not None and limit.name in found:
-            least, most = np.max(stated.low), np.max(found[limit.name].high)
-            if least > most * (1 + ROUNDING):
-                other = found[limit.name]
-                raise DomainError(
-                    f"{word} must be at most {limit.name}; got {told(stated.value)} ({stated.origin}) > "
-                    f"{told(other.value)} ({other.origin})"
-                )
-    if {"initial_grad_norm_sq", "smoothness", "initial_gap"} <= found.keys():
-        square, most = found["initial_grad_norm_sq"], 2 * np.max(found["smoothness"].high) * found["initial_gap"].high
+        if limit is None or limit.name not in values:
+            continue
+        other = values[limit.name]
+        if np.max(value.low) > np.max(other.high) * (1 + ROUNDING):
+            raise DomainError(
+                f"{word} must be at most {limit.name}; got {format_value(value.value)} ({value.origin}) > "
+                f"{format_value(other.value)} ({other.origin})"
+            )
+    if {"initial_grad_norm_sq", "smoothness", "initial_gap"} <= values.keys():
+        square, most = (
+            values["initial_grad_norm_sq"],
+            2 * np.max(values["smoothness"].high) * values["initial_gap"].high,
+        )
         if square.low > most * (1 + ROUNDING):
             raise DomainError(
-                f"initial_grad_norm_sq of a smooth loss is at most 2*smoothness*initial_gap = {told(most)}; got "
-                f"{told(square.value)} ({square.origin})"
+                f"initial_grad_norm_sq of a smooth loss is at most 2*smoothness*initial_gap = {format_value(most)}; "
+                f"got {format_value(square.value)} ({square.origin})"
             )

@@ -1,4 +1,4 @@
-"""One federation, given once, and what it answers: the values of bounds there, and what assumptions read."""
+"""A federation with its plan: the values that bounds take there, and the facts that decide assumptions."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
-from .known import Known
+from .identities import FEDAVG
 from .one_machine import one_machine
+from .scenario_mapping import ScenarioMapping
 from .substituting import first_pair, missing, substitute, Substituted
-from .ties import FEDAVG
 
 if TYPE_CHECKING:
     from .core import Bound
 
 
-class Scenario(Known):
-    """A federation, its plan and its costs, by word. Made with ``of``, changed with ``at``; never changes itself.
+class Scenario(ScenarioMapping):
+    """A federation, its plan and its costs, by name of quantity. Immutable: made with ``of``, changed with ``at``.
 
     >>> s = Scenario.of(clients=10, cohort=4, local_steps=3, rounds=20, step_size=0.05)
     >>> print(s["iterations"])
@@ -30,28 +30,28 @@ class Scenario(Known):
     # ---- in a bound ----
 
     def missing(self, bound: Bound) -> dict[str, str]:
-        """The words that the bound needs and this scenario lacks, each with how to give it."""
+        """Return the quantities that the bound needs and this scenario lacks, each with how to give it."""
         return missing(self, bound)
 
     def substituted(self, bound: Bound) -> Substituted:
-        """What is put into the bound, and the values that come out: see ``bounds.substituting``."""
+        """Evaluate the bound at this scenario; see ``bounds.substituting``."""
         return substitute(self, bound)
 
     def values(self, bound: Bound) -> dict[str, Any]:
-        """The numbers with which ``bound(**values)`` is valid here: the safe side of every word by its role.
+        """Return the arguments with which ``bound(**values)`` is valid here: the safe value of every quantity.
 
-        Raises ``BoundsError`` where words are missing.
+        Raises ``BoundsError`` if quantities are missing.
         """
         return dict(self.substituted(bound).values)
 
-    # ---- what assumptions read ----
+    # ---- for assumptions ----
 
     @cached_property
     def facts(self) -> tuple[SimpleNamespace, SimpleNamespace, SimpleNamespace]:
-        """Problem, algorithm and setting in the attributes that assumptions read; what is unknown is left out.
+        """The problem, algorithm and setting, as objects whose attributes assumptions check; unknown ones are absent.
 
-        FedAvg is FedInit without relaxation, and FedCOG that distils with weight 0: then all clients hold the same
-        generated data, which nothing uses.
+        FedAvg counts as FedInit without relaxation and as FedCOG with distillation weight 0, where all clients hold the
+        same (unused) generated data.
         """
         problem = {word: self[word].safe for word in PROBLEM_FACTS if word in self}
         problem = {word: value if np.ndim(value) == 0 else max(value) for word, value in problem.items()}
@@ -69,12 +69,12 @@ class Scenario(Known):
             problem["independent_noise"] = True
         if "clients" in self and self["clients"].value == 1:
             problem |= {"identical_clients": True, "independent_noise": True}
-        if "dissimilarity_offset" not in self and (known := first_pair(self)):
-            problem["dissimilarity_offset"] = known.offset
+        if "dissimilarity_offset" not in self and (pair := first_pair(self)):
+            problem["dissimilarity_offset"] = pair.offset
         setting: dict[str, Any] = {w: self[w].value for w in ("clients", "cohort", "local_steps") if w in self}
         if "step_size" in self:
             setting["step_sizes"] = self["step_size"].value
-            setting["iteration_step_sizes"] = (self["step_size"].value,) * 3  # which fall in no plan of a fixed one
+            setting["iteration_step_sizes"] = (self["step_size"].value,) * 3  # constant: a plan has one step size
         setting["sampling"] = self.sampling
         plain = self.base == FEDAVG
         method: dict[str, Any] = {"local_sgd": plain, "exact_local_solver": False, "relaxed_start": plain}
@@ -84,7 +84,7 @@ class Scenario(Known):
 
     @cached_property
     def machine(self) -> tuple[Scenario, tuple[str, ...]] | None:
-        """The same run as one of SGD on one machine, if it is one, and what that assumes."""
+        """The equivalent run of SGD on one machine with the assumptions of that view, or None if there is none."""
         return one_machine(self)
 
 

@@ -1,4 +1,4 @@
-"""A statement of a text as a frozen description: what is bounded, by which terms, under which conditions."""
+"""A theorem as an immutable description: what is bounded, by which terms, under which conditions."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import BooleanFunction
 
 from .assumptions import Assumption, ASSUMPTIONS
+from .computable import not_computable
 from .errors import BoundsError, DeclarationError
 from .operators import equal_clients, varies
 from .papers import Source
 from .places import PLACES
 from .quantities import quantities_of, Quantity
-from .unfinished import unfinished
 from .units import ONE, Unit
 from .weights import Weights
 
@@ -34,7 +34,7 @@ MIXED = None
 
 @dataclass(frozen=True)
 class Condition:
-    """What a statement needs: words, and a relation of quantities or an assumption where one can decide it."""
+    """A condition of a theorem in words, with the relation of quantities or the assumption that decides it, if any."""
 
     words: str
     relation: sp.Basic | None = None
@@ -46,11 +46,11 @@ class Condition:
         if self.relation is not None and not _decides(self.relation):
             raise DeclarationError(f"condition {self.words!r} needs a relation such as x <= 1; got {self.relation!r}")
         if self.relation in (sp.true, sp.false):
-            raise DeclarationError(f"condition {self.words!r} is {self.relation} whatever the numbers; drop or mend it")
+            raise DeclarationError(f"condition {self.words!r} is {self.relation} for all numbers; remove or correct it")
 
     @classmethod
     def assume(cls, assumption: Assumption | str) -> Condition:
-        """An assumption, or the one of ``bounds.ASSUMPTIONS`` that has this name."""
+        """Return a condition for an assumption, or for the one in ``bounds.ASSUMPTIONS`` with this name."""
         found = ASSUMPTIONS.get(assumption) if isinstance(assumption, str) else assumption
         if not isinstance(found, Assumption):
             raise DeclarationError(f"assume takes an assumption, such as 'convex'; got {assumption!r}")
@@ -58,14 +58,14 @@ class Condition:
 
     @property
     def kind(self) -> str:
-        """``numeric`` (numbers decide), ``assumption`` (problem, algorithm and setting decide) or ``words``."""
+        """How it is decided: ``numeric`` (by values), ``assumption`` (by problem and algorithm) or ``words`` (not)."""
         if self.relation is not None:
             return "numeric"
         return "assumption" if self.assumption is not None else "words"
 
 
 def assumed(*names: str) -> tuple[Condition, ...]:
-    """A condition for each of these assumptions.
+    """Return a condition for each of these named assumptions.
 
     >>> [condition.words for condition in assumed("convex", "one_client")]
     ["every client's loss is convex", 'there is one client']
@@ -74,26 +74,26 @@ def assumed(*names: str) -> tuple[Condition, ...]:
 
 
 def _decides(relation: object) -> bool:
-    """Whether numbers make it true or false: a relation, or several joined (a symbol alone is true for SymPy)."""
+    """Whether it is a relation or a logical combination of relations. (A symbol alone would count as true in SymPy.)"""
     if isinstance(relation, BooleanFunction):
         return all(map(_decides, relation.args))
     return isinstance(relation, (Relational, bool)) or relation in (sp.true, sp.false)
 
 
-def _one_of(what: str, word: object, known: tuple[str, ...]) -> None:
-    if word not in known:
-        raise DeclarationError(f"{what} must be one of {', '.join(repr(w) for w in known if w)}; got {word!r}")
+def _check_choice(what: str, word: object, allowed: tuple[str, ...]) -> None:
+    if word not in allowed:
+        raise DeclarationError(f"{what} must be one of {', '.join(repr(w) for w in allowed if w)}; got {word!r}")
 
 
 @dataclass(frozen=True)
 class About:
-    """The algorithm a statement is about, and the reading of it (intended, printed, code, proof)."""
+    """The algorithm that a theorem covers, and which variant: as intended, printed, in the code, or in the proof."""
 
     algorithm: str
     reading: str = "intended"
 
     def __post_init__(self) -> None:
-        _one_of("the reading of an algorithm", self.reading, READINGS)
+        _check_choice("the reading of an algorithm", self.reading, READINGS)
 
     def __str__(self) -> str:
         return self.algorithm if self.reading == "intended" else f"{self.algorithm} (reading: {self.reading})"
@@ -101,9 +101,9 @@ class About:
 
 @dataclass(frozen=True)
 class Statistic:
-    """Which number of a run is bounded: last, min or mean, over rounds or local iterations, at which model.
+    """Which statistic of a run is bounded: last, min or mean, over rounds or local iterations, at which model.
 
-    ``weights``: of a mean, or of the iterates that an average is of; none where all have equal weight.
+    ``weights`` are those of a mean or of an average of iterates; None if they are equal.
     """
 
     kind: str
@@ -112,28 +112,31 @@ class Statistic:
     weights: Weights | None = None
 
     def __post_init__(self) -> None:
-        _one_of("a statistic", self.kind, STATISTICS)
-        _one_of("what a statistic is over", self.over, ("", *OVER))
-        _one_of("the model that a statistic is at", self.at, ("", *PLACES))
+        _check_choice("a statistic", self.kind, STATISTICS)
+        _check_choice("the index set of a statistic", self.over, ("", *OVER))
+        _check_choice("the model of a statistic", self.at, ("", *PLACES))
         if not isinstance(self.weights, Weights | None):
             raise DeclarationError(f"weights of a statistic must be Weights(...); got {self.weights!r}")
         if self.weights is not None and self.kind not in ("mean", "expectation"):
-            raise DeclarationError(f"weights are those of a mean; got them with the statistic {self.kind!r}")
+            raise DeclarationError(f"weights are for a mean or an expectation; got the statistic {self.kind!r}")
 
     def __str__(self) -> str:
-        weighed = "" if self.weights is None else f" with weights {self.weights}"
+        over = f" over {self.over}" if self.over else ""
+        weights = "" if self.weights is None else f" with weights {self.weights}"
         place = f" at the {self.at}" if self.at else ""
-        return self.kind + (f" over {self.over}" if self.over else "") + weighed + place
+        return f"{self.kind}{over}{weights}{place}"
 
 
 @dataclass(frozen=True, eq=False)
 class Statement:
-    """One statement: ``target relation sum of terms``, if all conditions hold.
+    """A theorem: ``target relation sum of terms``, if all conditions hold.
 
-    ``terms`` are named and nonnegative on the domain unless listed in ``signed``. ``where`` holds abbreviations
-    (quantities that stand for an expression). ``letters`` overrides the LaTeX letter of a quantity. ``off_by`` gives,
-    for a term, the unit by which it differs from the target's: the unit of the constant an O(.) hides, or a flaw of the
-    printed formula (``MIXED`` when the term adds different units). ``given`` holds values that were fixed.
+    ``relation`` is ``<=``, ``=``, ``>=`` or ``<~`` (up to a constant). ``terms`` are named, and nonnegative unless
+    listed in ``signed``. ``about`` is the algorithm and ``statistic`` the statistic of a run, if there is one.
+    ``where`` has abbreviations (quantities that stand for an expression), ``letters`` the paper's LaTeX letters where
+    they differ from the vocabulary's, and ``given`` values that were fixed. ``off_by`` has, for a term whose unit
+    differs from the target's, the quotient: the unit of a constant that O(.) hides, or a flaw of the printed formula
+    (``MIXED`` if the term adds different units).
     """
 
     name: str
@@ -155,7 +158,7 @@ class Statement:
         if fault := next(_faults(self), ""):
             raise DeclarationError(f"bound {self.name!r}: {fault}")
 
-    # ---- what it is made of ----
+    # ---- contents ----
 
     @cached_property
     def spelled_terms(self) -> dict[str, sp.Expr]:
@@ -163,13 +166,13 @@ class Statement:
         return {name: self._spelled(f"term {name!r}", term) for name, term in self.terms.items()}
 
     def _spelled(self, place: str, expression: Any) -> Any:
-        """Looked at once more where abbreviations were put in: one may be the zero that another is divided by."""
+        """Write out abbreviations, and check the result again: one may be the zero by which another is divided."""
         spelled = spell(expression, self.where)
-        return spelled if spelled is expression else _finished(self, f"{place}, written out,", spelled)
+        return spelled if spelled is expression else _computable(self, f"{place}, written out,", spelled)
 
     @cached_property
     def expr(self) -> sp.Expr:
-        """The right-hand side as one SymPy expression, abbreviations written out, fixed scalars put in."""
+        """The right-hand side as one SymPy expression, with abbreviations written out and fixed numbers substituted."""
         scalars = {q: sp.nsimplify(self.given[q.name]) for q in self._all if np.ndim(self.given.get(q.name, [])) == 0}
         return sp.Add(*self.spelled_terms.values()).subs(scalars)
 
@@ -186,50 +189,48 @@ class Statement:
     def _all(self) -> tuple[Quantity, ...]:
         relations = (c.relation for c in self.conditions if c.relation is not None)
         found = quantities_of((*self.terms.values(), *relations))
-        for _ in range(len(self.where)):  # as writing the abbreviations out would, which takes long
+        for _ in range(len(self.where)):  # same result as writing abbreviations out, but fast
             found = quantities_of(self.where.get(q, q) for q in found)
         return found
 
     @property
     def quantities(self) -> tuple[Quantity, ...]:
-        """The quantities whose values the bound needs, sorted by name (those that are fixed left out)."""
+        """The quantities whose values the bound needs, sorted by name, without those that are fixed."""
         return tuple(q for q in self._all if q.name not in self.given)
 
     @property
     def axis(self) -> str:
-        """The axis some quantity varies over (``clients`` or ``classes``), or empty."""
+        """The axis that some quantity varies over (``clients`` or ``classes``), or an empty string."""
         return next((q.card.axis for q in self._all if q.card.axis), "")
 
     def quantity(self, name: str) -> Quantity:
-        """The quantity of this name; an unknown one is refused with the nearest names."""
+        """Return the quantity with this name; raise ``BoundsError`` with similar names if there is none."""
         for q in self.quantities:
             if q.name == name:
                 return q
         if name == self.axis:
-            raise BoundsError(
-                f"{name} is not a symbol of {self.name}, but how many numbers its lists have: give numbers"
-            )
+            raise BoundsError(f"{self.name} takes one value for each of the {name}; give lists instead of {name}")
         from .letters import unknown_quantity
 
         raise unknown_quantity(f"quantity of {self.name}", name, [q.name for q in self.quantities], self.source.paper)
 
     def word_of(self, name: str) -> str:
-        """The word of a problem's constants that gives the quantity of this name its value.
+        """Return the name of the problem's constant that is the value of the quantity ``name`` in this theorem.
 
-        Its own name, unless an assumption says otherwise: a theorem on single samples takes the smoothness of their
-        losses, ``sample_smoothness``, where others are content with that of the clients' mean losses.
+        It is ``name`` unless an assumption of the theorem says otherwise. For example, a theorem on single samples uses
+        the smoothness of the samples' losses, ``sample_smoothness``; other theorems use that of the clients' losses.
 
         >>> from bounds.catalog import get
         >>> get("fedals.one_round").word_of("smoothness"), get("fedinit.theorem_1").word_of("smoothness")
         ('sample_smoothness', 'smoothness')
         """
-        asked = (pair for c in self.conditions if c.assumption is not None for pair in c.assumption.constants)
-        return dict(asked).get(name, name)
+        constants = (pair for c in self.conditions if c.assumption is not None for pair in c.assumption.constants)
+        return dict(constants).get(name, name)
 
-    # ---- relatives ----
+    # ---- variants ----
 
     def equal_clients(self) -> Self:
-        """The special case of ``clients`` equal clients: weights ``1/clients``, per-client quantities shared by all."""
+        """Return the special case of ``clients`` identical clients: weights ``1/clients``, one value for all."""
         return replace(
             self,
             terms={n: equal_clients(t) for n, t in self.spelled_terms.items()},
@@ -240,7 +241,7 @@ class Statement:
         )
 
     def _of_equal_clients(self, condition: Condition) -> Condition | None:
-        """The condition for equal clients, None where these meet it whatever the numbers (equal weights, say)."""
+        """Return the condition for identical clients, or None if these always meet it (such as equal weights)."""
         if condition.kind != "numeric":
             return condition
         relation = equal_clients(spell(condition.relation, self.where))
@@ -254,9 +255,9 @@ class Statement:
 
 
 def declared(kind: type[T], *modules: ModuleType) -> tuple[T, ...]:
-    """What the modules declare of a kind, in that order: all with a public name of their own, alone or in a tuple.
+    """Return the objects of a type that modules declare under public names, alone or in a tuple or list, in order.
 
-    Lists count as well; what a dictionary holds has names of its own, and does not.
+    The contents of dictionaries are not included.
     """
     named = (value for module in modules for name, value in vars(module).items() if not name.startswith("_"))
     flat = (one for value in named for one in (value if isinstance(value, tuple | list) else (value,)))
@@ -264,7 +265,7 @@ def declared(kind: type[T], *modules: ModuleType) -> tuple[T, ...]:
 
 
 def spell(expression: Any, where: Mapping[Quantity, sp.Expr]) -> Any:
-    """``expression`` with abbreviations replaced until none is left (they may stand for one another)."""
+    """Replace abbreviations in ``expression`` until none is left; they may contain one another."""
     for _ in range(len(where)):
         if not (set(where) & expression.free_symbols):
             break
@@ -273,10 +274,10 @@ def spell(expression: Any, where: Mapping[Quantity, sp.Expr]) -> Any:
 
 
 def _faults(bound: Statement) -> Iterator[str]:
-    """What is wrong with a declaration: a slip would otherwise surface far away."""
+    """Yield what is wrong with a declaration, which would otherwise fail much later."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)*", bound.name):
         yield "a name is lower-case words joined by '_' and '.', such as 'paper.theorem_1'"
-    for word, kind, wanted in (
+    for attribute, kind, description in (
         ("target", Quantity, "a quantity"),
         ("source", Source, "a Source, such as Source('my notes', 'Lemma 1')"),
         ("about", About | None, "an About, such as About('fedavg')"),
@@ -284,13 +285,15 @@ def _faults(bound: Statement) -> Iterator[str]:
         ("terms", Mapping, "a dict of expressions by name"),
         ("given", Mapping, "a dict of values by name"),
     ):
-        if not isinstance(held := getattr(bound, word), kind):
-            yield f"{word} must be {wanted}; got {held!r}"
-        if strange := [key for key in held if not isinstance(key, str) or not key] if kind is Mapping else []:
-            yield f"{word} must be named by words; got {strange[0]!r}"
-    for word, held in (("where", bound.where), ("letters", bound.letters)):
-        if not isinstance(held, Mapping) or not all(isinstance(q, Quantity) for q in held):
-            yield f"{word} must be a dict by quantity; got {held!r}"
+        if not isinstance(value := getattr(bound, attribute), kind):
+            yield f"{attribute} must be {description}; got {value!r}"
+        if kind is Mapping:
+            for key in value:
+                if not isinstance(key, str) or not key:
+                    yield f"{attribute} must have names as keys; got {key!r}"
+    for attribute, value in (("where", bound.where), ("letters", bound.letters)):
+        if not isinstance(value, Mapping) or not all(isinstance(q, Quantity) for q in value):
+            yield f"{attribute} must be a dict by quantity; got {value!r}"
     for condition in bound.conditions:
         if not isinstance(condition, Condition):
             yield f"conditions must be Condition objects; got {condition!r}"
@@ -300,15 +303,15 @@ def _faults(bound: Statement) -> Iterator[str]:
         yield "needs at least one named term"
     for label in (*bound.signed, *bound.off_by):
         if label not in bound.terms:
-            yield f"there is no term {label!r}; terms: {', '.join(bound.terms)}"
+            yield f"unknown term {label!r}; terms: {', '.join(bound.terms)}"
     for label, term in bound.terms.items():
         if not isinstance(term, sp.Expr):
             yield f"term {label!r} must be an expression of quantities; got {term!r}"
     terms = [(f"term {label!r}", term) for label, term in bound.terms.items()]
     meanings = [(f"abbreviation {q.name}", meaning) for q, meaning in bound.where.items()]
     relations = [(f"condition {c.words!r}", c.relation) for c in bound.conditions if c.relation is not None]
-    found = [_finished(bound, place, expression) for place, expression in (*terms, *meanings, *relations)]
-    symbols = {s for e in found for s in e.free_symbols}  # not spelled out, which takes time
+    expressions = [_computable(bound, place, expression) for place, expression in (*terms, *meanings, *relations)]
+    symbols = {s for e in expressions for s in e.free_symbols}  # without writing abbreviations out, which takes time
     declared = [s for s in symbols if isinstance(s, Quantity)]
     if len(declared) < len(symbols):
         strangers = sorted(str(s) for s in symbols if not isinstance(s, Quantity))
@@ -318,21 +321,21 @@ def _faults(bound: Statement) -> Iterator[str]:
         yield f"two quantities share the name {next(n for n in names if names.count(n) > 1)!r}"
     for name in bound.given:
         if name not in names:
-            yield f"given holds {name!r}, which is none of its quantities: {', '.join(names)}"
+            yield f"given has the unknown quantity {name!r}; quantities: {', '.join(names)}"
     axes = {q.card.axis for q in declared if q.card.axis}
     if len(axes) > 1:
         yield "quantities vary over more than one axis"
     for axis in axes - {bound.target.card.axis}:
-        shared = [found for q, found in zip(bound.where, meanings, strict=True) if q.card.axis != axis]
+        shared = [meaning for q, meaning in zip(bound.where, meanings, strict=True) if q.card.axis != axis]
         for place, expression in (*terms, *shared):
             if varies(expression, axis):
-                yield f"{place} is a number for every one of the {axis}, where one is bounded: sum or average it"
+                yield f"{place} has one value for each of the {axis}, but the target has one: sum or average it"
 
 
-def _finished(bound: Statement, place: str, expression: sp.Basic) -> sp.Basic:
-    """The expression, unless something in it cannot be computed: better said here than at its first value."""
-    if said := unfinished(expression):
-        raise DeclarationError(f"bound {bound.name!r}: {place} {said}")
+def _computable(bound: Statement, place: str, expression: sp.Basic) -> sp.Basic:
+    """Return the expression; raise ``DeclarationError`` if something in it cannot be computed."""
+    if fault := not_computable(expression):
+        raise DeclarationError(f"bound {bound.name!r}: {place} {fault}")
     return expression
 
 

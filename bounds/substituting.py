@@ -1,8 +1,9 @@
-"""What of a scenario is put into a bound, so that the theorem holds with it, and what comes out.
+"""Substitute a scenario into a bound, so that the theorem is valid with the values used.
 
-Three rules, by the role of a word. An *admissible* constant is put in at its weaker end, and of several the best one is
-taken: every pair (G^2, B^2) that holds for the federation, every constant that a proof leaves free. A *defined* number
-that is known within an interval alone counts with the end where the bound is largest. What is *chosen* is as it is.
+Three rules, by the role of a quantity. An *admissible* constant is used at its weaker end, and among several admissible
+choices (the pairs (G^2, B^2) that hold for the federation, constants that a proof leaves free) the best one is used. A
+*defined* number that is only known within an interval is used at the end where the bound is largest. A quantity of the
+plan is used as given.
 """
 
 from __future__ import annotations
@@ -18,27 +19,40 @@ import numpy as np
 from .dissimilarity import convex_pair
 from .domains import NONNEGATIVE
 from .errors import BoundsError, MissingQuantityError
-from .known import Known
+from .identities import BY_DEFAULT, FEDAVG, IDENTITIES, WHY_NOT
 from .numerics.evaluate import at_point, AtPoint
-from .stated import ADMISSIBLE, DEFINED, DOWN, EXACT, FREE, LOWER, OUTCOME, PAIR, QUANTITIES, role_of, Stated, worst
-from .ties import FEDAVG, TAKEN, TIES, WHY_NOT
+from .scenario_mapping import ScenarioMapping
+from .scenario_values import (
+    ADMISSIBLE,
+    DEFINED,
+    DOWN,
+    EXACT,
+    FREE,
+    LOWER,
+    OUTCOME,
+    PAIR,
+    QUANTITIES,
+    role_of,
+    ScenarioValue,
+    worst,
+)
 
 if TYPE_CHECKING:
     from .core import Bound
 
 OFFSET, FACTOR = "dissimilarity_offset", "dissimilarity_factor"
 FAR = 1e30
-"""Where an interval has no end, a bound is evaluated so far out."""
+"""The end at which a bound is evaluated if an interval is unbounded."""
 SPLITS = np.geomspace(1e-4, 1e4, 41)
-"""Shares s of Young's inequality by which the family of pairs is looked through at first."""
+"""The values of Young's parameter s for which pairs of the family in ``bounds.dissimilarity`` are tried."""
 SHARES = np.concatenate([np.geomspace(1e-6, 0.05, 12), np.linspace(0.1, 0.999, 19)])
-"""Values of a free constant that lies between 0 and 1."""
+"""The first grid of values of a free constant, which lies between 0 and 1."""
 ZOOMS, FINE = 7, 9
-"""How often a search looks closer around its best place, and at how many places."""
+"""The number of refinements of this grid, and the points that each adds on either side of the best one."""
 
 
 class Pair(NamedTuple):
-    """One (G^2, B^2) with which the mean squared client gradient is at most G^2 + B^2 ||grad F||^2."""
+    """A valid (G^2, B^2): the mean squared client gradient is at most G^2 + B^2 ||grad F||^2."""
 
     offset: float
     factor: float
@@ -48,11 +62,11 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Substituted:
-    """``bound(**values)`` is ``value``, NaN where the theorem does not apply; ``at`` has its terms, and what fails.
+    """The value of a bound at a scenario: ``bound(**values)``, with the terms and failed conditions in ``at``.
 
-    ``low`` is what the bound would be if every uncertain constant were at its other end, and no less than what it
-    bounds can be; ``high`` is the end that is safe, infinite where a constant is known from below alone (``floor``
-    names those). ``how`` says of every word where it comes from, ``provenance`` what it is worth.
+    ``low`` is the value with every uncertain constant at its other end, but no less than the target's own minimum;
+    ``high`` is the value that is safe to use, infinite if a constant is only known from below (``floor`` names those).
+    ``how`` and ``provenance`` are the source and the reliability of every quantity.
     """
 
     values: dict[str, Any]
@@ -65,67 +79,74 @@ class Substituted:
 
     @property
     def value(self) -> float:
+        """The value of the bound, NaN if a condition fails."""
         return self.at.value
 
 
-def substitute(scenario: Known, bound: Bound) -> Substituted:
-    """Put the scenario's words into the bound; raises ``MissingQuantityError`` naming all that it lacks."""
-    search, stated, fixed = _prepared(scenario, bound)
-    best = search.worst_of(_corners(fixed, stated))
-    values, how = best.values, search.told(best.pair)
-    at = at_point(bound, values)
+def substitute(scenario: ScenarioMapping, bound: Bound) -> Substituted:
+    """Evaluate the bound at the scenario; raise ``MissingQuantityError`` naming everything that is missing."""
+    search, inputs, fixed = _prepared(scenario, bound)
+    best = search.worst_of(_corners(fixed, inputs))
+    at = at_point(bound, best.values)
     value = at.value
-    strong = {w: _number(_stronger(w, s)) if s.role in ADMISSIBLE else fixed[w] for w, s in stated.items()}
-    certain = all(s.certain for s in stated.values())
-    with_less = value if certain else search.best_of(_corners(strong, stated))
-    floor = tuple(w for w in stated if stated[w].floor)
-    floor += tuple(search.paired) if search.worth(best) == LOWER else ()
-    low = value if np.isnan(with_less) or np.isnan(value) else min(value, with_less)
-    told = {w: how.get(w) or stated[w].how for w in values}
-    worth = {w: s.provenance for w, s in stated.items()}
-    worth |= dict.fromkeys(search.paired, search.worth(best)) | dict.fromkeys(
-        [search.free] if search.free else [], FREE
-    )
+    strong = {w: _number(_stronger(w, s)) if s.role in ADMISSIBLE else fixed[w] for w, s in inputs.items()}
+    certain = all(s.certain for s in inputs.values())
+    optimistic = value if certain else search.best_of(_corners(strong, inputs))
+    low = value if np.isnan(optimistic) or np.isnan(value) else min(value, optimistic)
     low = max(low, min(value, float(bound.target.card.domain.low)))
-    return Substituted(values, at, low, np.inf if floor else value, floor, told, worth)
+    of_pair = best.pair.provenance if best.pair is not None else EXACT
+    floor = tuple(w for w in inputs if inputs[w].floor)
+    floor += tuple(search.paired) if of_pair == LOWER else ()
+    choices = search.sources(best.pair)
+    how = {w: choices.get(w) or inputs[w].how for w in best.values}
+    provenance = {w: s.provenance for w, s in inputs.items()} | dict.fromkeys(search.paired, of_pair)
+    if search.free:
+        provenance[search.free] = FREE
+    return Substituted(best.values, at, low, np.inf if floor else value, floor, how, provenance)
 
 
-def missing(scenario: Known, bound: Bound) -> dict[str, str]:
-    """The words that the bound needs and the scenario lacks, each with how to give it."""
-    wanted = [q.name for q in bound.quantities if role_of(q.name) != FREE]
-    lacking = [word for word in wanted if scenario.source_of(word, bound) not in scenario]
-    if any(role_of(word) == PAIR for word in lacking):
-        lacking = [word for word in lacking if role_of(word) != PAIR or first_pair(scenario) is None]
-    return {word: _how_to_give(word, scenario._why.get(word, "")) for word in lacking}
+def missing(scenario: ScenarioMapping, bound: Bound) -> dict[str, str]:
+    """Return the quantities that the bound needs and the scenario lacks, each with how to give it."""
+    needed = [q.name for q in bound.quantities if role_of(q.name) != FREE]
+    lacking = [word for word in needed if scenario.source_of(word, bound) not in scenario]
+    if any(role_of(word) == PAIR for word in lacking) and first_pair(scenario) is not None:
+        lacking = [word for word in lacking if role_of(word) != PAIR]
+    return {word: _how_to_give(word, scenario.why_missing.get(word, "")) for word in lacking}
 
 
 def _how_to_give(word: str, why: str) -> str:
-    by = [str(tie.right) for tie in TIES if tie.left.name == word and tie.needs and tie.relation != TAKEN]
-    why = why or WHY_NOT.get(word, "" if by or role_of(word) != OUTCOME else "read off a run")
-    return f"give {word}=NUMBER" + (f", or what {' or '.join(by)} needs" if by else "") + (f" ({why})" if why else "")
+    identities = (each for each in IDENTITIES if each.left.name == word and each.relation != BY_DEFAULT)
+    formulas = [str(identity.right) for identity in identities if identity.needs]
+    why = why or WHY_NOT.get(word, "" if formulas or role_of(word) != OUTCOME else "an outcome of a run")
+    how = f"give {word}=NUMBER"
+    if formulas:
+        how += f", or what {' or '.join(formulas)} needs"
+    return f"{how} ({why})" if why else how
 
 
-def chosen(scenario: Known, bound: Bound, along: Mapping[str, np.ndarray] | None = None) -> dict[str, Any]:
-    """The values that ``substitute`` puts in, and no other value of it.
+def chosen_values(
+    scenario: ScenarioMapping, bound: Bound, along: Mapping[str, np.ndarray] | None = None
+) -> dict[str, Any]:
+    """Return only the arguments that ``substitute`` uses, without evaluating the bound there; raise as it does.
 
-    ``along`` are words of the plan at several plans at once, arrays of one length: what is best chosen at each of them,
-    pairs and free constants, are arrays of that length then. Raises as ``substitute`` does.
+    ``along`` gives quantities of the plan for several plans at once, as arrays of one length. The constants that are
+    optimised for each plan (pairs and free constants) are then arrays of that length, too.
     """
-    search, stated, fixed = _prepared(scenario, bound)
-    corners = _corners(fixed, stated)
+    search, inputs, fixed = _prepared(scenario, bound)
+    corners = _corners(fixed, inputs)
     if not along or not search.chooses:
         return {**search.worst_of(corners).values, **(along or {})}
     count = len(next(iter(along.values())))
     if len(corners) == 1:
         return {**corners[0], **along, **search.best_at(corners[0], along, count)[1]}
-    each = [{**fixed, **{word: float(array[i]) for word, array in along.items()}} for i in range(count)]
-    found = [search.worst_of(_corners(one, stated)).values for one in each]
-    varied = {word for word, s in stated.items() if s.role in (DEFINED, OUTCOME) and not s.certain}
-    return {**fixed, **along, **{w: np.array([one[w] for one in found]) for w in {*search.chooses, *varied}}}
+    plans = [{**fixed, **{word: float(array[i]) for word, array in along.items()}} for i in range(count)]
+    worst_cases = [search.worst_of(_corners(plan, inputs)).values for plan in plans]
+    varied = {word for word, s in inputs.items() if s.role in (DEFINED, OUTCOME) and not s.certain}
+    return {**fixed, **along, **{w: np.array([one[w] for one in worst_cases]) for w in {*search.chooses, *varied}}}
 
 
-def _prepared(scenario: Known, bound: Bound) -> tuple[_Search, dict[str, Stated], dict[str, Any]]:
-    """The search for what may be chosen; what the scenario states for all other words, and their numbers."""
+def _prepared(scenario: ScenarioMapping, bound: Bound) -> tuple[_Search, dict[str, ScenarioValue], dict[str, Any]]:
+    """Return the search over what may be chosen, the scenario's values of all other quantities, and their numbers."""
     if lacking := missing(scenario, bound):
         raise MissingQuantityError(f"{bound.name} needs {', '.join(lacking)}: {'; '.join(lacking.values())}")
     names = [q.name for q in bound.quantities]
@@ -133,89 +154,84 @@ def _prepared(scenario: Known, bound: Bound) -> tuple[_Search, dict[str, Stated]
     if len(free) > 1:
         raise BoundsError(f"{bound.name} has {len(free)} free constants; give all but one: {', '.join(free)}")
     paired = [w for w in (OFFSET, FACTOR) if w in names]
-    stated = {w: scenario[scenario.source_of(w, bound)] for w in names if w not in (*free, *paired)}
-    search = _Search(bound, free[0] if free else "", paired, pairs(scenario) if paired else [], _edges(stated))
-    fixed = {word: _number(s.safe) for word, s in stated.items()}
+    inputs = {w: scenario[scenario.source_of(w, bound)] for w in names if w not in (*free, *paired)}
+    search = _Search(bound, free[0] if free else "", paired, pairs(scenario) if paired else [], _edges(inputs))
+    fixed = {word: _number(s.safe) for word, s in inputs.items()}
     if "runtime" in fixed and bound.relation == "<=" and {"rounds", "communication_time"} <= scenario.keys():
         rounds, steps, exchange, step = (
             scenario[word].value for word in ("rounds", "local_steps", "communication_time", "minibatch_time")
         )
-        fixed["runtime"] = float(rounds * (exchange + step * steps))  # a last round that does not fit is not run
-    return search, stated, fixed
+        fixed["runtime"] = float(rounds * (exchange + step * steps))  # of complete rounds: an incomplete one is not run
+    return search, inputs, fixed
 
 
 def _number(value: Any) -> Any:
     return np.asarray(value, dtype=float) if np.ndim(value) else value
 
 
-def _stronger(word: str, stated: Stated) -> Any:
-    """The other end of an admissible constant: how small it may be for all that is known (how large, a lower one)."""
-    end = np.asarray(stated.high if stated.role == DOWN else stated.low, dtype=float)
+def _stronger(word: str, constant: ScenarioValue) -> Any:
+    """Return the stronger end of an admissible constant: the smallest value (or largest) that is not ruled out."""
+    end = np.asarray(constant.high if constant.role == DOWN else constant.low, dtype=float)
     domain = QUANTITIES[word].card.domain if word in QUANTITIES else NONNEGATIVE
-    return end if domain.contains(end).all() else stated.value
+    return end if domain.contains(end).all() else constant.value
 
 
-def _corners(fixed: Mapping[str, Any], stated: Mapping[str, Stated]) -> list[dict[str, Any]]:
-    """The values with every defined or measured number at either end of its interval."""
-    open_ = [w for w in fixed if stated[w].role in (DEFINED, OUTCOME) and not stated[w].certain]
-    around = [[_number(end) for end in _reached(stated[w])] for w in open_]
-    return [{**fixed, **dict(zip(open_, corner, strict=True))} for corner in product(*around)]
+def _corners(fixed: Mapping[str, Any], inputs: Mapping[str, ScenarioValue]) -> list[dict[str, Any]]:
+    """Return all combinations of values with every uncertain defined or measured number at an end of its interval."""
+    uncertain = [w for w in fixed if inputs[w].role in (DEFINED, OUTCOME) and not inputs[w].certain]
+    ends = [[_number(np.clip(np.asarray(end, dtype=float), -FAR, FAR)) for end in (inputs[w].low, inputs[w].high)]
+            for w in uncertain]  # fmt: skip
+    return [{**fixed, **dict(zip(uncertain, corner, strict=True))} for corner in product(*ends)]
 
 
-def _edges(stated: Mapping[str, Stated]) -> dict[str, float]:
-    """The ends of defined numbers that are those of their domain, since only the other end follows from what is known.
+def _edges(inputs: Mapping[str, ScenarioValue]) -> dict[str, float]:
+    """Return the lower ends of intervals that are only the end of the quantity's domain, by quantity.
 
-    A theorem that excludes such an end says nothing less of the federation.
+    Such an end is not information about the federation, so a theorem need not be valid there.
     """
-    found = {word: (s, QUANTITIES[word].card.domain) for word, s in stated.items() if word in QUANTITIES}
-    return {
-        word: float(domain.low)
-        for word, (s, domain) in found.items()
-        if s.role in (DEFINED, OUTCOME) and not s.certain and word not in s.support and np.ndim(s.value) == 0
-        and s.low == domain.low
-    }  # fmt: skip
-
-
-def _reached(stated: Stated) -> tuple[Any, Any]:
-    def near(end: Any) -> Any:
-        return np.clip(np.asarray(end, dtype=float), -FAR, FAR)
-
-    return near(stated.low), near(stated.high)
+    edges = {}
+    for word, value in inputs.items():
+        uncertain = value.role in (DEFINED, OUTCOME) and not value.certain and np.ndim(value.value) == 0
+        if word in QUANTITIES and uncertain and word not in value.support:
+            lowest = QUANTITIES[word].card.domain.low
+            if value.low == lowest:
+                edges[word] = float(lowest)
+    return edges
 
 
 # ---- pairs of dissimilarity constants ----
 
 
-def pairs(scenario: Known) -> list[Pair]:
-    """All pairs (G^2, B^2) that hold, as far as the scenario tells: each is admissible, and the best may be taken.
+def pairs(scenario: ScenarioMapping) -> list[Pair]:
+    """Return all pairs (G^2, B^2) that the scenario proves; each is admissible, and the best one may be used.
 
-    The pair that is given; the family for smooth and strongly convex clients (``bounds.dissimilarity``);
-    (zeta^2, 1) where no client's gradient is further than zeta from the global one, which is their mean; and
-    (G_cap^2, 1) along a run of FedAvg whose stochastic gradients have a second moment of at most G_cap^2.
+    They are the pair that is given; the family for smooth and strongly convex clients (``bounds.dissimilarity``);
+    (zeta^2, 1) if no client's gradient is further than zeta from the global gradient; and (G_cap^2, 1) along a run of
+    FedAvg whose stochastic gradients have a second moment of at most G_cap^2.
     """
     return list(_pairs(scenario))
 
 
-def first_pair(scenario: Known) -> Pair | None:
-    """One of the pairs that hold; None where there is none."""
+def first_pair(scenario: ScenarioMapping) -> Pair | None:
+    """Return one valid pair, or None if there is none."""
     return next(_pairs(scenario), None)
 
 
-def _pairs(scenario: Known) -> Iterator[Pair]:
+def _pairs(scenario: ScenarioMapping) -> Iterator[Pair]:
     yield from _given(scenario)
     yield from _family(scenario)
     yield from _uniform(scenario)
     yield from _capped(scenario)
 
 
-def _given(scenario: Known) -> Iterator[Pair]:
+def _given(scenario: ScenarioMapping) -> Iterator[Pair]:
     if OFFSET in scenario and FACTOR in scenario:
         offset, factor = scenario[OFFSET], scenario[FACTOR]
         floor = offset.floor or factor.floor
         yield Pair(float(offset.safe), float(factor.safe), offset.how, LOWER if floor else worst(offset, factor))
 
 
-def _family(scenario: Known) -> tuple[Pair, ...]:
+def _family(scenario: ScenarioMapping) -> tuple[Pair, ...]:
     if not {"optimum_dissimilarity", "smoothness", "strong_convexity"} <= scenario.keys():
         return ()
     at_best, cap, low = (scenario[w] for w in ("optimum_dissimilarity", "smoothness", "strong_convexity"))
@@ -226,19 +242,19 @@ def _family(scenario: Known) -> tuple[Pair, ...]:
 
 @lru_cache(maxsize=64)
 def _of_constants(at_best: float, smoothness: float, strong_convexity: float, provenance: str) -> tuple[Pair, ...]:
-    told = "L-smooth, mu-strongly convex clients, s = {:.4g}: (1 + 1/s) optimum_dissimilarity, 1 + (1 + s) e"
+    how = "L-smooth, mu-strongly convex clients, s = {:.4g}: (1 + 1/s) optimum_dissimilarity, 1 + (1 + s) e"
     return tuple(
-        Pair(*convex_pair(at_best, smoothness, strong_convexity, s), told.format(s), provenance) for s in SPLITS
+        Pair(*convex_pair(at_best, smoothness, strong_convexity, s), how.format(s), provenance) for s in SPLITS
     )
 
 
-def _uniform(scenario: Known) -> Iterator[Pair]:
+def _uniform(scenario: ScenarioMapping) -> Iterator[Pair]:
     if "uniform_dissimilarity" in scenario and not scenario["uniform_dissimilarity"].floor:
         zeta = scenario["uniform_dissimilarity"]
         yield Pair(float(zeta.safe), 1.0, "at every model: (uniform_dissimilarity, 1)", worst(zeta))
 
 
-def _capped(scenario: Known) -> Iterator[Pair]:
+def _capped(scenario: ScenarioMapping) -> Iterator[Pair]:
     if scenario.method == FEDAVG and "grad_cap_sq" in scenario and not scenario["grad_cap_sq"].floor:
         cap = scenario["grad_cap_sq"]
         yield Pair(float(cap.safe), 1.0, "along the run: (grad_cap_sq, 1)", worst(cap))
@@ -254,90 +270,97 @@ class _Best(NamedTuple):
 
 
 class _Search:
-    """The smallest value of a bound over its free constant and over the pairs that hold."""
+    """The search for the smallest value of a bound over its free constant and over the valid pairs.
+
+    ``free`` is the name of the free constant or empty, ``paired`` the names of the bound's dissimilarity constants.
+    """
 
     def __init__(
-        self, bound: Bound, free: str, paired: list[str], known: list[Pair], edges: Mapping[str, float]
+        self, bound: Bound, free: str, paired: list[str], valid: list[Pair], edges: Mapping[str, float]
     ) -> None:
-        self.bound, self.free, self.paired, self.pairs, self.edges = bound, free, paired, known, edges
-        if paired and not known:
+        self.bound, self.free, self.paired, self.pairs, self.edges = bound, free, paired, valid, edges
+        if paired and not valid:
             raise BoundsError(f"{bound.name} needs a pair of dissimilarity constants that holds")
 
     @cached_property
     def code(self) -> Callable[..., Any]:
-        """The bound for many choices at once."""
+        """The bound as a fast function of arrays."""
         return self.bound.compile()
 
     @property
     def chooses(self) -> tuple[str, ...]:
-        """The words that it chooses."""
+        """The names of the quantities that the search chooses."""
         return (*self.paired, *([self.free] if self.free else []))
 
     def worst_of(self, corners: list[dict[str, Any]]) -> _Best:
-        """The best constants where the bound is largest over what is uncertain; NaN if its conditions fail somewhere.
+        """Return the largest value over the corners, each with its best constants; NaN if conditions fail at a corner.
 
-        Where they fail at the edge of a domain only, at a start that is the minimiser, say, that corner does not count.
+        A corner where they fail only at the edge of a domain (``edges``), such as a start at the minimiser, is ignored.
         """
-        found = [self.best(corner) for corner in corners]
-        undefined = [one for one in found if np.isnan(one.value)]
+        results = [self.best(corner) for corner in corners]
+        undefined = [one for one in results if np.isnan(one.value)]
         inside = [one for one in undefined if not any(one.values[word] == end for word, end in self.edges.items())]
-        if inside or len(undefined) == len(found):
+        if inside or len(undefined) == len(results):
             return (inside or undefined)[0]
-        return max((one for one in found if not np.isnan(one.value)), key=lambda one: one.value)
+        return max((one for one in results if not np.isnan(one.value)), key=lambda one: one.value)
 
     def best_of(self, corners: list[dict[str, Any]]) -> float:
-        """The least value over what is uncertain; NaN if there is none."""
-        found = [value for corner in corners if not np.isnan(value := self.best(corner).value)]
-        return min(found, default=np.nan)
+        """Return the smallest value over the corners, NaN if all are NaN."""
+        values = [self.best(corner).value for corner in corners]
+        return min((value for value in values if not np.isnan(value)), default=np.nan)
 
     def best(self, fixed: dict[str, Any]) -> _Best:
-        """The best constants at one plan."""
+        """Return the value with the best constants at one point."""
         if not self.chooses:
             return _Best(at_point(self.bound, fixed, checked=False).value, fixed)
-        value, made, at = self.best_at(fixed, {}, 1)
-        values = {**fixed, **{word: float(array[0]) for word, array in made.items()}}
+        value, choices, at = self.best_at(fixed, {}, 1)
+        values = {**fixed, **{word: float(array[0]) for word, array in choices.items()}}
         return _Best(float(value[0]), values, self.pairs[at[0]] if self.paired else None)
 
-    def worth(self, best: _Best) -> str:
-        return best.pair.provenance if best.pair is not None else EXACT
-
-    def told(self, pair: Pair | None) -> dict[str, str]:
-        """Where what is chosen comes from."""
+    def sources(self, pair: Pair | None) -> dict[str, str]:
+        """Return where the chosen constants come from, by quantity."""
         how = {} if pair is None else dict.fromkeys(self.paired, pair.how)
-        return {**how, **({self.free: "free in the proof: the best that the conditions allow"} if self.free else {})}
+        if self.free:
+            how[self.free] = "free in the proof: the best value that the conditions allow"
+        return how
 
     def best_at(
         self, fixed: dict[str, Any], along: Mapping[str, np.ndarray], count: int
     ) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
-        """At each of ``count`` plans the least value, what is chosen, and the number of the pair."""
+        """Return the smallest value, the chosen constants and the index of the pair, at each of ``count`` plans."""
         each = len(self.pairs) if self.paired else 1
-        held = {OFFSET: [p.offset for p in self.pairs], FACTOR: [p.factor for p in self.pairs]}
-        columns = {word: np.tile(np.array(held[word]), count) for word in self.paired}
+        constants = {OFFSET: [p.offset for p in self.pairs], FACTOR: [p.factor for p in self.pairs]}
+        columns = {word: np.tile(np.array(constants[word]), count) for word in self.paired}
         columns |= {word: np.repeat(array, each) for word, array in along.items()}
-        value, share = (found.reshape(count, each) for found in self._over_free(fixed, columns, count * each))
+        value, free = (array.reshape(count, each) for array in self._over_free(fixed, columns, count * each))
         at = np.argmin(np.where(np.isnan(value), np.inf, value), axis=1)
         plan = np.arange(count)
-        made = {word: np.array(held[word])[at] for word in self.paired}
-        return value[plan, at], {**made, **({self.free: share[plan, at]} if self.free else {})}, at
+        choices = {word: np.array(constants[word])[at] for word in self.paired}
+        if self.free:
+            choices[self.free] = free[plan, at]
+        return value[plan, at], choices, at
 
     def _over_free(
         self, fixed: dict[str, Any], columns: dict[str, np.ndarray], count: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The least value over the free constant and where it is, for every one of ``count`` points of the others."""
+        """Return the smallest value over the free constant and its argument, at each of ``count`` points.
+
+        The grid is refined around the best point ``ZOOMS`` times.
+        """
         with np.errstate(all="ignore"):
             if not self.free:
-                found = np.asarray(self.code(**{**fixed, **columns}), dtype=float)
-                return np.broadcast_to(found, (count,)), np.zeros(count)
+                value = np.asarray(self.code(**{**fixed, **columns}), dtype=float)
+                return np.broadcast_to(value, (count,)), np.zeros(count)
             columns = {**fixed, **{word: column[:, None] for word, column in columns.items()}}
             grid = np.broadcast_to(SHARES, (count, len(SHARES)))
             for _ in range(ZOOMS):
-                found = np.asarray(self.code(**columns, **{self.free: grid}), dtype=float)
-                at = np.argmin(np.where(np.isnan(found), np.inf, found), axis=1)
+                value = np.asarray(self.code(**columns, **{self.free: grid}), dtype=float)
+                at = np.argmin(np.where(np.isnan(value), np.inf, value), axis=1)
                 row = np.arange(count)
-                least, where = found[row, at], grid[row, at]
+                least, where = value[row, at], grid[row, at]
                 below = grid[row, np.maximum(at - 1, 0)]
                 above = grid[row, np.minimum(at + 1, grid.shape[1] - 1)]
                 grid = below[:, None] + (above - below)[:, None] * np.linspace(0, 1, 2 * FINE + 1)
-                grid[:, FINE] = where  # what was best stays among them
+                grid[:, FINE] = where  # keep the best point in the grid
                 grid = np.sort(grid, axis=1)
         return least, where

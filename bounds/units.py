@@ -1,7 +1,8 @@
-"""Units as exponents over four base dimensions; they sit on cards, never inside expressions.
+"""Units as exponents of four base dimensions.
 
-Counts, weights and ratios are pure numbers. Model space has a length of its own, ``parameter``, so that a smoothness
-constant is ``loss/parameter^2`` and a step size ``parameter^2/loss``: enough to catch a lost factor or a wrong root.
+Counts, weights and ratios are pure numbers. The model space has its own length, ``parameter``, so that a smoothness
+constant is ``loss/parameter^2`` and a step size ``parameter^2/loss``. This is enough to detect a missing factor or a
+wrong root.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ BASES = ("loss", "parameter", "second", "megabit")
 
 @dataclass(frozen=True)
 class Unit:
-    """A product of powers of the base dimensions; ``exponents`` follow the order of ``BASES``."""
+    """A product of powers of the base dimensions, with exponents in the order of ``BASES``."""
 
     exponents: tuple[Fraction, ...] = (Fraction(0),) * len(BASES)
 

@@ -137,9 +137,9 @@ def _closed_form(bound: Bound, over: str) -> Report:
     best: Any = bound.minimize(over)
     requires = [formula(relation) for relation in best.requires]
     pairs = zip(bound.numeric_conditions, bound.relations, strict=True)
-    left = [c.words for c, relation in pairs if best.over in relation.free_symbols]
-    left += [f"{over} is {best.over.card.domain.words}"] if best.over.card.domain.whole else []
+    not_checked = [c.words for c, relation in pairs if best.over in relation.free_symbols]
+    not_checked += [f"{over} is {best.over.card.domain.words}"] if best.over.card.domain.whole else []
     at, value = formula(best.at), formula(best.value)
-    data = {"name": bound.name, "over": over, "at": at, "value": value, "requires": requires, "not_checked": left}
+    data = {"name": bound.name, "over": over, "at": at, "value": value, "requires": requires}
     lines = [f"{over} = {at}", f"{bound.target.name} {bound.relation} {value}", *(f"if {line}" for line in requires)]
-    return Report([*lines, *(f"not checked: {line}" for line in left)], data)
+    return Report([*lines, *(f"not checked: {line}" for line in not_checked)], {**data, "not_checked": not_checked})

@@ -1,7 +1,7 @@
-"""Every quantity once, for all papers: word, letter, meaning, unit, domain, and whether it varies over clients.
+"""All quantities of all papers: name, letter, meaning, unit, domain, and the axis it varies over.
 
-The papers' letters clash (K counts clients in FedALS and FedCOG, local steps in FedInit and Decaying-K), so the words
-are the names and a paper's file imports them under the paper's own letters.
+The papers' letters clash (K counts clients in FedALS and FedCOG, local steps in FedInit and Decaying-K), so quantities
+have descriptive names, and each paper's modules import them under the paper's letters.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Weights of a mean over a run: how much each round or iteration counts, as data of the statistic that is bounded.
+"""Weights of a mean over the rounds or iterations of a run.
 
-Entry t = 0, 1, ... counts in proportion to ``growth**t * (offset + t)**power``. Which entries there are (the models
-before every round, those after every local step) is what the statistic says; a factor that all weights share, such as a
-first exponent, cancels.
+Entry t = 0, 1, ... has a weight proportional to ``growth**t * (offset + t)**power``. The statistic says what the
+entries are, such as the models before every round.
 """
 
 from __future__ import annotations
@@ -14,15 +13,16 @@ from typing import Any, TYPE_CHECKING
 
 from .errors import DeclarationError
 
-if TYPE_CHECKING:  # training reads weights in numbers, and SymPy takes longer to load than a short run takes
+if TYPE_CHECKING:  # training uses numeric weights, and importing SymPy takes longer than a short run
     import sympy as sp
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Geometric, polynomial, or a product of both; numbers, or expressions of the bound's quantities (no abbreviation).
+    """Weights that are geometric, polynomial, or a product of both; the default weights are equal.
 
-    All parts are dimensionless, ``growth`` and ``offset`` positive. As it is declared it weighs all entries equally.
+    The parts are dimensionless numbers or expressions of the bound's quantities (not of its abbreviations); ``growth``
+    and ``offset`` are positive.
 
     >>> Weights(growth=2).shares(3)
     [0.14285714285714285, 0.2857142857142857, 0.5714285714285714]
@@ -43,21 +43,21 @@ class Weights:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The quantities that its parts are made of, sorted by name."""
+        """The names of the quantities in its parts, sorted."""
         return tuple(sorted({q.name for x in vars(self).values() if _symbolic(x) for q in x.free_symbols}))
 
     def at(self, value: Callable[[sp.Basic], Any]) -> Weights:
-        """The same weights in numbers: ``value`` evaluates an expression."""
-        told = {n: value(x) for n, x in vars(self).items() if _symbolic(x)}
-        return replace(self, **told) if told else self
+        """Return the same weights as numbers; ``value`` evaluates an expression."""
+        numbers = {n: value(x) for n, x in vars(self).items() if _symbolic(x)}
+        return replace(self, **numbers) if numbers else self
 
     def growth_at(self, t: int) -> Any:
-        """What entry t = 1, 2, ... counts over the entry before it: a running mean needs no more of the weights."""
+        """Return the weight of entry t = 1, 2, ... divided by that of entry t - 1, as a running mean needs it."""
         return self.growth * ((self.offset + t) / (self.offset + t - 1)) ** self.power
 
     def shares(self, count: int) -> list[Any]:
-        """What each of ``count`` entries counts, in the kind of number of the parts; together they count 1."""
-        last = count - 1 if self.growth > 1 else 0  # no number grows beyond what floats hold
+        """Return the weights of ``count`` entries, which sum to 1, in the number type of the parts."""
+        last = count - 1 if self.growth > 1 else 0  # so that no power overflows
         raw = [self.growth ** (t - last) * (self.offset + t) ** self.power for t in range(count)]
         total = sum(raw)
         return [each / total for each in raw]

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from bounds.classes import AFTER, WEIGHTED, WITH_LAST
+from bounds.bounded_quantity import AFTER, WEIGHTED, WITH_LAST
 from bounds.places import VIRTUAL
 from bounds.scenario import Scenario
 from empirics.algorithms import algorithm

@@ -1,7 +1,7 @@
-"""What the classic theorems share: the method, the statistics they are on, and conditions that several of them make.
+"""Shared parts of the classic theorems: the algorithm, statistics and conditions.
 
-All are about FedAvg, called local SGD there: K local steps from the server model, then the mean. SGD on one machine is
-that of one client.
+All are about FedAvg, there called local SGD: K local steps from the server model, then the mean. SGD on one machine is
+FedAvg with one client.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Li et al. 2020, "Federated Optimization in Heterogeneous Networks": what one round of FedProx is sure to gain.
+"""Li et al. 2020, "Federated Optimization in Heterogeneous Networks": the guaranteed decrease in a round of FedProx.
 
-mu is the weight of the proximal term, not strong convexity; gamma says how inexactly a local problem is solved, B how
-unlike the clients' gradients are at the current model. K clients are drawn with their weights and averaged equally.
+mu is the weight of the proximal term, not strong convexity; gamma is the inexactness of the local solutions, and B the
+dissimilarity of the clients' gradients at the current model. K clients are drawn by their weights and averaged equally.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LOST = {
     "curvature": L * (1 + gamma) ** 2 * B2 / (2 * mu_bar**2),
     "curvature and sampling": L * B2 * (1 + gamma) ** 2 / (mu_bar**2 * K) * (2 * sp.sqrt(2 * K) + 2),
 }
-"""What is lost of the descent 1/mu, per squared gradient norm."""
+"""What is subtracted from the descent 1/mu, per squared gradient norm."""
 _CONVEXITY = {mu_bar: mu - L_minus}
 _SETTING = (
     *assumed("smooth", "dissimilarity", "sampled_with_replacement"),

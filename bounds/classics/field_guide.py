@@ -1,7 +1,7 @@
 """Wang et al. 2021, "A Field Guide to Federated Optimization": FedAvg on convex losses, Theorem 1 and its two lemmas.
 
-What is averaged is the gap after each of the local steps 1 to K of all rounds, at the average of all clients' models:
-neither a last iterate nor the gap of an averaged one. The paper's M counts clients, tau local steps and T rounds.
+The bound is on the mean of the gaps after each of the local steps 1 to K of all rounds, at the average of all models:
+neither the last iterate nor the gap at an averaged iterate. The paper's M counts clients, tau local steps and T rounds.
 """
 
 from __future__ import annotations
@@ -37,15 +37,12 @@ lemma_1 = Bound(
     conditions=(*(c for c in SETTING if c.assumption is not UNIFORM_DISSIMILARITY), SHORT_STEP),
     letters={**LETTERS, q.summed_consensus: r"\frac{1}{M}\sum_{i,k}\|x_i-\bar x\|^2"},
     signed=("progress",),
-    note="Of one round, given what was before it: the distance is that of the round's first model.",
+    note="On one round, given the state before it: the distance is that of the round's first model.",
 )
 
 lemma_2 = Bound(
     **of("field_guide_lemma_2", q.client_distance_sq, "Section 6.1.2, Lemma 2", FEDAVG, EVERY_VIRTUAL),
-    terms={
-        "heterogeneity": 18 * tau**2 * eta**2 * zeta2,
-        "noise": 4 * tau * eta**2 * sigma2,
-    },
+    terms={"heterogeneity": 18 * tau**2 * eta**2 * zeta2, "noise": 4 * tau * eta**2 * sigma2},
     conditions=(*SETTING, SHORT_STEP),
     letters=LETTERS,
     note="In expectation, for every client and after every local step of a round.",
@@ -74,7 +71,7 @@ CAPS = (
     _D ** (2 * _THIRD) / (tau ** (2 * _THIRD) * T**_THIRD * L**_THIRD * _SIGMA ** (2 * _THIRD)),
     _D ** (2 * _THIRD) / (tau * T**_THIRD * L**_THIRD * _ZETA ** (2 * _THIRD)),
 )
-"""The four step sizes of (16), each of which keeps one term of (15) small; the least of them is taken."""
+"""The four step sizes of (16), each of which keeps one term of (15) small; the smallest one is used."""
 _NOTHING_VANISHES = (
     Condition("the start is not the minimiser", sp.Gt(D2, 0)),
     Condition("there is noise", sp.Gt(sigma2, 0)),

@@ -1,8 +1,8 @@
-"""Li et al. 2020, "On the Convergence of FedAvg on Non-IID Data": strongly convex losses and a step that falls.
+"""Li et al. 2020, "On the Convergence of FedAvg on Non-IID Data": strongly convex losses and decreasing step sizes.
 
 The step size of iteration t is 2/(mu (gamma + t)) with gamma = max(8 L/mu, E). Whether the first local step has t = 0
-or t = 1 is not said; the claim classics.li_first_step checks both. The paper's N counts clients, K participants, E
-local steps, and T the steps of every device in all.
+or t = 1 is not stated; the claim classics.li_first_step checks both. The paper's N counts clients, K participants, E
+local steps, and T all steps of a client.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ LI = "Li et al. 2020"
 of = heads("classics", LI)
 LETTERS = {N: "N", K: "K", E: "E", T: "T", D2: r"\mathbb{E}\|w_1-w^*\|^2"}
 SCHEDULE = {kappa: L / mu, gamma: sp.Max(8 * kappa, E), scale: 2 / mu}
-"""What the step size of iteration t is made of: scale/(gamma + t)."""
+"""The parts of the step size of iteration t, scale/(gamma + t)."""
 _SETTING = (
     *assumed("smooth", "strongly_convex", "bounded_variance", "independent_noise", "bounded_gradient"),
     *assumed("local_sgd", "fixed_local_steps", "harmonic_step_size"),
 )
-"""The text does not say that noise is independent over clients; its variance sum p_k^2 sigma_k^2 does."""
+"""The text does not state that noise is independent over clients, but its variance sum p_k^2 sigma_k^2 needs it."""
 _FALLING = kappa / (gamma + T - 1)
 
 theorem_1 = Bound(
@@ -51,7 +51,7 @@ theorem_1 = Bound(
 
 
 def _sampled(name: str, place: str, factor: sp.Expr, conditions: tuple[Condition, ...]) -> Bound:
-    """Theorem 1 with the part C of the noise that comes from averaging K clients only."""
+    """Return Theorem 1 with the term C for averaging only K clients."""
     return replace(
         theorem_1,
         name=name,

@@ -1,6 +1,6 @@
 """Khaled et al. 2019, "First Analysis of Local GD on Heterogeneous Data": exact gradients, any convex smooth clients.
 
-Heterogeneity enters by the clients' gradients at the minimiser alone. The paper's M counts clients, T iterations, and
+Heterogeneity enters only by the clients' gradients at the minimiser. The paper's M counts clients, T iterations, and
 H is the largest number of local steps between two averages.
 """
 
@@ -56,10 +56,7 @@ lemma_1_short_step = replace(
 
 lemma_2 = Bound(
     **of("local_gd_lemma_2", q.summed_consensus, "Lemma 2, first display", FEDAVG),
-    terms={
-        "gap": 5 * L * gamma**2 * H**2 * q.summed_gap,
-        "heterogeneity": 8 * gamma**2 * H**2 * H * sigma_f,
-    },
+    terms={"gap": 5 * L * gamma**2 * H**2 * q.summed_gap, "heterogeneity": 8 * gamma**2 * H**2 * H * sigma_f},
     conditions=(*SETTING, SHORT_EPOCHS),
     statistic=Statistic("every", "rounds", VIRTUAL),
     letters={**LETTERS, q.summed_consensus: r"\sum_tV_t", q.summed_gap: r"\sum_tD_f(\hat x_t,x_*)"},
@@ -68,10 +65,7 @@ lemma_2 = Bound(
 
 theorem_1 = Bound(
     **of("local_gd_theorem_1", q.average_gap, "Theorem 1, eq. (5)", FEDAVG, AVERAGED),
-    terms={
-        "start": 2 * D2 / (gamma * T),
-        "heterogeneity": 24 * gamma**2 * sigma_f * H**2 * L,
-    },
+    terms={"start": 2 * D2 / (gamma * T), "heterogeneity": 24 * gamma**2 * sigma_f * H**2 * L},
     conditions=(*SETTING, SHORT_EPOCHS, ENDS_WITH_A_ROUND),
     letters=LETTERS,
     note="At the plain mean of the averages before the steps 1 to T. The same proof bounds the mean of their gaps.",
@@ -80,15 +74,12 @@ theorem_1 = Bound(
 corollary_1 = replace(
     theorem_1,
     **of("local_gd_corollary_1", None, "Corollary 1"),
-    terms={
-        "start": 8 * L * D2 / sp.sqrt(M * T),
-        "heterogeneity": 3 * M * sigma_f * H**2 / (2 * L * T),
-    },
+    terms={"start": 8 * L * D2 / sp.sqrt(M * T), "heterogeneity": 3 * M * sigma_f * H**2 / (2 * L * T)},
     conditions=(
         *SETTING,
         ENDS_WITH_A_ROUND,
         Condition("the local steps are at most sqrt(T/M)", H**2 * M <= T),
         Condition("the step size is sqrt(M)/(4 L sqrt(T))"),
     ),
-    note="Theorem 1 with the step size put in.",
+    note="Theorem 1 with this step size.",
 )

@@ -1,7 +1,8 @@
 """Khaled et al. 2019, "Better Communication Complexity for Local SGD": one loss for all clients, independent noise.
 
-The first version of a paper whose later text has other theorems. Letters as in ``local_gd``; Theorem 2 and Corollary 2
-are printed with a wrong power of L, and the corollary with a distance that is not squared: both forms are here.
+This is the first version of the paper; later versions have other theorems. The letters are those of ``local_gd``.
+Theorem 2 and Corollary 2 are printed with a wrong power of L, and the corollary with a distance that is not squared;
+both forms are included.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ LETTERS = {
     M: "M", T: "T", H: "H", gamma: r"\gamma", D2: r"\|\hat x_0-x_*\|^2", V: "V_t", D_f: r"D_f(\hat x_t,x_*)",
     q.next_distance_sq: r"\|\hat x_{t+1}-x_*\|^2", q.distance_sq: r"\|\hat x_t-x_*\|^2",
 }  # fmt: skip
-_ALIKE = (
+_IDENTICAL = (
     *assumed("smooth", "bounded_variance", "identical_clients", "independent_noise"),
     *EVERYONE,
     Condition.assume("fixed_step_size"),
@@ -39,7 +40,7 @@ QUARTER = Condition("the step size is at most 1/(4L)", gamma <= 1 / (4 * L))
 lemma_1 = Bound(
     **of("local_sgd_lemma_1", V, "Lemma 1, eq. (5)", FEDAVG, EVERY_VIRTUAL),
     terms={"noise": H * gamma**2 * sigma2},
-    conditions=(*_ALIKE, _CONVEX, HALF),
+    conditions=(*_IDENTICAL, _CONVEX, HALF),
     letters=LETTERS,
 )
 
@@ -51,10 +52,10 @@ recursion = Bound(
         "gap": -gamma / 2 * D_f,
         "drift": 2 * gamma * L * V,
     },
-    conditions=(*_ALIKE, _STRONG, HALF),
+    conditions=(*_IDENTICAL, _STRONG, HALF),
     letters=LETTERS,
     signed=("gap",),
-    note="Credited there to Stich's analysis of local SGD, Lemmas 3.1 and 3.2, whose text was not read.",
+    note="Credited there to Stich's analysis of local SGD, Lemmas 3.1 and 3.2, which was not consulted.",
 )
 
 theorem_1 = Bound(
@@ -64,7 +65,7 @@ theorem_1 = Bound(
         "noise": gamma * sigma2 / (mu * M),
         "drift": 2 * L * gamma**2 * H * sigma2 / mu,
     },
-    conditions=(*_ALIKE, _STRONG, QUARTER),
+    conditions=(*_IDENTICAL, _STRONG, QUARTER),
     letters=LETTERS,
 )
 
@@ -77,24 +78,20 @@ corollary_1 = replace(
         "drift": 8 * L * sigma2 * H * sp.log(a) ** 2 / (mu**3 * T**2),
     },
     conditions=(
-        *_ALIKE,
+        *_IDENTICAL,
         _STRONG,
         Condition("a is larger than 4 times the condition number", a > 4 * L / mu),
         Condition("the step size is 1/(mu a)"),
         Condition("there are 2 a log a iterations"),
     ),
     where={T: 2 * a * sp.log(a)},
-    note="Printed with a = 4 kappa + t for some t > 0; the iterations are 2 a log a, as if that were a whole number.",
+    note="Printed with a = 4 kappa + t for some t > 0; the iterations are 2 a log a, as if that were an integer.",
 )
 
 theorem_2_printed = Bound(
     **of("local_sgd_theorem_2_printed", q.average_gap, "Theorem 2, eq. (9)", FEDAVG, AVERAGED),
-    terms={
-        "start": 2 / (gamma * T) * D2,
-        "noise": 2 * gamma * sigma2 / M,
-        "drift": 4 * gamma**2 * L**2 * sigma2 * H,
-    },
-    conditions=(*_ALIKE, _CONVEX, QUARTER),
+    terms={"start": 2 / (gamma * T) * D2, "noise": 2 * gamma * sigma2 / M, "drift": 4 * gamma**2 * L**2 * sigma2 * H},
+    conditions=(*_IDENTICAL, _CONVEX, QUARTER),
     letters=LETTERS,
     off_by={"drift": q.CURVATURE},
     note="The last term has the square of L, where the proof has L: the two agree in units in which L is 1.",
@@ -105,11 +102,11 @@ theorem_2 = replace(
     **of("local_sgd_theorem_2", None, "Theorem 2, eq. (9), repaired"),
     terms={**theorem_2_printed.terms, "drift": 4 * gamma**2 * L * sigma2 * H},
     off_by={},
-    note="With the power of L that the proof has.",
+    note="With the power of L in the proof.",
 )
 
 _TUNED = (
-    *_ALIKE,
+    *_IDENTICAL,
     _CONVEX,
     Condition("there are at least as many iterations as clients", T >= M),
     Condition("the step size is sqrt(M)/(4 L sqrt(T))"),
@@ -125,7 +122,7 @@ corollary_2_printed = replace(
     },
     conditions=_TUNED,
     off_by={"start": PARAMETER / LOSS, "drift": q.CURVATURE},
-    note="The first term lacks L and a square, the last one is divided by no L.",
+    note="The first term lacks L and a square, and the last one a division by L.",
 )
 
 corollary_2 = replace(
@@ -137,5 +134,5 @@ corollary_2 = replace(
         "drift": sigma2 * M * H / (4 * L * T),
     },
     conditions=_TUNED,
-    note="The repaired Theorem 2 with the step size put in.",
+    note="The repaired Theorem 2 with this step size.",
 )

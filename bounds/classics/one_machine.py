@@ -2,7 +2,7 @@
 
 The first are of one client, whose iterations are steps of SGD; Needell et al. draw one loss in every step, which is one
 participant with one local step. In Bottou et al. mu is an alignment without a unit, strong convexity is c. Their
-iterations count from 1: k iterations lead to their w_(k+1), and the offset of a falling step is their gamma + 1.
+iterations count from 1: k iterations lead to their w_(k+1), and the offset of a decreasing step is their gamma + 1.
 """
 
 from __future__ import annotations
@@ -85,6 +85,6 @@ needell = Bound(
         Condition("the step size is below 1/L", a < 1 / L),
     ),
     letters={a: r"\gamma", K: "k", c: r"\mu", sigma2: r"\sigma^2", L: r"\sup L", D2: r"\|x_0-x_\star\|^2"},
-    note="Stated for losses f_i drawn in every step; here they are the clients', drawn with their weights. L is that "
-    "of every f_i, mu that of their mean alone.",
+    note="Stated for losses f_i sampled in every step; here they are the clients', sampled by weight. L is that "
+    "of every f_i, mu only that of their mean.",
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """FedNova (Wang et al. 2020), Theorem 2, and ProxSkip (Mishchenko et al. 2022), Theorems 3.6 and 5.5.
 
-FedNova's surrogate is the loss that other weights than the clients' own make; its Theorem 1 has hidden constants, so
-that its place in Theorem 2 is taken by what it bounds. ProxSkip is stated for Scaffnew, its federated form.
+FedNova's surrogate is the global loss with other weights of the clients. Its Theorem 1 has hidden constants, so
+Theorem 2 contains the bounded quantity instead. ProxSkip is stated for Scaffnew, its federated form.
 """
 
 from __future__ import annotations
@@ -31,16 +31,13 @@ SCAFFNEW = About("scaffnew")
 
 fednova = Bound(
     **of_nova("fednova_theorem_2", q.grad_norm_sq, "Theorem 2, eq. (10)", FEDAVG, Statistic("min", "rounds", SERVER)),
-    terms={
-        "surrogate": 2 * (q.chi_square * (beta2 - 1) + 1) * surrogate,
-        "other weights": 2 * q.chi_square * kappa2,
-    },
+    terms={"surrogate": 2 * (q.chi_square * (beta2 - 1) + 1) * surrogate, "other weights": 2 * q.chi_square * kappa2},
     conditions=(
         *assumed("smooth", "bounded_variance", "dissimilarity", "full_participation"),
         Condition("the dissimilarity holds for the surrogate's weights too"),
     ),
     letters={beta2: r"\beta^2", kappa2: r"\kappa^2"},
-    note="Of FedAvg with different numbers of local steps, and of its kin. Printed with Theorem 1's bound on the "
+    note="For FedAvg with different numbers of local steps, and similar methods. Printed with Theorem 1's bound on the "
     "surrogate's squared gradient, which hides constants, in its place.",
 )
 

@@ -1,7 +1,7 @@
 """Karimireddy et al. 2020, SCAFFOLD, finite rounds: from its Lemmas 15 and 19, by a restatement of its appendix.
 
-All clients walk, S of N drawn without replacement are averaged and renew their controls, by the mean of their gradients
-(option II). The effective step h is the local step times the local steps times the server's step.
+All clients train. S of N, drawn without replacement, are averaged and update their controls by the mean of their
+gradients (option II). The effective step h is the local step times the local steps times the server's step.
 """
 
 from __future__ import annotations
@@ -38,11 +38,7 @@ WARM_START = Condition("every first control is the mean of K fresh stochastic gr
 
 convex = Bound(
     **of("scaffold_convex", q.optimality_gap, "Appendix E.1, Lemma 15, averaged, mu = 0", SCAFFOLD, MEAN),
-    terms={
-        "start": D2 / (h * T),
-        "controls": 9 * N * h * C_0 / (S * T),
-        "noise": _NOISE,
-    },
+    terms={"start": D2 / (h * T), "controls": 9 * N * h * C_0 / (S * T), "noise": _NOISE},
     conditions=(*_SETTING, Condition.assume("convex"), _SHORT),
     where=STEP,
     letters=LETTERS,
@@ -55,11 +51,7 @@ _SUMMED = 2 * ((1 - mu * h / 2) ** (-T) - 1) / (mu * h)
 strongly_convex = replace(
     convex,
     name="classics.scaffold_strongly_convex",
-    terms={
-        "start": D2 / (h * _SUMMED),
-        "controls": 9 * N * h * C_0 / (S * _SUMMED),
-        "noise": _NOISE,
-    },
+    terms={"start": D2 / (h * _SUMMED), "controls": 9 * N * h * C_0 / (S * _SUMMED), "noise": _NOISE},
     conditions=(
         *_SETTING,
         Condition.assume("strongly_convex"),
@@ -68,15 +60,12 @@ strongly_convex = replace(
     ),
     source=Source("classics", "Appendix E.1, Lemma 15, averaged", SCAFFOLD_2020),
     statistic=replace(MEAN, weights=Weights(growth=1 / (1 - mu * K * eta_l * eta_g / 2))),
-    note="Later rounds weigh more: the model before round r + 1 by (1 - mu h/2)^-(r+1).",
+    note="Later rounds have larger weights: the model before round r + 1 has (1 - mu h/2)^-(r+1).",
 )
 
 nonconvex = Bound(
     **of("scaffold_nonconvex", q.mean_grad_norm_sq, "Appendix E.2, Lemma 19, averaged", SCAFFOLD, MEAN),
-    terms={
-        "start": 14 * q.initial_gap / (h * T),
-        "noise": 70 * beta * h * sigma2 / (K * S) * (1 + S / eta_g**2),
-    },
+    terms={"start": 14 * q.initial_gap / (h * T), "noise": 70 * beta * h * sigma2 / (K * S) * (1 + S / eta_g**2)},
     conditions=(
         *_SETTING,
         Condition.assume("lower_bounded"),

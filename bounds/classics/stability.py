@@ -1,4 +1,4 @@
-"""Hardt, Recht and Singer 2016: the stability of SGD on one machine, and the risk of its average.
+"""Hardt, Recht and Singer 2016: the stability of SGD on one machine, and the risk of the averaged model.
 
 Theorems are numbered as in the proceedings. Single samples are Lipschitz, smooth and convex, so that the smoothness is
 theirs. The paper's beta is the smoothness, L the Lipschitz constant, n the samples and D the distance at the start.
@@ -21,11 +21,7 @@ HARDT = "Hardt et al. 2016"
 of = heads("classics", HARDT)
 LETTERS = {n: "n", T: "T", L: "L", beta: r"\beta", alpha: r"\alpha", c: "c", D2: "D^2"}
 _ONE = assumed("one_client", "local_sgd", "lipschitz")
-_EVERY_CONVEX = (
-    *_ONE,
-    Condition.assume("samples_smooth"),
-    Condition("the loss of every sample is convex"),
-)
+_EVERY_CONVEX = (*_ONE, Condition.assume("samples_smooth"), Condition("the loss of every sample is convex"))
 _LAST = Statistic("last", "iterations", SERVER)
 
 theorem_3_7 = Bound(
@@ -38,7 +34,7 @@ theorem_3_7 = Bound(
 
 _SHARE = beta * c / (beta * c + 1)
 T_0 = (2 * c * L**2 / U) ** (1 - _SHARE) * T**_SHARE
-"""The iterations up to which both runs are taken to be identical."""
+"""The number of iterations up to which both runs are assumed to be identical."""
 
 theorem_3_8 = Bound(
     **of("hardt_3_8", q.stability, "Theorem 3.8", FEDAVG, _LAST),
@@ -59,7 +55,7 @@ theorem_5_2 = Bound(
     terms={"start": D2 / (2 * T * alpha), "noise": L**2 * alpha / 2},
     conditions=(*_ONE, *assumed("convex", "fresh_samples", "fixed_step_size")),
     letters=LETTERS,
-    note="Credited there to Nemirovski and Yudin. Every step sees a sample of its own.",
+    note="Credited there to Nemirovski and Yudin. Every step uses a new sample.",
 )
 
 corollary_5_3 = Bound(

@@ -1,6 +1,6 @@
 """Decaying-K, convergence: the two forms of Theorem 1, its lemmas, and the bound per second of runtime (8).
 
-(8) is not typed: it is Theorem 1 with a fixed number of local steps and the iterations expressed by the runtime (7).
+(8) is derived: it is Theorem 1 with a fixed number of local steps and the iterations expressed by the runtime (7).
 """
 
 from __future__ import annotations
@@ -29,15 +29,14 @@ gradient_cap = decaying_k_bound(
     relation="=",
     terms={"gradient at the start": L**2 * q.initial_distance_sq},
     conditions=(Condition.assume("smooth"),),
-    note="The argument given is that of full gradient descent; for the stochastic gradients of the clients it is not "
-    "shown.",
+    note="The argument is for full gradient descent; for the clients' stochastic gradients it is not shown.",
 )
 
 # ---- the lemmas ----
 
 _VARIANCE = ClientSum(p_c**2 * sigma_c)
-_UNSAID = (
-    "Nothing is assumed of noise beyond its variance; that of the average is the sum of p_c^2 sigma_c^2 only where the "
+_ABOUT_NOISE = (
+    "Only the variance of the noise is assumed; that of the average is the sum of p_c^2 sigma_c^2 only if the "
     "clients' noise is independent."
 )
 
@@ -55,7 +54,7 @@ lemma_1_printed = decaying_k_bound(
     signed=("contraction",),
     note="The factor (C - N)/(N - 1) exceeds 1 as soon as 2N - 1 < C, so the step from (16) to (17), which bounds it "
     "by 1, is wrong as printed; in the cited work it is (C - N)/(C - 1). No limit on the step size is stated here. "
-    f"{_UNSAID}",
+    f"{_ABOUT_NOISE}",
 )
 
 lemma_1 = replace(
@@ -92,9 +91,9 @@ lemma_2 = decaying_k_bound(
     statistic=Statistic("expectation", at=VIRTUAL),
     where=KAPPA,
     signed=("optimisation",),
-    note="K stands in front of the sum over the iterations, so it is read as the largest number of local steps. The "
+    note="K is in front of the sum over the iterations, so it is taken as the largest number of local steps. The "
     "proof drops -2(1/mu - 1/L)F^*, which needs F^* >= 0; the limit 1/(4L) on the step sizes is not repeated. "
-    f"{_UNSAID}",
+    f"{_ABOUT_NOISE}",
 )
 
 # ---- Theorem 1 ----
@@ -115,7 +114,7 @@ theorem_1 = decaying_k_bound(
     where=KAPPA,
     signed=("optimisation",),
     note="The appendix prints a different last line (decaying_k.theorem_1_appendix). The proof needs F^* >= 0. "
-    f"{_UNSAID}",
+    f"{_ABOUT_NOISE}",
 )
 
 _SUMMED_CLIENTS = Condition("takes_part marks as many clients as take part", sp.Eq(ClientSum(q.takes_part), N))
@@ -140,7 +139,7 @@ theorem_1_appendix = replace(
 
 
 def _fixed_steps(run: dict[Quantity, sp.Expr]) -> dict[str, sp.Expr]:
-    """The terms of Theorem 1 restarted at t_0 with K_r = K, the iterations given by ``run``."""
+    """Return the terms of Theorem 1 restarted at t_0 with K_r = K and the iterations given by ``run``."""
     return {
         name: term.subs({q.steps_cubed_ratio: K**2, F_0: F_t0, **run}, simultaneous=True)
         for name, term in theorem_1.terms.items()
@@ -156,7 +155,7 @@ per_second = replace(
     terms=_fixed_steps({T: W / _SECONDS_PER_ITERATION}),
     conditions=(*FIXED_STEPS, Condition("the runtime holds at least one round", tau + beta * K <= W)),
     where={**KAPPA, **TAU},
-    note="Derived: (6) with K_r = K, restarted at the iteration t_0, and the iterations put in from (7).",
+    note="Derived: (6) with K_r = K, restarted at the iteration t_0, with the iterations from (7).",
 )
 
 per_rounds = replace(

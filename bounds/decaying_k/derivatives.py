@@ -1,6 +1,6 @@
 """Decaying-K, Appendix A.3 and A.4: the derivatives of (8) in K and eta, as printed and as SymPy takes them.
 
-(24) and (25) leave the bracket tau + beta K as it is when they differentiate by K; (27) and (28) are right.
+(24) and (25) treat the bracket tau + beta K as a constant when differentiating by K; (27) and (28) are right.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ steps_slope_printed = _slope(
     "Appendix A.3, eq. (24)",
     steps_slope,
     {"optimisation": -2 * _GAP / (eta * W * K**2), "drift": _DRIFT * K},
-    "The bracket tau + beta K is not differentiated: tau alone should stand there.",
+    "The bracket tau + beta K is not differentiated: it should be tau alone.",
 )
 steps_curvature_printed = _slope(
     "steps_curvature_printed",
     "Appendix A.3, eq. (25)",
     steps_curvature,
     {"optimisation": 4 * _GAP / (eta * W * K**3), "drift": _DRIFT},
-    "The bracket tau + beta K is not differentiated: tau alone should stand there.",
+    "The bracket tau + beta K is not differentiated: it should be tau alone.",
 )
 step_size_slope_printed = _slope(
     "step_size_slope_printed",

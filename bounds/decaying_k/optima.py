@@ -1,11 +1,11 @@
 """Decaying-K, the best number of local steps and the best step size: as printed, and as derived from (8).
 
-What differs from the derived minimisers, all of it checked in the tests:
+Differences from the derived minimisers, all checked in the tests:
 
 * (9), (10) have lost the factor G^2 under the root, so they carry the unit of a gradient to the power 2/3; their
   constant 8 (1 + 1/(2N)) is the 8 + 4/N of (8).
 * (11), (12) have lost the factor K under the root, so the printed step size is sqrt(K) too large; their units agree.
-* (24) leaves the bracket tau + beta K as it is when it differentiates by K; without that flaw beta drops out, as it
+* (24) treats the bracket tau + beta K as a constant when differentiating by K; without that error beta drops out, as it
   does in (9), which therefore does not follow from (24). (25) keeps the bracket too: not the derivative of (24) either.
 * (27), (28) are right, so (11) does not follow from (27).
 * (13), (14) divide the optimum at round r by the one at round 0 and drop the runtimes; at W = 0 there is no optimum.
@@ -39,7 +39,7 @@ _LOSS_FALLS = Condition("the loss at t_0 is at most the loss at the start")
 
 
 def _without(conditions: tuple[Condition, ...], quantity: Quantity) -> tuple[Condition, ...]:
-    """The conditions whose relation does not contain ``quantity``."""
+    """Return the conditions whose relation does not contain ``quantity``."""
     return tuple(c for c in conditions if c.relation is None or quantity not in c.relation.free_symbols)
 
 
@@ -49,21 +49,17 @@ def _without(conditions: tuple[Condition, ...], quantity: Quantity) -> tuple[Con
 def _printed(name: str, place: str, target: Quantity, root: sp.Expr, **more: Any) -> Bound:
     conditions = (*_without(FIXED_STEPS, target), _REAL_ROOT, *more.pop("extra", ()))
     return decaying_k_bound(
-        **of(name, target, place, FEDAVG),
-        relation="=",
-        terms={"optimum": root},
-        conditions=conditions,
-        **more,
+        **of(name, target, place, FEDAVG), relation="=", terms={"optimum": root}, conditions=conditions, **more
     )
 
 
 def _capped(step_size: sp.Expr) -> Condition:
-    """The limit 1/(4L) on the step size, demanded of the optimum itself."""
+    """Return the condition that the optimum itself is at most 1/(4L)."""
     return Condition(f"{AT_OPTIMUM}{CAPPED_STEP_SIZE.words}", step_size <= 1 / (4 * L))
 
 
 def _at_start(bound: Bound) -> Bound:
-    """The right side of the chains (10) and (12): the same with the loss at the start, as an upper bound."""
+    """Return the right side of the chains (10) and (12): an upper bound with the loss at the start."""
     return replace(
         bound,
         name=bound.name.replace("_printed", "_cap_printed"),
@@ -131,23 +127,20 @@ eta_star_rounds_cap_printed = _at_start(eta_star_rounds_printed)
 
 
 def _derived(name: str, place: str, bound: Bound, over: Quantity, where: dict[Quantity, sp.Expr], note: str) -> Bound:
-    """The minimiser as a statement; conditions on what was minimised over are demanded of the minimiser."""
-    optimum = cast(Optimum, bound.minimize(over))  # without values it is a formula
-    own = _without(bound.conditions, over)
-    demanded = tuple(
+    """Return the minimiser as a bound; conditions on the minimised quantity become conditions on the minimiser."""
+    optimum = cast(Optimum, bound.minimize(over))  # a formula, since no values are given
+    independent = _without(bound.conditions, over)
+    on_minimiser = tuple(
         replace(c, words=f"{AT_OPTIMUM}{c.words}", relation=c.relation.subs(over, optimum.at))
         for c in bound.conditions
-        if c not in own and c.relation is not None
+        if c not in independent and c.relation is not None
     )
     return optimum.as_bound(
-        **of(name, None, f"{place}, derived"),
-        note=note,
-        conditions_extra=demanded,
-        where=where,
+        **of(name, None, f"{place}, derived"), note=note, conditions_extra=on_minimiser, where=where
     )
 
 
-# Abbreviations stay abbreviations in the minimisers, which then print the way the paper writes them.
+# Abbreviations are kept in the minimisers, which then print as in the paper.
 _per_second = replace(per_second, where={})
 _per_rounds = replace(per_rounds, where={})
 
@@ -186,8 +179,8 @@ eta_star_rounds = _derived(
 eta_star_capped = replace(
     eta_star,
     name="decaying_k.eta_star_capped",
-    # Unevaluated: SymPy would search for which of the two is smaller, and it depends on the numbers.
+    # Unevaluated: which one is smaller depends on the numbers, and SymPy's attempt to decide is slow.
     terms={"optimum": sp.Min(eta_star.terms["optimum"], 1 / (4 * L), evaluate=False)},
     conditions=tuple(c for c in eta_star.conditions if not c.words.startswith(AT_OPTIMUM)),
-    note="The smaller of the minimiser and 1/(4L): up to its minimiser (8) falls in eta.",
+    note="The smaller of the minimiser and 1/(4L): (8) decreases in eta up to its minimiser.",
 )

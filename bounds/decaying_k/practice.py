@@ -1,8 +1,5 @@
-"""Decaying-K, Section 3.5: what the practical schedules rest on.
-
-Here are the optimum relative to its value at the start and the loss estimate; the eight schedules of Table 3 are
-in ``schedules``.
-"""
+"""Decaying-K, Section 3.5, the basis of the practical schedules: the optimum relative to its value at the start, and
+the loss estimate. The eight schedules of Table 3 are in ``schedules``."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ _NO_LOSS_LEFT = (
 
 
 def _over_start(name: str, place: str, optimum: Bound, root: int, start: Quantity) -> Bound:
-    """The optimum for (F, W), divided by the one for (F_0, W_0) and multiplied by the value chosen there."""
+    """Return the optimum for (F, W), divided by the one for (F_0, W_0) and multiplied by the value chosen there."""
     under_root = (optimum.terms["optimum"] ** root).subs(F_star, 0)
     ratio = under_root / under_root.subs({F_r: F_0, W: W_0}, simultaneous=True)
     return Bound(

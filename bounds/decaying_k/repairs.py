@@ -1,8 +1,8 @@
-"""Decaying-K, Lemma 2 and Theorem 1 repaired: what their proofs give once every step of them is right.
+"""Decaying-K, Lemma 2 and Theorem 1 repaired: what their proofs give if every step is corrected.
 
 Three things change. The distance to the minimiser is replaced by the loss above its smallest value, so that nothing
-depends on where the losses have their zero; G bounds the stochastic gradients of the clients, as in the cited work of
-Li et al. whose lemma is used; and that lemma's own conditions are required: clients of equal weight, drawn uniformly
+changes if a constant is added to the losses; G bounds the stochastic gradients of the clients, as in the cited work of
+Li et al. whose lemma is used; and that lemma's conditions are required: clients of equal weight, drawn uniformly
 without replacement, noise that is independent over them, and step sizes up to 1/(4L). That the number of local steps
 never increases is not needed.
 """

@@ -15,25 +15,19 @@ from .letters import beta, beta_c, D, D_c, K, R, T, tau, U, U_c, W, W_c, W_r, x
 
 FEDAVG = About("fedavg")
 LETTERS = {
-    D_c: "D^c",
-    U_c: "U^c",
-    beta_c: r"\beta^c",
-    W_c: "W_r^c",
-    client_weight: "p_c",
-    client_gradient_variance: r"\sigma_c^2",
-    condition_number: r"\kappa",
-    current_loss: r"F(\bar x_{t_0})",
+    D_c: "D^c", U_c: "U^c", beta_c: r"\beta^c", W_c: "W_r^c", client_weight: "p_c",
+    client_gradient_variance: r"\sigma_c^2", condition_number: r"\kappa", current_loss: r"F(\bar x_{t_0})",
     initial_loss: r"F(\bar x_0)",
-}
-"""The paper's letters where they differ from the vocabulary's, for every bound of this paper."""
+}  # fmt: skip
+"""The paper's letters, where they differ from those of the vocabulary."""
 decaying_k_bound = partial(Bound, letters=LETTERS)
-"""A bound in the paper's letters."""
+"""Creates a bound with the paper's letters."""
 of = heads("decaying_k")
 
 TAU = {tau: x / D + x / U}
-"""The communication time of one round, an abbreviation of ours for what (5) and (7) write out."""
+"""The communication time of one round, our abbreviation for the expression in (5) and (7)."""
 
-_ALIKE = Condition("all clients have the same bandwidths and the same time per SGD step")
+_SAME_HARDWARE = Condition("all clients have the same bandwidths and the same time per SGD step")
 
 client_round = decaying_k_bound(
     **of("client_round", W_c, "Section 3.2, eq. (3)", FEDAVG),
@@ -56,7 +50,7 @@ runtime = decaying_k_bound(
     **of("runtime", W, "Section 3.2, eq. (5)", FEDAVG),
     relation="=",
     terms={"communication": R * tau, "computation": beta * T},
-    conditions=(_ALIKE, Condition("every round has at least one local step", R <= T)),
+    conditions=(_SAME_HARDWARE, Condition("every round has at least one local step", R <= T)),
     where=TAU,
     note="The sum of the local steps of all rounds in (5) is the number of iterations.",
 )
@@ -65,7 +59,7 @@ runtime_fixed = decaying_k_bound(
     **of("runtime_fixed", W, "Section 3.4, eq. (7)", FEDAVG),
     relation="=",
     terms={name: term.subs(R, T / K) for name, term in runtime.terms.items()},
-    conditions=(_ALIKE, Condition("the run holds at least one round of K local steps", K <= T)),
+    conditions=(_SAME_HARDWARE, Condition("the run holds at least one round of K local steps", K <= T)),
     where=TAU,
     note="(5) with T / K rounds of K local steps each.",
 )

@@ -1,6 +1,6 @@
-"""The eight schedules of Decaying-K's Table 3: local steps and step size of every round, and what a run of them costs.
+"""The eight schedules of Decaying-K's Table 3: local steps and step size of every round, and their cost.
 
-A ``Schedule`` is two formulas; ``Schedule.plan`` puts in the rounds and gives a ``StepPlan``: the numbers of every
+A ``Schedule`` is two formulas; ``Schedule.plan`` evaluates them and returns a ``StepPlan``: the numbers of every
 round with the total of SGD steps, the ratio that Theorem 1 needs and the wall-clock time by (5) or by (3) and (4).
 
 >>> plan = SCHEDULES["k_rounds"].plan(rounds=64, initial_local_steps=60, initial_step_size=0.3)
@@ -52,12 +52,12 @@ class Schedule:
 
     @cached_property
     def steps_bound(self) -> Bound:
-        """The local steps as a statement of the catalogue."""
+        """The local steps as a bound of the catalogue."""
         return self._bound("steps", K, self.local_steps)
 
     @cached_property
     def step_size_bound(self) -> Bound:
-        """The step size as a statement of the catalogue."""
+        """The step size as a bound of the catalogue."""
         return self._bound("step_size", eta, self.step_size)
 
     def _bound(self, what: str, target: Quantity, value: sp.Expr) -> Bound:
@@ -84,11 +84,11 @@ class Schedule:
         initial_loss: float | None = None,
         plateau_round: int | None = None,
     ) -> StepPlan:
-        """The values of rounds 1 to ``rounds``.
+        """Return the numbers of rounds 1 to ``rounds``; arguments that a schedule does not use may be left out.
 
-        ``losses`` holds the loss at the start of every round, ``initial_loss`` the one they are divided by (the first
-        of ``losses`` unless given). ``plateau_round`` is the first round that runs with the decayed value; a number
-        beyond ``rounds`` says that the validation error never converges. What a schedule does not use may be left out.
+        ``losses`` is the loss at the start of every round, and ``initial_loss`` the one they are divided by (default:
+        the first). ``plateau_round`` is the first round with the decayed value; a number beyond ``rounds`` means that
+        the validation error never converges.
         """
         rounds = int(_scalar("rounds", rounds, COUNT))
         values = self._values(rounds, losses, initial_loss, plateau_round)
@@ -132,7 +132,7 @@ class Schedule:
 
 @dataclass(frozen=True, eq=False)
 class StepPlan:
-    """What a schedule does in every round: ``local_steps`` (whole numbers) and ``step_sizes``, both of one length."""
+    """The ``local_steps`` (integers) and ``step_sizes`` of every round."""
 
     local_steps: Array
     step_sizes: Array
@@ -143,7 +143,7 @@ class StepPlan:
 
     @property
     def total_steps(self) -> int:
-        """The SGD steps of a client over all rounds: Theorem 1's T."""
+        """The number of SGD steps of a client over all rounds, T in Theorem 1."""
         return int(self.local_steps.sum())
 
     @property
@@ -151,7 +151,7 @@ class StepPlan:
         return steps_cubed_ratio(self.local_steps)
 
     def runtime(self, *, model_size: Any, download_rate: Any, upload_rate: Any, minibatch_time: Any) -> Any:
-        """Seconds by (5): all clients take equally long."""
+        """Return the runtime in seconds by (5), if all clients have the same hardware."""
         return runtime(
             rounds=self.rounds,
             iterations=self.total_steps,
@@ -163,7 +163,7 @@ class StepPlan:
 
 
 def steps_cubed_ratio(local_steps: Any) -> float:
-    """``sum_r K_r^3 / sum_r K_r``, the quantity of this name in Theorem 1, without overflow for any whole numbers."""
+    """Return ``sum_r K_r^3 / sum_r K_r``, as in Theorem 1, without overflow."""
     steps = _numbers(K.name, local_steps)
     if steps.ndim != 1 or not steps.size:
         raise DomainError(f"local_steps must be a list with one number per round; got shape {steps.shape}")
@@ -232,5 +232,5 @@ k_error_steps_printed = replace(
     SCHEDULES["k_error"].steps_bound,
     name="decaying_k.schedule_k_error_steps_printed",
     terms={"local steps": RoundUp(K_0 * sp.cbrt(F_r / F_0))},
-    note="Where the loss is 0 it asks for no local step at all; decaying_k.schedule_k_error_steps keeps one.",
+    note="If the loss is 0 it gives no local step; decaying_k.schedule_k_error_steps gives one.",
 )

@@ -2,7 +2,7 @@
 
 Write g_c for a client's stochastic gradient, with |g_c|^2 <= G^2 in expectation, v for the mean of all clients' models,
 V for the mean square of their distances from the round's start. Noise is independent over clients and has mean 0 given
-the past; the step size stays as it is within a round.
+the past; the step size is constant within a round.
 
 Drift. A client's k steps are k gradients, so that it is at most k eta G away, in the mean square, and V <= (k eta G)^2;
 about their own mean the models are closer still. Drawn without replacement, N of C models have the expectation v and
@@ -36,7 +36,7 @@ from .letters import C, eta, F_0, F_star, G2, K, L, N, sigma_c, T
 from .runtime import decaying_k_bound, FEDAVG, of
 
 _DRAW = (C - N) / (N * (C - 1))
-"""What a draw leaves of the mean square of the clients' distances."""
+"""The factor by which sampling clients reduces the mean square of their distances."""
 
 lemma_1_sharp = replace(
     lemma_1,
@@ -47,7 +47,7 @@ lemma_1_sharp = replace(
         "partial participation": eta**2 * _DRAW * K**2 * G2,
     },
     conditions=(*lemma_1.conditions, Condition("the step size is the same in all steps of a round")),
-    note="Derived, for a step size that stays as it is within a round: 2 and 1 where 8 and 4 are printed.",
+    note="Derived, for a step size that is constant within a round: 2 and 1 where 8 and 4 are printed.",
 )
 
 theorem_1_sharp = decaying_k_bound(
@@ -69,5 +69,5 @@ theorem_1_sharp = decaying_k_bound(
     ),
     statistic=Statistic("mean", "iterations", VIRTUAL),
     note="Derived: no convexity, no condition number, no Gamma, step sizes up to 1/L, and on the mean over the "
-    "iterations. The drift is squared in eta L K; only the draw is left at the first power, and grows like K.",
+    "iterations. The drift is squared in eta L K; only the sampling term is of first order, and grows like K.",
 )

@@ -1,19 +1,19 @@
-"""Theorems 4.1 and C.1 with the constants that their proof gives when it is followed closely.
+"""Theorems 4.1 and C.1 with the better constants that their proof gives.
 
-The proof needs one number of each client, the mean squared distance V of its models A on two independent training sets;
+The proof needs one number per client, the mean squared distance V of its models A on two independent training sets;
 its bound is ``E_k[L/2 w^2 V + w sqrt(2L(delta + epsilon) V)]``. With A* the exact minimiser on the *other* set, strong
 convexity gives ``E|A - A*|^2 <= 2/mu (Delta + epsilon)`` and ``<= 2/mu epsilon`` for A on A*'s own set. Then
 
-- by Minkowski's inequality ``V <= 2/mu (sqrt(Delta + epsilon) + sqrt(epsilon))^2``: meets (6) for exact solvers;
+- by Minkowski's inequality ``V <= 2/mu (sqrt(Delta + epsilon) + sqrt(epsilon))^2``, which gives (6) for exact solvers;
 - V is twice the variance of A, and A is independent of A*, so ``V <= 2 E|A - A*|^2 <= 4/mu (Delta + epsilon)``.
 
-The paper uses ``(a + b)^2 <= 2(a^2 + b^2)`` instead and gets ``4/mu (Delta + 2 epsilon)``, more than either.
+The paper uses ``(a + b)^2 <= 2(a^2 + b^2)`` instead and gets ``4/mu (Delta + 2 epsilon)``, which is larger than both.
 
-The second term need not have all of V. It bounds the mean of ``w <g, A_k(S_k) - A_k(S'_k)>``, g the gradient on S'_k
-at the model that is averaged without S_k. Of all this S_k enters A_k(S_k) alone, whose mean given the rest is the mean
-a of A_k. So it is the mean of ``w <g, a - A_k(S'_k)>``, at most ``w sqrt(E|g|^2 V/2)``: the ``_sharp`` bounds. For
-exact solvers neither constant can be smaller: a single client with L = mu meets the first term, and for K iid clients
-and squared distances the bound over the gap is ``1/K + sqrt(1 - 1/K)``, which tends to one.
+The second term does not need all of V. It bounds the mean of ``w <g, A_k(S_k) - A_k(S'_k)>``, g the gradient on S'_k
+at the model that is averaged without S_k. Only A_k(S_k) depends on S_k, and its mean given the rest is the mean
+a of A_k. So the term is the mean of ``w <g, a - A_k(S'_k)>``, at most ``w sqrt(E|g|^2 V/2)``: the ``_sharp`` bounds.
+For exact solvers, neither constant can be smaller: a single client with L = mu attains the first term, and for K iid
+clients and squared distances the bound over the gap is ``1/K + sqrt(1 - 1/K)``, which tends to one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ JOINED = sp.sqrt(Delta + epsilon) + sp.sqrt(epsilon)
 
 
 def terms(spread: sp.Expr, root: sp.Expr) -> dict[str, sp.Expr]:
-    """The two terms for ``spread = mu V / 2`` and ``root``, the square root of ``(delta + epsilon) spread``."""
+    """Return the two terms for ``spread = mu V / 2`` and ``root``, the square root of ``(delta + epsilon) spread``."""
     return {"local generalization": E_k(L * w**2 / mu * spread), "non-iidness": E_k(2 * sp.sqrt(L / mu) * w * root)}
 
 
@@ -46,10 +46,7 @@ def _bound(
     name: str, place: str, parts: dict[str, sp.Expr], how: tuple[Condition, ...], at: Statistic, note: str
 ) -> Bound:
     return fedals_bound(
-        **of(name, generalization_gap, place, FEDAVG, at),
-        terms=parts,
-        conditions=how,
-        note=f"Derived. {note}",
+        **of(name, generalization_gap, place, FEDAVG, at), terms=parts, conditions=how, note=f"Derived. {note}"
     )
 
 
@@ -67,7 +64,7 @@ rounds_inexact = _bound(
     terms(2 * (Delta + epsilon), sp.sqrt(2 * (delta + epsilon) * (Delta + epsilon))),
     (*MANY_ROUNDS, *SOLVER),
     EACH_ROUND,
-    "One suboptimality instead of two in both terms: below (57), and so a proof of what (57) prints.",
+    "One suboptimality instead of two in both terms. It is below (57), and so proves (57) as printed.",
 )
 one_round_sharp = _bound(
     "one_round_sharp",

@@ -1,4 +1,4 @@
-"""The gap by the noise of the gradients, without the clients' distances: replacements for (6), (9) and (72), proved.
+"""Replacements for (6), (9) and (72), proved here: the gap by the gradient noise, without the clients' distances.
 
 Client k's risk f on a copy S' of its data is independent of the other clients' part B of the average. Let m' be its
 model trained on S', A the one on S, a their mean, V their variance, w the share and c = B + w a. What (10) averages is
@@ -7,7 +7,7 @@ model trained on S', A the one on S, a their mean, V their variance, w the share
 ``(L - mu)/2 w^2 V + w E<grad f(c), a - m'>``,
 
 since A is independent of f. Given c the gradient has the mean of the population's, and a - m' has mean zero: only the
-covariance counts, over the n samples at most ``sigma_k n^(-1/2) V^(1/2)``, whatever the other clients have learnt.
+covariance matters, which over n samples is at most ``sigma_k n^(-1/2) V^(1/2)``, whatever the others have learnt.
 
 - Exact minimisers (at a boundary too): ``V <= Delta/mu``.
 - A sample moves an exact minimiser by ``sigma_k/(mu n)`` in root mean square, given the others: the covariance is at
@@ -16,7 +16,7 @@ covariance counts, over the n samples at most ``sigma_k n^(-1/2) V^(1/2)``, what
   last s ones moves the model by ``eta q^s`` over the batch. Added up, the covariance is at most
   ``sigma_k^2 (1 - q^tau)/(mu |Z_k|)``, and ``V <= eta^2 sigma_k^2 tau/|Z_k| (1 + q^2 + ... + q^(2 tau - 2))``.
 
-All are equalities for squared distances, however far the clients are from one another. All need a variance of a
+All are equalities for squared distances, however far apart the clients are. All need a variance of a
 sample's gradient that is bounded at every model, which Theorem 4.3 assumes and Theorem 4.1 does not. Without it the gap
 can grow with the distance, as in least squares with different inputs (claim fedals.discussion.non_iid_hurts).
 """
@@ -39,7 +39,7 @@ CONTRACTS = Condition("eta (L + mu) <= 2: a local step brings two models closer"
 
 
 def terms(square: sp.Expr, share: sp.Expr, variance: sp.Expr, covariance: sp.Expr) -> dict[str, sp.Expr]:
-    """The two terms; ``share`` and ``square`` are a client's share of the average and its square, in the mean."""
+    """Return the two terms; ``share`` is the mean of a client's share of the average, ``square`` that of its square."""
     return {"curvature": E_k((L - mu) / 2 * square * variance), "sampling": E_k(share * covariance)}
 
 
@@ -57,14 +57,14 @@ def _bound(
 
 
 MEASURED = Delta / mu, sp.sqrt(sigma_k_sq * Delta / (mu * n))
-q = sp.Max(1 - eta * mu, 0)  # where a step contracts it is not negative
+q = sp.Max(1 - eta * mu, 0)  # nonnegative if a step contracts
 
 one_round_noise_sharp = _bound(
     "one_round_noise_sharp",
     "Theorem 4.1, eq. (6), without non-iidness",
     terms(w**2, w, *MEASURED),
     (EXACT, EVERYONE, NONNEGATIVE[0]),
-    "No distance of the clients stands in it; the variance has to be bounded wherever they may be. Minimisers may lie "
+    "It has no distance of the clients, but the variance must be bounded at every model. Minimisers may lie "
     "at the boundary of a convex set of models.",
 )
 one_round_constants_sharp = _bound(
@@ -89,13 +89,13 @@ rounds_noise_sharp = _bound(
         Condition("a round's samples are used once each, in batches of one size"),
         Condition("every round is measured at the model that it ends with"),
     ),
-    "Constants alone: no rate of the local steps, no complexity, no non-iidness, rounds that may differ.",
+    "Only constants: no rate of the local steps, no complexity and no non-iidness; rounds may differ.",
 )  # fmt: skip
 participation_case1_noise_sharp = _bound(
     "participation_case1_noise_sharp",
     "eq. (72), averaged over the participants of Case I, without non-iidness",
     terms(drawn(3), drawn(2), *MEASURED),
     (EXACT, CASE_1, NONNEGATIVE[0]),
-    "Nothing in it depends on who takes part. The participation gap of (62) comes on top.",
+    "Nothing in it depends on which clients take part. The participation gap of (62) comes on top.",
     target=out_of_sample_gap,
 )

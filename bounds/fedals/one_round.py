@@ -1,8 +1,7 @@
 """FedALS, one round: the generalization bound of averaged local minimisers, its inexact form and its iid reading.
 
-Every statement here weighs what client k contributes by the share its model has in the average. Theorem 4.1 takes that
-share to be the client's weight; Remark 4.2 puts another share in its place, so the terms are written once, as functions
-of the share.
+In every statement, the contribution of client k is weighted by the share of its model in the average. In Theorem 4.1
+this share is the client's weight, in Remark 4.2 another one; the terms are therefore functions of the share.
 """
 
 from __future__ import annotations
@@ -19,18 +18,18 @@ from .letters import Delta, delta, epsilon, K, K_hat, L, mu, n, tau, w
 
 LETTERS = {w: r"\mathcal{K}(k)", K: "K", K_hat: r"\hat{K}", tau: r"\tau", n: "n"}
 fedals_bound = partial(Bound, letters=LETTERS)
-"""A bound in the paper's letters."""
+"""Creates a bound with the paper's letters."""
 of = heads("fedals")
 FEDAVG = About("fedavg")
 ONE_ROUND = Statistic("expectation", over="the training samples", at="averaged model")
 
 INDEPENDENT = Condition.assume("independent_samples")
-# The proofs expand a client's risk on a data set that is drawn anew: L has to serve for all that can be drawn.
+# The proofs expand a client's risk on a new data set, so L must hold for every sample that can be drawn.
 EVERY_SAMPLE = Condition.assume("samples_smooth")
 CONVEX_LOSS = (EVERY_SAMPLE, Condition.assume("strongly_convex"))
 EVERYONE = Condition.assume("full_participation")
 EXACT = Condition.assume("exact_local_solver")
-# With exact minimisers both hold by themselves; a measured value can still be negative (noise, inexact solvers).
+# Both always hold for exact minimisers, but a measured value can be negative (noise, inexact solvers).
 NONNEGATIVE = (
     Condition("every client's expected local generalization gap is nonnegative", sp.Ge(Delta, 0)),
     Condition("every client's expected non-iidness is nonnegative", sp.Ge(delta, 0)),
@@ -38,17 +37,17 @@ NONNEGATIVE = (
 
 
 def local_part(share: sp.Expr) -> sp.Expr:
-    """``E_k[L/mu share_k^2 Delta_k]``: what the clients' own generalization gaps leave in the average."""
+    """Return ``E_k[L/mu share_k^2 Delta_k]``, the contribution of the clients' own generalization gaps."""
     return E_k(L / mu * share**2 * Delta)
 
 
 def drift_part(share: sp.Expr) -> sp.Expr:
-    """``E_k[2 sqrt(L/mu) share_k sqrt(delta_k Delta_k)]``: the price of the averaged model being no local minimiser."""
+    """Return ``E_k[2 sqrt(L/mu) share_k sqrt(delta_k Delta_k)]``: the averaged model does not minimise local losses."""
     return E_k(2 * sp.sqrt(L / mu) * share * sp.sqrt(delta * Delta))
 
 
 def inexact_terms(last_factor: sp.Expr) -> dict[str, sp.Expr]:
-    """The two terms for local models that are ``epsilon_k`` above their minimum; ``last_factor`` stands in the root."""
+    """Return the two terms for models ``epsilon_k`` above the minimum; ``last_factor`` is a factor under the root."""
     return {
         "local generalization": E_k(2 * L * w**2 / mu * (Delta + 2 * epsilon)),
         "non-iidness": E_k(sp.sqrt(8 * L / mu) * w * sp.sqrt((delta + epsilon) * last_factor)),
@@ -74,8 +73,8 @@ one_round_iid_claimed = fedals_bound(
         NONNEGATIVE[0],
     ),
     note=(
-        "The discussion's reading of (6), not its theorem: it calls the first term the only one for iid clients and so "
-        "reads a factor 1/clients^2 off it for uniform weights. The non-iidness of (6) is a difference of training "
+        "The discussion's reading of (6), not its theorem: it says that only the first term is left for iid clients "
+        "and infers a factor 1/clients^2 for uniform weights. The non-iidness of (6) is a difference of training "
         "risks on finite samples and stays positive for iid clients: see fedals.gaussian_mean_gap."
     ),
 )

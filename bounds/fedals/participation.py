@@ -1,9 +1,9 @@
-"""FedALS under partial participation: Lemmas D.1 and D.2, Cases I and II, and what counting draws twice changes.
+"""FedALS under partial participation: Lemmas D.1 and D.2, Cases I and II, and versions that count repeated draws.
 
-Case I draws with replacement, so a client may be drawn several times. Lemma D.1 gives every draw the weight 1/cohort
-and adds over draws; as weights of *clients*, which is what the averaged model and (72) have, its second and third
-identities are wrong: a client drawn twice has weight 2/cohort. Both forms are here. Case II cannot draw twice and its
-identities hold, though the weights it uses sum to 1 only on average.
+Case I samples with replacement, so a client may be drawn several times. Lemma D.1 gives every draw the weight 1/cohort
+and sums over draws. For weights of *clients*, as in the averaged model and (72), its second and third
+identities are wrong: a client drawn twice has weight 2/cohort. Both forms are included. Case II cannot draw a client
+twice, and its identities hold, although its weights sum to 1 only on average.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .one_round import (
     NONNEGATIVE,
     of,
     ONE_ROUND,
-)
+)  # fmt: skip
 
 CASE_1, CASE_2 = assumed("sampled_with_replacement", "sampled_without_replacement")
 REWEIGHTED = Condition("a participant's weight is its own weight times clients over cohort")
@@ -49,9 +49,9 @@ def _lemma(name: str, place: str, value: sp.Expr, how: tuple[Condition, ...], wh
 
 
 def drawn(power: int) -> sp.Expr:
-    """``E[(N/cohort)^power] / p_k`` for N of ``cohort`` draws falling on client k (a binomial), polynomial in p_k.
+    """Return ``E[(N/cohort)^power] / p_k`` as a polynomial in p_k; N of the ``cohort`` draws are client k.
 
-    Raw from factorial moments: ``E[N^m] = sum_j S(m, j) cohort (cohort-1) ... (cohort-j+1) p_k^j``.
+    N is binomial; with factorial moments, ``E[N^m] = sum_j S(m, j) cohort (cohort-1) ... (cohort-j+1) p_k^j``.
     """
     falling = [sp.expand(sp.Mul(*(K_hat - i for i in range(j)))) for j in range(power + 1)]
     moment = sp.Add(*(stirling(power, j) * falling[j] * w ** (j - 1) for j in range(1, power + 1)))
@@ -114,7 +114,7 @@ participation_case2 = _case(
     local_part(SHARE_2),
     drift_part(SHARE_2),
     _CASE_2,
-    f"{_RISK} With everyone taking part it is (6). Rests on (71) otherwise.",
+    f"{_RISK} If all clients take part it is (6); otherwise it rests on (71).",
 )
 participation_case1_counted = _case(
     "case1_counted",
@@ -153,5 +153,5 @@ participation_gap_quadratic = Bound(
     about=FEDAVG,
     statistic=ONE_ROUND,
     letters={**LETTERS, q.client_distance_sq: r"\|m_k-\bar m\|^2"},
-    note="Derived. The averaged model lies closer to the clients that made it than to the rest.",
+    note="Derived. The averaged model is closer to the participants than to the other clients.",
 )

@@ -1,9 +1,9 @@
-"""Theorem 4.1 where every quantity is known exactly: estimating means, ``l = L/2 ||theta - z||^2``.
+"""Theorem 4.1 for mean estimation, ``l = L/2 ||theta - z||^2``, where every quantity is known exactly.
 
 Client k holds n samples with mean m_k and total variance s_k^2 (trace of the covariance), whatever their distribution;
 its minimiser is the sample mean theta_k, and theta = E_k[theta_k]. Then, with m = E_k[m_k]:
 
-- ``Delta_k = L s_k^2 / n``: the sample mean is s_k^2/n too far from a fresh sample and s_k^2/n too near its own.
+- ``Delta_k = L s_k^2 / n``: the sample mean is s_k^2/n farther from a fresh sample and s_k^2/n closer to its own ones.
 - ``delta_k = L/2 E||theta - theta_k||^2 = L/2 ||m - m_k||^2 + 1/2 ((1 - 2 p_k) Delta_k + E_j[p_j Delta_j])``; for K iid
   clients this is ``1/2 (1 - 1/K) Delta``, not zero.
 - the gap is ``E_k[p_k Delta_k]`` *exactly*, however different the clients: ``Delta/K`` for K identical clients. It
@@ -33,7 +33,7 @@ from .one_round import (
     of,
     ONE_ROUND,
     one_round,
-)
+)  # fmt: skip
 
 SQUARED_DISTANCE = Condition("the loss is L/2 times the squared distance from the model to the sample")
 DISTANCES = Condition("distances are those of the clients' population means to their weighted mean")

@@ -1,6 +1,6 @@
 """FedALS, many rounds: the R-round generalization bound, the optimisation rate beside it, consensus and communication.
 
-The bounds (9) and (57) are means over the rounds; written here for equal rounds, so that the quantities of a
+The bounds (9) and (57) are means over the rounds. They are stated here for equal rounds, so that the quantities of a
 client are those of any one round and the number of rounds drops out.
 """
 
@@ -17,24 +17,24 @@ from .letters import alpha, C, Delta, delta, epsilon, h, K, L, mu, phi, sigma_sq
 from .one_round import CONVEX_LOSS, EVERYONE, fedals_bound, FEDAVG, INDEPENDENT, inexact_terms, LETTERS, of
 
 EACH_ROUND = Statistic("mean", over="rounds", at=SERVER)
-ALIKE = Condition("every round is like every other: same sample counts, gaps and non-iidness")
+EQUAL_ROUNDS = Condition("all rounds have the same sample counts, gaps and non-iidness")
 MANY_ROUNDS = (
     *CONVEX_LOSS,
     INDEPENDENT,
     Condition.assume("local_sgd"),
     EVERYONE,
     *assumed("fixed_local_steps", "fresh_samples"),
-    ALIKE,
+    EQUAL_ROUNDS,
 )
 
 MODEL_CLASS, LOCAL_NOISE = sp.sqrt(C / Z), sigma_sq / (mu * tau)
 FEDALS, MEAN_AVERAGED = About("fedals"), Statistic("mean", over="iterations", at="averaged model")
 HIDDEN_LOSS = LOSS**-1
-"""Unit by which a pure number misses a loss: the hidden constant in front of it is a loss."""
+"""The quotient of a pure number and a loss: the hidden constant in front of a pure number is a loss."""
 
 
 def _rounds(version: str, extra: dict[str, sp.Expr], note: str) -> Bound:
-    """Eq. (9) with what a version adds inside both A and B. A's summands are terms of their own: A stands linearly."""
+    """Return eq. (9) with the terms that a version adds to A and B. A is linear: its summands are separate terms."""
     local_gap = {"model class": MODEL_CLASS, "local optimization": LOCAL_NOISE, **extra}
     A, B = sp.Add(*local_gap.values()), sp.Add(delta, LOCAL_NOISE, *extra.values())
     return fedals_bound(
@@ -49,7 +49,7 @@ def _rounds(version: str, extra: dict[str, sp.Expr], note: str) -> Bound:
             Condition("the second factor under the root is nonnegative", sp.Ge(B, 0)),
         ),
         relation="<~",
-        # The root holds products of losses, of pure numbers, and of one by the other: no single constant mends it.
+        # The root contains products of losses, of pure numbers, and mixed ones: no single constant corrects its unit.
         off_by={"model class": HIDDEN_LOSS, **dict.fromkeys(extra, HIDDEN_LOSS), "non-iidness": MIXED},
         note=note,
     )
@@ -71,7 +71,7 @@ rounds_inexact_printed = fedals_bound(
         Condition("non-iidness plus local suboptimality is nonnegative", sp.Ge(delta + epsilon, 0)),
     ),
     note=(
-        "Said to be (38) in every round, but the last factor has lost one suboptimality: what (38) gives is "
+        "The paper says it is (38) in every round, but the last factor lacks one suboptimality: (38) gives "
         "fedals.one_round_inexact, which is larger."
     ),
 )
@@ -79,10 +79,7 @@ rounds_inexact_printed = fedals_bound(
 optimization_rate = fedals_bound(
     **of("optimization_rate", q.grad_norm_sq, "Remark 5.1", FEDAVG, MEAN_AVERAGED, "v1"),
     terms={"first order": tau / T, "drift": (tau / T) ** sp.Rational(2, 3), "sampling": 1 / sp.sqrt(T)},
-    conditions=(
-        *assumed("local_sgd", "fixed_local_steps"),
-        Condition("the loss is smooth, possibly non-convex"),
-    ),
+    conditions=(*assumed("local_sgd", "fixed_local_steps"), Condition("the loss is smooth, possibly non-convex")),
     relation="<~",
     off_by=dict.fromkeys(("first order", "drift", "sampling"), q.grad_norm_sq.card.unit**-1),
     note=(
@@ -110,7 +107,7 @@ sent = fedals_bound(
     terms=SENT,
     conditions=(WHOLE_PERIODS,),
     relation="=",
-    note="Derived from the algorithm, one direction: the head goes up every tau steps, the extractor every alpha tau.",
+    note="Derived from the algorithm, one direction: the head is sent every tau steps, the extractor every alpha tau.",
 )
 
 exchanged = fedals_bound(
@@ -119,10 +116,10 @@ exchanged = fedals_bound(
     conditions=(WHOLE_PERIODS,),
     relation="=",
     note=(
-        "The paper states no convention. All six printed numbers (tau = 5, 20000 iterations) come out to their last "
+        "The paper states no convention. All six printed numbers (tau = 5, 20000 iterations) agree to their last "
         "digit with both directions counted, head 650 = 64*10+10 and extractor 292304: the CIFAR ResNet-20 with "
-        "3x3-convolution shortcuts and batch-norm weights, without batch-norm buffers. The digits pin the extractor to "
-        "292223..292424 and the head to 639..715; one direction would need a network twice that size, and the usual "
+        "3x3-convolution shortcuts and batch-norm weights, without batch-norm buffers. The digits put the extractor at "
+        "292223..292424 and the head at 639..715; one direction would need a network twice that size, and the usual "
         "shortcuts (none, or 1x1) give extractors of 269072 and 271824. v1's listing puts the extractor's test in an "
         "else branch that is never reached, so v1's own Table 2 was not produced by it."
     ),

@@ -1,1 +1,2 @@
-"""FedCOG: the steps of the proof (``proof``), the method with its theorem (``method``), labels in whole numbers."""
+"""FedCOG: the steps of the proof (``proof``), the method with its theorem (``method``), integer label counts
+(``labels``)."""

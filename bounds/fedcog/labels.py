@@ -1,8 +1,8 @@
-"""Whole numbers of generated samples per label: the rounding that a formula of shares leaves open.
+"""Integer numbers of generated samples per label, by two ways of rounding the shares.
 
-Counts are exact integers, so the helpers never depend on floating-point ties. The shares themselves are the bound
-``fedcog.complementary_allocation``; here they are rounded, as the released code does (``floors``) or without losing a
-sample (``largest_remainder``).
+The shares are the bound ``fedcog.complementary_allocation``, which leaves the rounding open. ``floors`` rounds as the
+released code does, ``largest_remainder`` such that no sample is lost. All counts are exact integers, so that floating
+point decides no ties.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from ..errors import DomainError
 
 
 def complement(counts: Sequence[int]) -> list[int]:
-    """Samples each class lacks to the most frequent one: ``max(d) - d`` (FedCOG, A.1.1)."""
+    """Return how many samples each class lacks to the most frequent one: ``max(d) - d`` (FedCOG, A.1.1)."""
     counts = _whole("class_count", counts)
     most = max(counts)
     return [most - count for count in counts]
 
 
 def uniform(classes: int, per_class: int) -> list[int]:
-    """``per_class`` samples of every class (FedCOG, Section 4.1, uniform target labels)."""
+    """Return ``per_class`` samples for every class (FedCOG, Section 4.1, uniform target labels)."""
     if classes < 1 or per_class < 0:
         raise DomainError(f"classes must be >= 1 and samples per class >= 0; got {classes} and {per_class}")
     return [per_class] * classes
 
 
 def floors(lack: Sequence[int], total: int) -> list[int]:
-    """``floor(total * lack_c / sum(lack))``: what FedCOG's released code generates, at most ``total`` in all."""
+    """Return ``floor(total * lack_c / sum(lack))``, as in FedCOG's released code: at most ``total`` samples in all."""
     shares = _shares(lack, total)
     return [total * share // sum(shares) for share in shares]
 
 
 def largest_remainder(lack: Sequence[int], total: int) -> list[int]:
-    """Shares of ``total`` in proportion to ``lack``, rounded so that they sum to ``total``.
+    """Return integer shares of ``total`` in proportion to ``lack`` that sum to ``total``.
 
-    Every class gets its floor; what is left goes to the largest fractions, the lower class first where they tie.
+    Every class gets the floor of its share; the rest goes to the largest fractions, and to the lower class in a tie.
     """
     shares = _shares(lack, total)
     counts = floors(shares, total)
@@ -58,10 +58,10 @@ def _shares(lack: Sequence[int], total: int) -> list[int]:
 
 
 def _whole(name: str, counts: Sequence[int]) -> list[int]:
-    """The counts as Python integers, whatever whole type they came in."""
+    """Return the counts as Python integers; raise ``DomainError`` if one is not a nonnegative integer."""
     if len(counts) == 0:
         raise DomainError(f"{name} must hold at least one number; got an empty list")
     for count in counts:
         if not (count >= 0 and count % 1 == 0):
-            raise DomainError(f"{name} must be whole numbers >= 0; got {count}")
+            raise DomainError(f"{name} must be integers >= 0; got {count}")
     return [int(count) for count in counts]

@@ -1,7 +1,7 @@
 """FedCOG: clients generate data that complement their own and distil the global model on them.
 
-What a client generates (1)-(2), for which labels, what it trains on (3) and what that costs; then Theorem 5.6 and
-Corollary 5.7. The steps of their proof stand in ``proof``.
+The generation loss (1)-(2), the target labels, the local objective (3) and its cost; then Theorem 5.6 and
+Corollary 5.7. The steps of their proof are in ``proof``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ S, sigma_sq, T, tau = z.S, z.sigma_sq, z.T, z.tau
 
 METHOD = About("fedcog")
 
-# ---- what a client generates ----
+# ---- generation ----
 
 generation = Bound(
     **of("generation_loss", q.generation_loss, "eq. (1)", METHOD),
@@ -45,7 +45,7 @@ disagreement = Bound(
     signed=("divergence",),
     off_by={"one": ONE / LOSS},
     conditions=(Condition("a Jensen-Shannon divergence is at most ln 2 (natural logarithm)", js <= sp.log(2)),),
-    note="The logarithm's base is not stated; natural here. The 1 is a pure number beside a divergence.",
+    note="The base of the logarithm is not stated; it is natural here. The 1 is a pure number added to a divergence.",
 )
 
 disagreement_upper = Bound(
@@ -64,7 +64,7 @@ disagreement_lower = Bound(
     note="Approached where the outputs share no class; 0 if the divergence were taken with logarithms to base 2.",
 )
 
-# ---- for which labels ----
+# ---- target labels ----
 
 NOT_BALANCED = Condition(
     "the client's classes are not all equally frequent: otherwise 0/0, which the paper leaves open",
@@ -119,7 +119,7 @@ generated_weight = Bound(
     note="Counts the samples needed for balance, not those generated.",
 )
 
-# ---- what it trains on, and the cost ----
+# ---- local objective and cost ----
 
 objective = Bound(
     **of("local_objective", q.local_objective, "eq. (3)", METHOD),
@@ -136,8 +136,8 @@ cost = fedcog_bound(
         "distillation": DIRECTIONS * tau * b_hat,
         "local training": DIRECTIONS * tau * b,
     },
-    note="Every generation step takes the whole set forward and backward through the frozen global and local networks; "
-    "the teacher's outputs are reused from there. A count of work, not of seconds. FedAvg pays the last term alone.",
+    note="Every generation step runs the whole set forward and backward through the frozen global and local networks; "
+    "the teacher's outputs are reused from there. It counts work, not seconds. FedAvg has only the last term.",
 )
 
 # ---- the theorem and its corollary ----
@@ -184,8 +184,8 @@ theorem_sharp = replace(
 
 
 def _enough_rounds(scale: sp.Expr) -> tuple[Condition, ...]:
-    """The theorem's step-size conditions at ``eta = scale / sqrt(tau T)``, solved for the number of rounds."""
-    # Both read load <= 1, with eta in the first load and eta^2 in the second: squared and as it is, they fall like 1/T.
+    """Return the theorem's step-size conditions at ``eta = scale / sqrt(tau T)``, solved for the number of rounds."""
+    # Both have the form load <= 1, with eta in the first and eta^2 in the second: the first is squared to get 1/T.
     loads: tuple[sp.Expr, ...] = (proof.STEP_LOAD**2, proof.DRIFT_LOAD)
     first, second = (load.subs(eta, scale / sp.sqrt(tau * T)) * T <= T for load in loads)
     factor = "" if scale == 1 else " c^2"
@@ -206,14 +206,12 @@ def _at_step(scale: sp.Expr) -> dict[str, sp.Expr]:
     return {label: term.subs(eta, scale / sp.sqrt(tau * T)) for label, term in theorem.terms.items()}
 
 
-# eta = 1/sqrt(tau T) puts a step size equal to a pure number: each power of eta in a term hides this unit.
+# eta = 1/sqrt(tau T) equates a step size with a pure number: each power of eta in a term hides this unit.
 HIDDEN = PARAMETER**2 / LOSS
 OFF = {
-    "optimisation": HIDDEN,
-    "gradient noise": HIDDEN**-1,
-    "drift by noise": HIDDEN**-2,
+    "optimisation": HIDDEN, "gradient noise": HIDDEN**-1, "drift by noise": HIDDEN**-2,
     "drift by heterogeneity": HIDDEN**-2,
-}
+}  # fmt: skip
 
 corollary_scaled = fedcog_bound(
     **of("corollary_scaled", g, "Theorem 5.6 at eta = c/sqrt(tau T), derived", proof.THEORY, MIN_OVER_ROUNDS),

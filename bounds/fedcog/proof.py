@@ -1,4 +1,4 @@
-"""FedCOG's theory, step by step: the assumption, the lemma and the inequalities of the proof that carry numbers.
+"""FedCOG's theory, step by step: the assumption, the lemma, and the inequalities of the proof that have numbers.
 
 Appendix A.6, (9) to (57). The theory is about clients that share one generated set (no disagreement loss, one seed);
 Phi = F + Q is task loss plus distillation loss, with the round's starting model as the teacher.
@@ -17,21 +17,16 @@ from ..papers import heads
 from .letters import A, beta_sq, eta, F_next, g, g_k, gap, h_sq, K, kappa_sq, L, p, Q_next, sigma_sq, step_sq, T, tau
 
 LETTERS = {
-    K: "K",
-    tau: r"\tau",
-    T: "T",
-    beta_sq: r"\beta^2",
-    kappa_sq: r"\kappa^2",
+    K: "K", tau: r"\tau", T: "T", beta_sq: r"\beta^2", kappa_sq: r"\kappa^2",
     g: r"\mathbb{E}\|\nabla\Phi(\theta^{(t)};\mathcal{D}^{(t)})\|^2",
-    gap: r"\Phi(\theta^{(0)};\mathcal{D}^{(0)})-\Phi_{inf}",
-    step_sq: r"\mathbb{E}\|\theta^{(t+1)}-\theta^{(t)}\|^2",
-}
+    gap: r"\Phi(\theta^{(0)};\mathcal{D}^{(0)})-\Phi_{inf}", step_sq: r"\mathbb{E}\|\theta^{(t+1)}-\theta^{(t)}\|^2",
+}  # fmt: skip
 fedcog_bound = partial(Bound, letters=LETTERS)
-"""A bound in the paper's letters."""
+"""Creates a bound with the paper's letters."""
 THEORY = About("fedcog", "proof")
 of = heads("fedcog")
 
-# ---- what is assumed ----
+# ---- assumptions ----
 
 LEMMA_WORDS = "the teacher of a round's distillation loss is the server model that opens the round (Lemma 5.5 needs it)"
 SETTING = (*assumed("local_sgd", "shared_generated_data", "full_participation"),)
@@ -67,7 +62,7 @@ smoothness_step_printed = fedcog_bound(
     terms={"alignment": q.step_alignment, "curvature": -L / 2 * step_sq},
     signed=("alignment", "curvature"),
     conditions=(Condition.assume("smooth"),),
-    note="Printed with a minus before the curvature term; (20) goes on with a plus.",
+    note="Printed with a minus before the curvature term; (20) continues with a plus.",
 )
 
 smoothness_step = fedcog_bound(
@@ -144,5 +139,5 @@ one_round = fedcog_bound(
         Condition("1/(1-A) <= 1 + 1/(2 beta^2), eq. (63)", 1 + 1 / (2 * beta_sq) >= 1 / (1 - A)),
         *mean_drift.conditions,
     ),
-    note="Without A < 1, (63) would also hold for every A > 1, where (51) says nothing.",
+    note="Without A < 1, (63) would also hold for every A > 1, where (51) does not apply.",
 )

@@ -1,12 +1,11 @@
-"""What FedInit's statements share: the paper's letters, its conditions, its constants and where they are printed.
+"""Shared parts of FedInit's bounds: algorithms, statistics, letters, constants and conditions.
 
-The imports of ``fedinit_*.py`` are the notation table: the shared vocabulary under the paper's own letters. In this
-paper K counts local steps, N participants, C clients, S samples of a client and T rounds. ``G2``, ``B2`` and ``sigma2``
-are the squares G^2, B^2 and sigma_l^2.
+In this paper K is the number of local steps, N of participants, C of clients, S of a client's samples and T of rounds.
+``G2``, ``B2`` and ``sigma2`` are the squares G^2, B^2 and sigma_l^2.
 
-Two algorithms are meant. What is stated for Algorithm 1 itself is about ``fedinit``. Statements about V_1, V_2 or
-Delta^t average over all C clients, participants or not, and their proofs let all clients run every round although only
-N are averaged: they are about ``fedinit`` in the reading ``proof``.
+The statements are about two algorithms. Those about Algorithm 1 itself are about ``fedinit``. Those about V_1, V_2 or
+Delta^t average over all C clients, and their proofs let all clients train in every round although only N are averaged:
+they are about ``fedinit`` in the reading ``proof``.
 """
 
 from __future__ import annotations
@@ -35,14 +34,11 @@ LAST_SERVER = Statistic("last", "rounds", SERVER)
 LAST_LOCAL = Statistic("last", "rounds", LOCAL)
 
 LETTERS: dict[Quantity, str] = {
-    T: "T",
-    sigma2: r"\sigma_l^2",
-    B2: "B^2",
-    L_G: "L_G",
+    T: "T", sigma2: r"\sigma_l^2", B2: "B^2", L_G: "L_G",
     mean_grad_norm_sq: r"\frac{1}{T}\sum_{t}\mathbb{E}\|\nabla f(w^t)\|^2",
-}
+}  # fmt: skip
 fedinit_bound = partial(Bound, letters=LETTERS)
-"""A bound in the paper's letters."""
+"""Creates a bound with the paper's letters."""
 of = heads("fedinit")
 
 # ---- constants of Theorems 1 and 2 ----
@@ -51,7 +47,7 @@ WEIGHT_72 = 1 - 72 * beta**2
 WEIGHT_96 = 1 - 96 * beta**2
 
 CONSTANTS: dict[Quantity, Expr] = {kappa_1: 1300 * beta**2 / WEIGHT_72 + 17, kappa_2: 1020 * beta**2 / WEIGHT_72 + 13}
-"""kappa_1 and kappa_2 as Theorem 1 defines them: abbreviations in the theorems, bounds of their own besides."""
+"""kappa_1 and kappa_2 as defined in Theorem 1: abbreviations in the theorems, and also bounds of their own."""
 
 CONTRACTION_CAP: dict[str, Expr] = {
     "whole descent": Integer(1),
@@ -59,7 +55,7 @@ CONTRACTION_CAP: dict[str, Expr] = {
     "divergence": -3900 * beta**2 * eta * K * L * B2 / (WEIGHT_72 * N),
     "drift of the local models": -12 * eta**2 * K**2 * L**2 * B2,
 }
-"""What the proof subtracts from the descent on its way; lambda is any positive number below the sum."""
+"""The terms that the proof subtracts from the descent; lambda is any positive number below the sum."""
 
 # ---- caps on the step size and on the relaxation ----
 
@@ -70,7 +66,7 @@ CAP_GRADIENT_SUM = sqrt(N) / (sqrt(C) * K * L)
 CAP_LOCAL = 1 / (2 * sqrt(2) * K * L)
 CAP_ROUND = 1 / (K * L)
 
-# Unevaluated: SymPy would compare the caps with one another, which takes long and finds nothing.
+# Unevaluated: SymPy would compare the caps with one another, which is slow and has no effect.
 STEP_CAPS: dict[str, Expr] = {
     "theorem_1": Min(CAP_DESCENT, CAP_SAMPLING, evaluate=False),
     "theorem_2": Min(CAP_DESCENT, CAP_SAMPLING, CAP_PL, evaluate=False),
@@ -91,8 +87,8 @@ STEP_PL = Condition("the step size is at most 1/(lambda mu K)", eta <= CAP_PL)
 STEP_GRADIENT_SUM = Condition("the step size is at most sqrt(N)/(sqrt(C) K L)", eta <= CAP_GRADIENT_SUM)
 STEP_LOCAL = Condition("the step size is at most 1/(2 sqrt(2) K L)", eta <= CAP_LOCAL)
 STEP_ROUND = Condition("the step size is at most 1/(KL)", eta <= CAP_ROUND)
-# Theorems 4 to 6 print 0 <= beta. Lemma 4 and Theorems 1 and 2 print the upper end alone, which would let in any
-# negative relaxation, however large: the lower end is ours there.
+# Theorems 4 to 6 print 0 <= beta. Lemma 4 and Theorems 1 and 2 print only the upper end, which would allow any
+# negative relaxation, however large: there we add the lower end.
 BETA_NOT_NEGATIVE = Condition("the relaxation is not negative", beta >= 0)
 BETA_POSITIVE = Condition("the relaxation is positive", beta > 0)
 BETA_BELOW_72 = Condition("the relaxation is below sqrt(2)/12, so that 72 beta^2 < 1", beta < BETA_CAP_72)
@@ -102,7 +98,7 @@ CONTRACTION = Condition("lambda is below the share of descent that is left", lam
 
 SMOOTH_NOISY_DISSIMILAR = assumed("smooth", "bounded_variance", "dissimilarity")
 PL = Condition.assume("polyak_lojasiewicz")
-# Stability: two data sets of one client, and the mean of the samples they share, have to be L-smooth alike.
+# Stability: the losses on two data sets of one client, and on the samples they share, must all be L-smooth.
 BOTH_SMOOTH = Condition.assume("replaced_smooth")
 LIPSCHITZ_LOSS = Condition.assume("lipschitz")
 SAMPLING = Condition.assume("sampled_without_replacement")
@@ -111,7 +107,7 @@ TOGETHER = Condition("before the first round every client holds the server model
 ALL_TRAIN = Condition("all clients run their local steps in every round, participants are averaged")
 
 SETTING = (*SMOOTH_NOISY_DISSIMILAR, SAMPLING, START)
-"""Assumptions 1 to 3 and Algorithm 1, which every statement on optimisation and divergence makes."""
+"""Assumptions 1 to 3 and Algorithm 1, which all statements on optimisation and divergence need."""
 
 OF_LEMMA_4 = (*SETTING, ALL_TRAIN, TWO_STEPS, STEP_ROUND, BETA_NOT_NEGATIVE, BETA_BELOW_72)
 OF_DESCENT = (*SETTING, TWO_STEPS, STEP_DESCENT, STEP_SAMPLING, BETA_NOT_NEGATIVE, BETA_BELOW_72, CONTRACTION)

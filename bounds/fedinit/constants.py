@@ -32,17 +32,13 @@ contraction_cap = fedinit_bound(
         common.BETA_NOT_NEGATIVE,
         common.BETA_BELOW_72,
     ),
-    note="The inequality is strict; where the sum is not positive no such lambda exists and the theorems do not apply.",
+    note="The inequality is strict; if the sum is not positive, no such lambda exists and the theorems do not apply.",
 )
 
 CAP_PLACES = {
-    "theorem_1": "Theorem 1, step size",
-    "theorem_2": "Theorem 2, step size",
-    "theorem_4": "Theorem 4, step size",
-    "theorem_5": "Theorem 5, step size",
-    "lemma_2": "Lemma 2, proof",
-    "lemma_3": "Lemmas 3 and 4, proof",
-}
+    "theorem_1": "Theorem 1, step size", "theorem_2": "Theorem 2, step size", "theorem_4": "Theorem 4, step size",
+    "theorem_5": "Theorem 5, step size", "lemma_2": "Lemma 2, proof", "lemma_3": "Lemmas 3 and 4, proof",
+}  # fmt: skip
 CAP_NOTES = {
     "lemma_2": "The number under the root is lost in the text that was read; the printed step of the proof holds under "
     "this cap (medium confidence).",
@@ -66,7 +62,7 @@ step_size_cap_descent = fedinit_bound(
     conditions=(common.BETA_NOT_NEGATIVE, common.BETA_BELOW_72),
     about=common.PROOF,
     statistic=common.EVERY_ROUND,
-    note="Derived: the step sizes for which the bracket the proof wants to be at most 0 is so. The text goes on with "
+    note="Derived: the step sizes for which the bracket is at most 0, as the proof needs. The text continues with "
     "N/(2CKL) instead, which is smaller only while 60 beta^2 <= N (1 - 72 beta^2).",
 )
 

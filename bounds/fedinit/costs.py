@@ -1,7 +1,7 @@
-"""FedInit, Table 8: what a round of each method costs in communication, gradients and storage.
+"""FedInit, Table 8: communication, gradients and storage of a round of each method.
 
-Everything is counted in numbers, that is in multiples of the model's d parameters; the table prints ``Nd``, ``NKd`` and
-``Cd`` for FedAvg and a multiple of that for the others.
+All costs are counted in numbers, in multiples of the model's d parameters. The table prints ``Nd``, ``NKd`` and ``Cd``
+for FedAvg and multiples of them for the others.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""FedInit, divergence: the recursion of Theorem 4, Theorem 4 before and after Theorem 1 goes in, Theorem 5, the weight.
+"""FedInit, divergence: the recursion of Theorem 4, Theorem 4 before and after using Theorem 1, Theorem 5, the weight.
 
 Every integer printed there (96, 69, 267, 534, 801) follows by substitution from Lemmas 2 and 4 and Theorems 1 and 2.
 """
@@ -65,11 +65,11 @@ theorem_4 = fedinit_bound(
     conditions=common.OF_THEOREM_4,
     statistic=common.MEAN_LOCAL,
     note="The cap sqrt(N)/(sqrt(C) K L) is rebuilt from damaged text (high confidence); N/(2CKL) is always smaller. "
-    "Delta^0 is printed although Theorem 1, which goes in, has dropped it as 0.",
+    "Delta^0 is printed although Theorem 1, which is used here, drops it as 0.",
 )
 
 GAIN = UNROLLED["global gradient"] / q.grad_norm_sq
-LOSS_GAIN = GAIN * 2 / (lam * eta * K)  # by the descent inequality a loss stands for this much squared gradient
+LOSS_GAIN = GAIN * 2 / (lam * eta * K)  # the descent inequality converts a loss into a squared gradient
 
 theorem_5 = fedinit_bound(
     **of("theorem_5", q.final_divergence, "Theorem 5, proof, assembled (appendix: Theorem 10)", common.PROOF),

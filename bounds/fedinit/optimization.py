@@ -1,6 +1,6 @@
 """FedInit, optimisation: Lemmas 2 to 4, the descent inequality, Theorems 1 and 2.
 
-Lemmas 3 and 4 are built from Lemma 2 the way the proof builds them, so that their integers (15, 10, 39; 72, 51, 195)
+Lemmas 3 and 4 are built from Lemma 2 as in the proof, so that their integers (15, 10, 39; 72, 51, 195)
 are computed, not copied.
 """
 
@@ -31,13 +31,13 @@ lemma_2 = fedinit_bound(
 
 
 def with_drift(factor: Expr, own: dict[str, Expr], largest_L: Expr) -> dict[str, Expr]:
-    """``factor`` times Lemma 2 plus ``own``, term by term, with L at its largest value under a step-size cap."""
+    """Return ``factor`` times Lemma 2 plus ``own``, term by term, with L at its largest value under a step-size cap."""
     return {name: (factor * drift).subs(L, largest_L) + own[name] for name, drift in LOCAL_DRIFT.items()}
 
 
 AT_ROUND_CAP = 1 / (eta * K)  # the L for which eta = 1/(KL)
 
-# Variance, then mean, of the gradients summed over a round: what a client walks besides its drift.
+# The squared mean of the gradients summed over a round: a client's displacement apart from its drift.
 MEAN_WALK = {"dissimilarity": eta**2 * K**2 * G2, "global gradient": eta**2 * K**2 * B2 * q.grad_norm_sq}
 GLOBAL_STEP: dict[str, Expr] = {
     **with_drift(
@@ -98,7 +98,7 @@ LASTING: dict[str, Expr] = {
     "gradient noise": kappa_2 * eta * L / (lam * N) * sigma2,
     "dissimilarity": 3 * kappa_1 * eta * K * L / (lam * N) * G2,
 }
-"""What stays however long the run is, as a bound on the squared gradient norm."""
+"""The terms that do not vanish as the run gets longer, as a bound on the squared gradient norm."""
 
 descent = fedinit_bound(
     **of("descent", q.grad_norm_sq, "Appendix A.2.2, last display, divided by lambda eta K / 2", common.PROOF),

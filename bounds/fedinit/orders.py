@@ -1,4 +1,4 @@
-"""FedInit, what is stated up to a constant: the orders of Theorems 1 to 6, the step sizes behind them, the best K.
+"""FedInit, statements up to a constant: the orders of Theorems 1 to 6, the step sizes behind them, the best K.
 
 Each O(.) is split into terms of one unit; ``off_by`` is the unit of the constant the O(.) hides in that term. Where an
 order adds quantities of different units inside a root or a logarithm, it is ``MIXED``.
@@ -26,7 +26,7 @@ WHERE_CONVERGED = (*common.SETTING, Condition.assume("lower_bounded"), common.TO
 
 
 def loss_and_noise(scale: Expr, dissimilarity_factor: int = 1) -> dict[str, Expr]:
-    """D + L(sigma_l^2 + K G^2) over ``scale``, which Theorems 1, 2, 4 and 6 share; Theorem 7 prints 3 K G^2."""
+    """Return D + L(sigma_l^2 + K G^2) over ``scale``, by term; Theorem 7 prints 3 K G^2."""
     return {
         "initial loss": D / scale,
         "gradient noise": L * sigma2 / scale,

@@ -1,6 +1,6 @@
-"""FedInit, repaired statements: what holds where a printed step or condition does not.
+"""FedInit, repaired statements: valid versions where a printed step or condition is wrong.
 
-Each is derived from the printed one by one change, which its note names; nothing is typed twice.
+Each is derived from the printed one by one change, which its note names.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ WEIGHT_POTENTIAL = common.WEIGHT_72 - lam * mu * eta * K
 
 
 def _slower(expression: Expr) -> Expr:
-    """The weight of the divergence in the potential f + a Delta that shrinks by 1 - lambda mu eta K a round."""
+    """Use the weight of the divergence in the potential f + a Delta, which shrinks by 1 - lambda mu eta K a round."""
     return expression.subs(1 / common.WEIGHT_72, 1 / WEIGHT_POTENTIAL)
 
 
 SLOWER: dict[Quantity, Expr] = {q: _slower(common.CONSTANTS[q]) for q in (kappa_1, kappa_2)}
 ABSORBED = Condition(
-    "72 beta^2 + lambda mu eta K is below 1, so that the loss takes the divergence along",
+    "72 beta^2 + lambda mu eta K is below 1, so that the potential shrinks as fast as the loss",
     72 * beta**2 + lam * mu * eta * K < 1,
 )
 LEFT = Condition(

@@ -33,7 +33,7 @@ from .letters import B2, beta, D, Delta, eta, G2, K, L, lam, N, sigma2, T
 
 WEIGHT = 1 - 5 * beta**2
 SHARE = 8 * (1 + beta**2) / WEIGHT
-"""What x^2 B^2 is multiplied by where it takes from the descent, and x^2 G^2 in the bound."""
+"""The factor of x^2 B^2 that reduces the descent, and of x^2 G^2 in the bound."""
 
 OF_ROUND = (
     *common.SMOOTH_NOISY_DISSIMILAR,

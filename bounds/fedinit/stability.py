@@ -1,7 +1,7 @@
 """FedInit, generalisation: Lemmas 1 and 5 to 7, the separation of two runs, Theorem 3, the split of the excess risk.
 
-Two runs are compared whose data differ in one sample of one client. ``theorem_3`` is what Lemma 5 and the bound on the
-separation give once t_0 is put in; ``theorem_3_printed`` is eq. (14).
+Two runs are compared whose data differ in one sample of one client. ``theorem_3`` combines Lemma 5 and the bound on the
+separation at the chosen t_0; ``theorem_3_printed`` is eq. (14).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .letters import beta, c, Delta, eta, K, L, L_G, mu_0, S, sigma_l, T, t_0, t
 NOISY_SMOOTH = (common.BOTH_SMOOTH, *assumed("bounded_variance", "nonnegative_loss"))
 ONE_SAMPLE = Condition("the two runs' data differ in one sample of one client, all else is shared")
 DECAYING_STEP = Condition("the step size of local iteration tau (counted over all rounds) is c/tau")
-VIRTUAL_STEP = Condition("the way to the next initial point counts as a step that adds its length to the separation")
+VIRTUAL_STEP = Condition("the move to the next initial point counts as a step that adds its length to the separation")
 TWO_SAMPLES = Condition("every client holds at least 2 samples", S >= 2)
 T_0_IN_RANGE = Condition("t_0 is at most the number of samples of a client", t_0 <= S)
 CAPS_WORDS = Condition("the step sizes also meet the caps of Theorems 1 and 2")
@@ -68,17 +68,17 @@ lemma_7 = fedinit_bound(
 
 # ---- the separation, step by step and round by round ----
 
-SAME, OTHER = 1 - 1 / S, 1 / S  # chances of the two lemmas in a step
+SAME, OTHER = 1 - 1 / S, 1 / S  # the probabilities of the two cases in a step
 
 stability_step = fedinit_bound(
     **of("stability_step", q.next_separation, "Appendix A.3.2, one local step", common.ALGORITHM_1, common.EVERY_STEP),
     terms={
-        **{name: term for name, term in lemma_6.terms.items() if name in lemma_7.terms},  # in both with certainty
+        **{name: term for name, term in lemma_6.terms.items() if name in lemma_7.terms},  # in both cases
         "expansion": SAME * lemma_6.terms["expansion"],
         "other sample": OTHER * lemma_7.terms["other sample"],
     },
     conditions=(*NOISY_SMOOTH, common.LIPSCHITZ_LOSS, Condition.assume("equal_sizes"), ONE_SAMPLE),
-    note="Lemmas 6 and 7 with the chances 1 - 1/S and 1/S, for every client.",
+    note="Lemmas 6 and 7 with the probabilities 1 - 1/S and 1/S, for every client.",
 )
 
 stability_round = fedinit_bound(
@@ -140,7 +140,7 @@ t_0_choice = fedinit_bound(
     relation="=",
     terms={"choice": T_0[t_0]},
     conditions=(common.BOTH_SMOOTH, Condition.assume("bounded_loss"), common.LIPSCHITZ_LOSS, DECAYING_STEP),
-    note="A real number; where it exceeds the number of samples Lemma 5 does not cover it.",
+    note="A real number; if it exceeds the number of samples, Lemma 5 does not cover it.",
 )
 
 theorem_3 = fedinit_bound(
@@ -149,8 +149,8 @@ theorem_3 = fedinit_bound(
     where=T_0,
     conditions=(*OF_THEOREM_3, common.ALL_TRAIN, T_0_IN_RANGE, T_0_AT_LEAST_ONE, EXPONENT),
     statistic=common.LAST_SERVER,
-    note=f"Derived. Against eq. (14) the first two terms are 2 - 1/S times the printed first term and the drift term "
-    f"keeps Lemma 5's factor L_G. {REPAIRED_EXPONENT}; {REPAIRED_BASE}",
+    note=f"Derived. Compared with eq. (14), the first two terms are 2 - 1/S times the printed first one, and the drift "
+    f"term keeps Lemma 5's factor L_G. {REPAIRED_EXPONENT}; {REPAIRED_BASE}",
 )
 
 SHARE = 1 / (1 + c * L)

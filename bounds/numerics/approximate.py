@@ -1,8 +1,8 @@
-"""Floats with a bound on their relative error: which of the numbers that plain floating point gives can be trusted?
+"""Floats with bounds on their relative errors, which show where the results of plain floating point can be trusted.
 
-``Approximate.value`` holds exactly what ``Floats`` computes; ``error`` bounds, to first order, by how much it may
-differ from the formula's own value, relatively: one number for a whole array where nothing cancels in it, infinite
-where nothing is known (a number over- or underflowed on the way, a comparison is too near to call).
+``Approximate.value`` is exactly what ``Floats`` computes. ``error`` bounds, to first order, its relative difference
+from the exact value of the formula: one number for the whole array if nothing cancels in it, infinite where nothing is
+known because a number over- or underflowed or a comparison is too close to decide.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import sympy as sp
 from .floats import COMPARISONS, Floats
 
 ROUNDING = 1.25 * 2.0**-53
-"""An upper bound on the relative error of one operation; an exponential, logarithm or power counts as two to four."""
+"""An upper bound on the relative error of one operation. An exponential, logarithm or power counts as two to four."""
 WHOLE = 2.0**53
 TINY, HUGE = float(np.finfo(float).tiny), float(np.finfo(float).max)
 
 
 class Approximate:
-    """An array and a bound on the relative error of its entries, an array or one number for all."""
+    """An array with a bound on the relative error of its entries: an array, or one number for all."""
 
     __slots__ = ("_ends", "error", "value")
 
@@ -31,7 +31,7 @@ class Approximate:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The smallest and the largest entry; NaN if one of them is."""
+        """The smallest and the largest entry; NaN if there is a NaN."""
         if self._ends is None:
             value = np.asarray(self.value)
             self._ends = float(np.minimum.reduce(value, axis=None)), float(np.maximum.reduce(value, axis=None))
@@ -49,14 +49,14 @@ class Approximate:
         return self.error if isinstance(self.error, float) else float(np.max(self.error))
 
     def of_one_sign_with(self, other: Approximate, minus: bool = False) -> bool:
-        """Whether no entry of either (of this and of the other's negatives) has another sign than the rest."""
+        """Whether all entries of both arrays have one sign; with ``minus``, the other array is negated first."""
         (low, high), (least, most) = self.ends, other.ends
         least, most = (-most, -least) if minus else (least, most)
         return (low >= 0 and least >= 0) or (high <= 0 and most <= 0)
 
 
 class Truth(NamedTuple):
-    """Where something holds, and where that is open."""
+    """Where a relation holds, and where this is undecided (``open``)."""
 
     holds: Any
     open: Any = False
@@ -67,7 +67,7 @@ def _larger(a: Any, b: Any) -> Any:
 
 
 class Approximations:
-    """Operations on ``Approximate`` numbers; comparisons that are too near to call are left open."""
+    """Operations on ``Approximate`` numbers. Comparisons that are too close to decide are marked as open."""
 
     def __init__(self, width: int = 1) -> None:
         self.width, self.floats = width, Floats(width)
@@ -81,23 +81,26 @@ class Approximations:
     # ---- arithmetic ----
 
     def _of(self, value: Any, error: Any, *operands: Approximate, undefined: Any = False) -> Approximate:
-        """The result of an operation; nothing is known where it left the range of floats, or has no value though its
-        operands are ordinary, unless it is surely ``undefined``."""
-        found = Approximate(value, error)
-        low, high = found.ends
+        """Return the result of an operation with its error.
+
+        The error is infinite where the value is infinite, NaN or subnormal although the operands are finite and not
+        zero, unless the operation is certainly ``undefined`` there.
+        """
+        result = Approximate(value, error)
+        low, high = result.ends
         if not (TINY <= low <= high <= HUGE or -HUGE <= low <= high <= -TINY):
             strange = ~((np.abs(value) >= TINY) & np.isfinite(value)) & ~np.asarray(undefined)
             for operand in operands:
                 strange &= np.isfinite(operand.value) & (operand.value != 0)
             if np.any(strange):
-                found.error = np.where(strange, np.inf, error)
-        return found
+                result.error = np.where(strange, np.inf, error)
+        return result
 
-    def _whole(self, found: Approximate, *operands: Approximate) -> Approximate:
-        """Numbers without error are whole, and so are their sums and products, as far as floats hold whole numbers."""
-        if not any(operand.worst for operand in operands) and found.size <= WHOLE:
-            found.error = 0.0
-        return found
+    def _whole(self, result: Approximate, *operands: Approximate) -> Approximate:
+        """Set the error to zero if the operands have none: these are integers, and the result is an exact integer."""
+        if not any(operand.worst for operand in operands) and result.size <= WHOLE:
+            result.error = 0.0
+        return result
 
     def add(self, a: Approximate, b: Approximate) -> Approximate:
         return self._sum(a, b, a.value + b.value, a.of_one_sign_with(b))
@@ -111,11 +114,11 @@ class Approximations:
         else:
             lost = np.abs(a.value) * a.error + np.abs(b.value) * b.error
             error = np.where(lost == 0, 0.0, lost / np.abs(value))
-        found = Approximate(value, error + ROUNDING)
-        if not found.size <= HUGE:
+        result = Approximate(value, error + ROUNDING)
+        if not result.size <= HUGE:
             strange = ~np.isfinite(value) & np.isfinite(a.value) & np.isfinite(b.value)
-            found.error = np.where(strange, np.inf, found.error)
-        return self._whole(found, a, b)
+            result.error = np.where(strange, np.inf, result.error)
+        return self._whole(result, a, b)
 
     def multiply(self, a: Approximate, b: Approximate) -> Approximate:
         return self._whole(self._of(a.value * b.value, a.error + b.error + ROUNDING, a, b), a, b)
@@ -193,7 +196,7 @@ class Approximations:
         return Approximate(value, np.where(near | ~np.isfinite(x.error), np.inf, 0.0))
 
     def compare(self, a: Approximate, b: Approximate, relation: str, given: bool) -> Truth:
-        """No comparison with a pole or an undefined number is met."""
+        """Compare two sides; no relation holds if a side is infinite or NaN."""
         holds = COMPARISONS[relation](a.value, b.value)
         if not (min(a.ends[0], b.ends[0]) >= -HUGE and max(a.ends[1], b.ends[1]) <= HUGE):
             holds = holds & np.isfinite(a.value) & np.isfinite(b.value)
@@ -214,7 +217,7 @@ class Approximations:
         return Truth(np.logical_or(a.holds, b.holds), np.logical_or(a.open, b.open))
 
     def pieces(self, *parts: Any) -> Approximate:
-        """What the first condition that holds gives, open where one of them is."""
+        """Return the value of the first condition that holds; the error is infinite where a condition is open."""
         conditions, values = parts[: len(parts) // 2], parts[len(parts) // 2 :]
         chosen = [condition.holds for condition in conditions]
         value = self.floats.pieces(*chosen, *(v.value for v in values))

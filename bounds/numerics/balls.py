@@ -1,16 +1,15 @@
-"""Formulas in Arb's ball arithmetic (python-flint), at a point or over whole boxes: as many digits as it takes, and
-numbers of any size.
+"""Evaluate formulas in Arb's ball arithmetic (python-flint), at a point or over boxes, with any number of digits.
 
-A ``Jet`` holds the ends of an interval in which all values lie and of one in which all slopes lie, in the quantity that
-moves (``None`` where that does not occur). At a point both ends are one ball, and with more bits it is as sharp as one
-likes, also next to a removable singularity.
+A ``Jet`` holds the ends of an interval that contains all values, and of one that contains all slopes with respect to
+the quantity that varies (``None`` if the expression does not depend on it). At a point both ends are one ball, which
+shrinks as the precision grows, also next to a removable singularity.
 
-Three questions are answered. *Values* at a point: given numbers are the floats that they are, and the precision grows
-until the result is known to the last digit of a float. *Jumps* at a point (comparisons, ceilings): a given number that
-is not a count stands for all numbers that round to it, since 0.1 is not exactly a float and a step size of 1/(4 L)
-seldom is. A condition ``<=`` then holds unless it fails for all of these numbers, ``<`` only if it holds for all of
-them, and a ceiling is the smallest that any of them has. So 0.1 * 3 <= 0.3 holds and 0.1 * 3 < 0.3 does not. *Boxes* of
-one or more quantities: a comparison is a pair, whether it surely holds and whether it surely fails.
+There are three uses. *Values* at a point: arguments are exactly the given floats, and the precision grows until the
+result is known to the last digit of a float. *Jumps* at a point (comparisons, ceilings): an argument that is no count
+stands for all numbers that round to it, since 0.1 is not exactly a float, nor is a step size of 1/(4 L) usually. A
+condition ``<=`` then holds unless it fails for all of these numbers, ``<`` only if it holds for all of them, and a
+ceiling is the smallest one for any of them. So 0.1 * 3 <= 0.3 holds and 0.1 * 3 < 0.3 does not. *Boxes* of one or more
+quantities: the result of a comparison is a pair, whether it certainly holds and whether it certainly fails.
 """
 
 from __future__ import annotations
@@ -27,40 +26,43 @@ from .floats import COMPARISONS, MARGIN
 from .tape import Step, Tape
 
 LEVELS = (64, 128, 512, 2048, 10_000)
-"""Bits for values, one after the other; what is zero up to rounding with the most is zero."""
+"""The precisions in bits tried in turn for values. A result that is zero up to rounding at the last one is zero."""
 WITH_ERRORS = (200, 2000)
-"""Bits for jumps: beyond them only the errors of the given numbers are left."""
+"""The precisions for jumps. With more bits, only the uncertainty of the arguments would be left."""
 HALF_UNIT = 2.0**-53
-"""How far a number may be from the float that it rounds to, relatively."""
+"""The largest relative distance of a number from the float that it rounds to."""
 FAR = 2**9000
-"""The exponential of a larger number is taken as infinite (or zero): nothing brings it back into range."""
+"""The exponential of a larger number counts as infinite, and of its negative as zero."""
 SMALL = 2.0**-20
-"""Below this the slope of log(1+x)/x is taken from its series."""
+"""The size below which the slope of log(1+x)/x is computed by its series."""
 ZERO, ONE = arb(0), arb(1)
 UP, DOWN, NAN = arb.pos_inf(), arb.neg_inf(), arb.nan()
 Truth = tuple[bool, bool]
+"""Whether a relation certainly holds, and whether it certainly fails."""
 
 
 # ---- ends of intervals ----
 
 Ends = tuple[Any, Any]
-"""Two balls, between which a number lies; at a point twice the same one."""
+"""The ends of an interval, as balls; at a point twice the same object."""
 ALL: Ends = (DOWN, UP)
 
 
 class Jet(NamedTuple):
+    """An interval of values and one of slopes, which is None if the expression is constant."""
+
     value: Ends
     slope: Ends | None = None
 
 
-def both(function: Callable[[Any], Any], ends: Ends) -> Ends:
-    """A function at both ends, once where they are one."""
+def at_ends(function: Callable[[Any], Any], ends: Ends) -> Ends:
+    """Apply a function to both ends, only once if they are the same object."""
     first = function(ends[0])
     return first, first if ends[0] is ends[1] else function(ends[1])
 
 
 def negative(ends: Ends) -> Ends:
-    high, low = both(lambda x: -x, ends)
+    high, low = at_ends(lambda x: -x, ends)
     return low, high
 
 
@@ -79,7 +81,7 @@ def product(p: Ends, q: Ends) -> Ends:
 
 
 def _times(x: Any, y: Any) -> Any:
-    """The product of two ends; zero times what has no end is zero."""
+    """Return the product of two ends, where zero times infinity is zero."""
     product = x * y
     return ZERO if product.is_nan() and (x.is_zero() or y.is_zero()) else product
 
@@ -90,7 +92,7 @@ def _hull(numbers: Sequence[Any]) -> Ends:
 
 def _whole_power(ends: Ends, n: int) -> Ends:
     if n % 2 or ends[0] >= 0:
-        return both(lambda x: x**n, ends)
+        return at_ends(lambda x: x**n, ends)
     low, high = _hull([x**n for x in ends])
     return (low, high) if ends[1] <= 0 else (ZERO, high)
 
@@ -100,28 +102,28 @@ def _log(x: Any) -> Any:
 
 
 def _far_exp(x: Any) -> Any:
-    """Beyond what Arb takes, ``2^n exp(r)`` with ``x = n log 2 + r``, where the precision tells ``n``."""
+    """Return the exponential also of numbers too large for Arb, as ``2^n exp(r)`` with ``x = n log 2 + r``."""
     if abs(x) > FAR:
         return UP if x > 0 else ZERO
-    found = x.exp()
-    if found.is_finite() and (abs(x) < 1 << 60 or found.rel_accuracy_bits() > 0):
-        return found
+    result = x.exp()
+    if result.is_finite() and (abs(x) < 1 << 60 or result.rel_accuracy_bits() > 0):
+        return result
     log_2 = arb.const_log2()
     n = (x / log_2).floor().unique_fmpz()
     if n is not None:
         return (x - n * log_2).exp() * arb((1, n))
-    return found if found.is_finite() and x < 0 else NAN
+    return result if result.is_finite() and x < 0 else NAN
 
 
 def _ratio_slope(x: Any) -> Any:
-    """The slope of log(1+x)/x, which is -1/2 + 2x/3 - 3x^2/4 + ... near zero."""
+    """Return the slope of log(1+x)/x, which is -1/2 + 2x/3 - 3x^2/4 + ... near zero."""
     if abs(x) < SMALL:
         return -ONE / 2 + 2 * x / 3 + arb(0, (x * x).upper())
     return (1 / (1 + x) - x.log1p() / x) / x
 
 
-def given(x: Any, errors: bool = True) -> Jet:
-    """A given number, or all that round to it."""
+def constant(x: Any, errors: bool = True) -> Jet:
+    """Return a number as a jet; with ``errors``, the interval of all numbers that round to it."""
     x = arb(x)
     x = x + arb(0, abs(x).upper() * HALF_UNIT) if errors else x
     return Jet((x, x))
@@ -131,7 +133,7 @@ def given(x: Any, errors: bool = True) -> Jet:
 
 
 def _entrywise(function: Any) -> Any:
-    """A method on single entries as one on lists of them, of which some have one entry for all."""
+    """Turn a method on single entries into one on lists of entries, where a list of one entry broadcasts."""
 
     def of_lists(self: Jets, *lists: Any) -> list[Any]:
         length = max(len(x) for x in lists if isinstance(x, list))
@@ -142,12 +144,12 @@ def _entrywise(function: Any) -> Any:
 
 
 class Jets:
-    """Operations on lists of jets, one for each entry of the axis of reductions or one for all.
+    """Operations on lists of jets, one for each of the ``width`` entries of the axis of reductions, or one for all.
 
-    ``partial``: somewhere in the box an expression may be no real number; ``empty``: one surely is none everywhere.
-    ``deciding``: comparisons and ceilings are decided as at a point; with ``errors`` given numbers stand for all that
-    round to them, and ``lost`` says whether one was not known to a factor of e. ``counts``: how often each entry of a
-    list occurs along the axis (once, if it is empty).
+    ``partial``: an expression may be undefined somewhere in the box; ``empty``: one is certainly undefined everywhere.
+    ``deciding``: comparisons and ceilings are decided, as at a point; with ``errors``, arguments stand for all numbers
+    that round to them, and ``lost`` is whether one became too uncertain to exponentiate. ``counts``: how often each
+    entry of a list occurs along the axis (once, if empty).
     """
 
     def __init__(self, width: int, *, deciding: bool = False, errors: bool = False, counts: Sequence[int] = ()) -> None:
@@ -155,26 +157,27 @@ class Jets:
         self.partial = self.empty = self.lost = False
 
     def need(self, possible: bool, certain: bool) -> None:
+        """Record whether an operation is defined somewhere in the box, and whether it is everywhere."""
         self.partial |= not certain
         self.empty |= not possible
 
     def number(self, value: sp.Expr, near: float) -> list[Jet]:
         if value.is_Float:
-            return [given(near, self.errors)]
+            return [constant(near, self.errors)]
         if value.is_Rational:
-            return [given(fmpq(int(value.p), int(value.q)), errors=False)]
-        return [given(arb.pi() if value == sp.pi else arb(1).exp(), errors=False)]
+            return [constant(fmpq(int(value.p), int(value.q)), errors=False)]
+        return [constant(arb.pi() if value == sp.pi else arb(1).exp(), errors=False)]
 
     def truth(self, value: bool) -> list[Truth]:
         return [(value, not value)]
 
     @staticmethod
     def _chained(a: Jet, value: Ends, steep: Callable[[], Ends]) -> Jet:
-        """What a function makes of a jet: its values, and its own slopes times those of its argument."""
+        """Return the jet of a function of ``a`` with these values; ``steep`` gives the function's slopes."""
         return Jet(value) if a.slope is None else Jet(value, product(a.slope, steep()))
 
-    def _kept(self, ends: Ends, open_: bool) -> Ends:
-        """The part of an interval that is not negative (positive, if ``open_``); none of a negative one."""
+    def _nonnegative_part(self, ends: Ends, open_: bool) -> Ends:
+        """Return the part of an interval that is nonnegative (positive if ``open_``), or NaN if there is none."""
         low, high = ends
         self.need(not high < 0, bool(low > 0 if open_ else low >= 0))
         return (NAN, NAN) if high < 0 else (low if low >= 0 else ZERO, high if high >= 0 else high.upper())
@@ -194,7 +197,7 @@ class Jets:
     def _multiply(self, a: Jet, b: Jet) -> Jet:
         value = product(a.value, b.value)
         if value[0].is_zero() and a.value[0] is a.value[1] and b.value[0] is b.value[1]:
-            value = (a.value[0] * b.value[0],) * 2  # at a point zero times infinity is no number
+            value = (a.value[0] * b.value[0],) * 2  # at a point, zero times infinity is undefined
         left = None if a.slope is None else product(a.slope, b.value)
         right = None if b.slope is None else product(a.value, b.slope)
         return Jet(value, right if left is None else left if right is None else plus(left, right))
@@ -211,7 +214,7 @@ class Jets:
         self.need(True, bool(low > 0 or high < 0))
         value = ALL
         if low > 0 or high < 0 or low is high:
-            value = both(lambda x: 1 / x, (high, low))
+            value = at_ends(lambda x: 1 / x, (high, low))
         elif low >= 0 and not high.is_zero():
             value = 1 / high if high > 0 else ZERO, UP
         elif high <= 0 and not low.is_zero():
@@ -219,50 +222,54 @@ class Jets:
         return self._chained(a, value, lambda: negative(product(value, value) if low >= 0 or high <= 0 else (ZERO, UP)))
 
     def _whole_power(self, a: Jet, n: int) -> Jet:
-        return self._chained(a, _whole_power(a.value, n), lambda: both(lambda x: n * x, _whole_power(a.value, n - 1)))
+        return self._chained(
+            a, _whole_power(a.value, n), lambda: at_ends(lambda x: n * x, _whole_power(a.value, n - 1))
+        )
 
     def _square_root(self, a: Jet) -> Jet:
-        low, high = self._kept(a.value, open_=False)
-        least, most = value = both(lambda x: x.sqrt(), (low, high))
+        low, high = self._nonnegative_part(a.value, open_=False)
+        least, most = value = at_ends(lambda x: x.sqrt(), (low, high))
         return self._chained(a, value, lambda: (1 / (2 * most) if high > 0 else UP, 1 / (2 * least) if low > 0 else UP))
 
     def _power(self, a: Jet, n: Jet) -> Jet:
         if a.value[1] < 0 and n.value[0] is n.value[1] and n.value[0].is_integer():
             return self._raised_negative(a, n)
-        base = self._kept(a.value, open_=not n.value[0] >= 0)
+        base = self._nonnegative_part(a.value, open_=not n.value[0] >= 0)
         value = self._corners(base, n.value)
-        result = self._chained(a, value, lambda: product(n.value, self._corners(base, both(lambda x: x - 1, n.value))))
+        result = self._chained(
+            a, value, lambda: product(n.value, self._corners(base, at_ends(lambda x: x - 1, n.value)))
+        )
         if n.slope is None:
             return result
-        growing = product(n.slope, product(value, both(_log, base)))
+        growing = product(n.slope, product(value, at_ends(_log, base)))
         return Jet(value, growing if result.slope is None else plus(result.slope, growing))
 
     def _raised_negative(self, a: Jet, n: Jet) -> Jet:
-        """A negative number to the power of a count: of one that moves the slope is not known."""
+        """Return a negative base to an integer power. If the exponent varies, the slope is unknown."""
         exponent = int(n.value[0].unique_fmpz())
         result = self._whole_power(a, exponent) if exponent >= 0 else self._inverse(self._whole_power(a, -exponent))
         return result if n.slope is None else Jet(result.value, ALL)
 
     def _corners(self, base: Ends, exponent: Ends) -> Ends:
-        """``base ^ exponent`` of a base that is not negative."""
+        """Return the interval of ``base ^ exponent`` for a nonnegative base."""
         if exponent[0] is exponent[1] and exponent[0].is_zero():
             return ONE, ONE
-        return self._exp(product(exponent, both(_log, base)))
+        return self._exp(product(exponent, at_ends(_log, base)))
 
     def _exp(self, ends: Ends) -> Ends:
         low, high = ends
         self.lost |= self.errors and bool(high - low > 2 or low.rad() > 1)
         if low is high:
-            return both(_far_exp, ends)
+            return at_ends(_far_exp, ends)
         low, high = _far_exp(low), _far_exp(high)
         return low if low > 0 else ZERO, UP if high.is_nan() else high
 
     def _growth(self, x: Jet, n: Jet) -> Jet:
-        """``(1+x)^n``."""
+        """Return ``(1+x)^n``."""
         low, high = x.value
         if not low > -1:
             return self._power(self._add(x, Jet((ONE, ONE))), n)
-        log = self._chained(x, both(lambda y: y.log1p(), x.value), lambda: (1 / (1 + high), 1 / (1 + low)))
+        log = self._chained(x, at_ends(lambda y: y.log1p(), x.value), lambda: (1 / (1 + high), 1 / (1 + low)))
         return self._exponential(self._multiply(n, log))
 
     def _exponential(self, a: Jet) -> Jet:
@@ -270,17 +277,17 @@ class Jets:
         return self._chained(a, value, lambda: value)
 
     def _logarithm(self, a: Jet) -> Jet:
-        low, high = self._kept(a.value, open_=True)
+        low, high = self._nonnegative_part(a.value, open_=True)
         steep = (1 / high if high > 0 else ZERO, 1 / low if low > 0 else UP)
-        return self._chained(a, both(_log, (low, high)), lambda: steep)
+        return self._chained(a, at_ends(_log, (low, high)), lambda: steep)
 
     def _log_ratio(self, a: Jet) -> Jet:
-        """It falls all the way, and its slope, which is negative, rises."""
+        """Return log(1+x)/x, which is decreasing and convex."""
         low, high = a.value
         self.need(bool(high > -1), bool(low > -1))
         if not low > -1:
             return Jet(ALL, ALL)
-        value = both(lambda x: ONE if x.is_zero() else x.log1p() / x, (high, low))
+        value = at_ends(lambda x: ONE if x.is_zero() else x.log1p() / x, (high, low))
         return self._chained(a, value, lambda: (_ratio_slope(low), _ratio_slope(high)))
 
     # ---- kinks and jumps ----
@@ -306,9 +313,9 @@ class Jets:
 
     def total(self, x: list[Jet]) -> list[Jet]:
         if len(x) == 1:
-            return [self._multiply(x[0], given(self.width, errors=False))] if self.width > 1 else x
+            return [self._multiply(x[0], constant(self.width, errors=False))] if self.width > 1 else x
         if self.counts:
-            x = [self._multiply(jet, given(n, errors=False)) for jet, n in zip(x, self.counts, strict=True)]
+            x = [self._multiply(jet, constant(n, errors=False)) for jet, n in zip(x, self.counts, strict=True)]
         return [reduce(self._add, x)]
 
     def largest(self, x: list[Jet]) -> list[Jet]:
@@ -328,10 +335,10 @@ class Jets:
     def _compare(self, a: Jet, b: Jet, relation: str, as_given: bool) -> Truth:
         if not self.deciding:
             return _compared(a.value, b.value, relation, 0.0 if as_given else MARGIN)
-        if as_given:  # the floats that they are
+        if as_given:  # compare the floats exactly
             holds = COMPARISONS[relation](float(a.value[0].mid()), float(b.value[0].mid()))
         else:  # computed sides stand for all numbers that round to them
-            p, q = ([x if x.is_exact() else given(x, self.errors).value[0] for x in side.value] for side in (a, b))
+            p, q = ([x if x.is_exact() else constant(x, self.errors).value[0] for x in side.value] for side in (a, b))
             sure, never = _compared(p, q, relation, 0.0)
             finite = all(x.is_finite() for x in (*p, *q))
             holds = finite and (sure if relation in ("<", ">", "!=") else not never)
@@ -347,7 +354,7 @@ class Jets:
         return a[0] or b[0], a[1] and b[1]
 
     def _pieces(self, *parts: Any) -> Jet:
-        """All that the first condition which may hold allows, and those after it while none surely does."""
+        """Return the hull of all values whose condition may be the first to hold."""
         able, sure = [], False
         for (sure, never), value in zip(parts[: len(parts) // 2], parts[len(parts) // 2 :], strict=True):
             if not never:
@@ -356,8 +363,8 @@ class Jets:
                 break
         self.need(bool(able), bool(able) and sure)
         if len(able) == 1 and sure:
-            found: Jet = able[0]
-            return found
+            only: Jet = able[0]
+            return only
         if not able:
             return Jet(ALL, ALL)
         return Jet((_hull([v.value[0] for v in able])[0], _hull([v.value[1] for v in able])[1]), ALL)
@@ -375,7 +382,7 @@ def _compared(a: Sequence[Any], b: Sequence[Any], relation: str, margin: float) 
         a, b, relation = b, a, {">=": "<=", ">": "<"}[relation]
     if relation == "<=":
         return bool(a[1] <= b[0]), bool(a[0] > b[1])
-    if relation == "<":  # by more than rounding, as a call decides it
+    if relation == "<":  # by more than rounding, as in a call
         return bool(a[1] < b[0] - margin * abs(b[0])), bool(a[0] >= b[1] - margin * abs(b[1]))
     room = margin * abs(b[1])
     same, apart = a[0] == a[1] == b[0] == b[1], bool(a[1] + room < b[0] or a[0] > b[1] + room)
@@ -386,9 +393,9 @@ def _compared(a: Sequence[Any], b: Sequence[Any], relation: str, margin: float) 
 
 
 class Enclosure:
-    """A tape with numbers put in for all quantities but the free ones.
+    """A tape as a function of its free quantities, with numbers for all others.
 
-    ``given`` has a list of floats by quantity, over an axis of ``width`` entries or one for all.
+    ``given`` holds these numbers by quantity: a list of floats over an axis of ``width`` entries, or of one for all.
     """
 
     def __init__(self, tape: Tape, given: Mapping[str, Sequence[float]], width: int) -> None:
@@ -397,36 +404,39 @@ class Enclosure:
         self.folded: dict[int, tuple[list[Any], list[Step], bool, bool]] = {}
 
     def _fold(self) -> tuple[list[Any], list[Step], bool, bool]:
-        """What no free quantity changes, worked out once, and the steps that are left."""
-        held: list[Any] = [None] * self.tape.size
-        jets, left, open_ = Jets(self.width), [], set(self.free)
+        """Compute the slots that do not depend on free quantities, and return them with the remaining steps."""
+        slots: list[Any] = [None] * self.tape.size
+        jets, left, varying = Jets(self.width), [], set(self.free)
         for slot, q in self.tape.leaves.items():
-            if slot not in open_:
-                held[slot] = [given(x, errors=False) for x in self.given[q.name]]
+            if slot not in varying:
+                slots[slot] = [constant(x, errors=False) for x in self.given[q.name]]
         for step in self.tape.steps:
-            if open_.isdisjoint(step.arguments):
-                held[step.slot] = getattr(jets, step.operation)(*[held[i] for i in step.arguments], *step.extra)
+            if varying.isdisjoint(step.arguments):
+                slots[step.slot] = getattr(jets, step.operation)(*[slots[i] for i in step.arguments], *step.extra)
             else:
-                open_.add(step.slot)
+                varying.add(step.slot)
                 left.append(step)
-        return held, left, jets.partial, jets.empty
+        return slots, left, jets.partial, jets.empty
 
     def run(self, boxes: Mapping[str, list[Jet]], bits: int) -> tuple[list[Any], Jets]:
-        """The outputs where the free quantities are in ``boxes``; and whether they are real numbers there."""
+        """Return the outputs for free quantities in ``boxes``, and the ``Jets``, which know where they are defined."""
         with ctx.workprec(bits):
             if bits not in self.folded:
                 self.folded[bits] = self._fold()
-            known, left, partial, empty = self.folded[bits]
-            held, jets = known.copy(), Jets(self.width)
+            constants, left, partial, empty = self.folded[bits]
+            slots, jets = constants.copy(), Jets(self.width)
             jets.partial, jets.empty = partial, empty
             for slot, name in self.free.items():
-                held[slot] = boxes[name]
+                slots[slot] = boxes[name]
             for slot, operation, arguments, extra in left:
-                held[slot] = getattr(jets, operation)(*[held[i] for i in arguments], *extra)
-            return [held[slot] for slot in self.tape.outputs], jets
+                slots[slot] = getattr(jets, operation)(*[slots[i] for i in arguments], *extra)
+            return [slots[slot] for slot in self.tape.outputs], jets
 
-    def judged(self, boxes: Mapping[str, list[Jet]], bits: int) -> tuple[list[Jet], bool, bool]:
-        """The first output, whether the others, conditions, surely hold all over the boxes, and surely nowhere."""
+    def enclose(self, boxes: Mapping[str, list[Jet]], bits: int) -> tuple[list[Jet], bool, bool]:
+        """Return the first output, whether all others (conditions) certainly hold in the boxes, and whether one fails.
+
+        The last is True only if the conditions certainly fail everywhere in the boxes.
+        """
         (values, *truths), jets = self.run(boxes, bits)
         met = [truth for members in truths for truth in members]
         inside = not jets.partial and all(sure for sure, _ in met)
@@ -434,8 +444,10 @@ class Enclosure:
 
 
 class Point:
-    """A tape at one point: lists of floats by quantity, or of ``exact`` rational numbers that stand for no others, over
-    an axis of ``width`` entries. Entries in which all quantities are equal (of clients of one kind) are computed once.
+    """A tape at one point.
+
+    ``values`` holds a list of floats by quantity, over an axis of ``width`` entries or one for all; with ``exact``, of
+    rational numbers that do not stand for any others. Identical entries, such as identical clients, are computed once.
     """
 
     def __init__(self, tape: Tape, values: Mapping[str, Sequence[Any]], width: int, exact: bool = False) -> None:
@@ -447,68 +459,68 @@ class Point:
         self.given = {**values, **dict(zip(along, map(list, zip(*kinds, strict=True)), strict=True))}
 
     def jumps(self) -> list[Any]:
-        """What every slot holds, where given numbers stand for all that round to them.
+        """Return all slots with jumps decided, where arguments stand for all numbers that round to them.
 
-        Where that leaves nothing of a number (a count to the power of 1e50, say), they are the floats that they are.
+        If a number becomes too uncertain (as a count to the power of 1e50), arguments are exact floats instead.
         """
         if not self.exact:
             for bits in WITH_ERRORS:
                 jets = Jets(self.width, deciding=True, errors=True, counts=self.counts)
-                held = self._run(bits, jets)
+                slots = self._run(bits, jets)
                 if jets.lost:
                     break
             else:
-                return held
+                return slots
         return self._run(LEVELS[-1], Jets(self.width, deciding=True, counts=self.counts))
 
     def holds(self) -> list[bool]:
-        """Whether the first output, a relation, holds at each kind of entries."""
+        """Whether the first output, a relation, holds, for each distinct entry of the axis."""
         return [holds for holds, _ in self.jumps()[self.tape.outputs[0]]]
 
     def balls(self, accuracy: int = 60) -> list[list[Any]]:
-        """Every output to a number of bits, those of a float and some, or as the largest precision tells."""
+        """Return every output to ``accuracy`` bits (a float has 53), or as well as the largest precision allows."""
         decided = self.jumps() if self.tape.jumps else None
         for bits in LEVELS:
-            held = self._run(bits, Jets(self.width, counts=self.counts), decided)
-            found = [[_one(jet) for jet in held[slot]] for slot in self.tape.outputs]
-            if all(_known(x, accuracy) for members in found for x in members):
+            slots = self._run(bits, Jets(self.width, counts=self.counts), decided)
+            outputs = [[_single_ball(jet) for jet in slots[slot]] for slot in self.tape.outputs]
+            if all(_accurate(x, accuracy) for members in outputs for x in members):
                 break
-        return [self._of_entries(members) for members in found]
+        return [self._for_all_entries(members) for members in outputs]
 
-    def _of_entries(self, members: list[Any]) -> list[Any]:
-        """One for every entry along the axis, or one for all."""
+    def _for_all_entries(self, members: list[Any]) -> list[Any]:
+        """Return one result for every entry along the axis, or one for all."""
         return [members[kind] for kind in self.kind_of] if self.counts and len(members) > 1 else members
 
     def values(self) -> list[list[float]]:
-        """For every output the nearest floats; NaN is not a real number, and nothing but zero becomes zero."""
+        """Return the nearest floats of every output: NaN if undefined, and zero only if the result is zero."""
         return [[as_float(x) for x in members] for members in self.balls()]
 
     def _run(self, bits: int, jets: Jets, decided: Sequence[Any] | None = None) -> list[Any]:
         with ctx.workprec(bits):
             leaves = {
-                q.name: [given(x, jets.errors and not q.card.domain.whole) for x in self.given[q.name]]
+                q.name: [constant(x, jets.errors and not q.card.domain.whole) for x in self.given[q.name]]
                 for q in self.tape.leaves.values()
             }
             return self.tape.run(jets, leaves, decided)
 
 
-def _one(jet: Jet) -> Any:
-    """The ball of a jet at a point."""
+def _single_ball(jet: Jet) -> Any:
+    """Return the value of a jet at a point as one ball."""
     low, high = jet.value
     return low if low is high or low.is_nan() else NAN if high.is_nan() else low.union(high)
 
 
-def _known(x: Any, accuracy: int = 60) -> bool:
+def _accurate(x: Any, accuracy: int = 60) -> bool:
     return bool(x.rel_accuracy_bits() >= accuracy or x.is_zero() or x.is_exact())
 
 
 def as_float(x: Any) -> float:
-    """The nearest float of a ball."""
+    """Return the nearest float to a ball."""
     if x.is_nan():
         return float("nan")
     if not x.is_finite():
         return float("inf") if x > 0 else float("-inf") if x < 0 else float("nan")
-    if not _known(x) and x.contains(0):
+    if not _accurate(x) and x.contains(0):
         return 0.0
     near = float(x.mid())
     return near or (0.0 if x.is_zero() else 5e-324 if x > 0 else -5e-324)

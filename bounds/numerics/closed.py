@@ -1,4 +1,4 @@
-"""Closed forms: a bound as a sum of powers of one quantity, and the minimum that such a sum has as a formula."""
+"""Closed forms: write a bound as a sum of powers of one quantity, and minimise the sum as a formula."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from ..statement import Condition, spell, Statement
 
 PASS_VALUES = "pass values for the others to get a certified number"
 Powers = dict[sp.Expr, sp.Expr]
-"""Exponent -> coefficient, free of the quantity."""
+"""The coefficients of a sum of powers by exponent. They do not depend on the quantity."""
 
 HIGHEST = 8
-"""The largest whole power of a sum that is multiplied out."""
+"""The largest integer power of a sum that is multiplied out."""
 
 
 @dataclass(frozen=True)
 class Optimum:
-    """The minimiser of ``bound`` over all positive values of ``over``, as a formula of the other quantities.
+    """The minimiser ``at`` of ``bound`` over all positive values of ``over``, and the minimum ``value``, as formulas.
 
-    It is the unique minimum wherever the relations in ``requires`` hold: with two positive coefficients the bound is
-    convex in the logarithm of ``over``. The domain of ``over`` (such as whole numbers) and the bound's conditions on it
-    are not checked; pass values to ``minimize`` for that.
+    It is the unique minimum where the relations in ``requires`` hold: with two positive coefficients the bound is
+    convex in the logarithm of ``over``. The domain of ``over`` (such as integers) and the bound's conditions on it are
+    not considered; ``minimize`` with values does so.
     """
 
     bound: Statement
@@ -47,9 +47,9 @@ class Optimum:
         conditions_extra: tuple[Condition, ...] = (),
         **overrides: Any,
     ) -> Any:
-        """The minimiser as a statement of its own, ``over = at``, with the conditions that do not contain ``over``.
+        """Return the statement ``over = at``, with the conditions of the bound that do not contain ``over``.
 
-        ``overrides`` are further fields of the new bound (such as ``about``, ``letters`` or ``off_by``).
+        ``overrides`` are further fields of the new bound, such as ``about``, ``letters`` or ``off_by``.
         """
         fields: dict[str, Any] = {
             "relation": "=",
@@ -58,13 +58,13 @@ class Optimum:
             "letters": self.bound.letters,
             **overrides,
         }
-        needed = tuple(Condition(f"{r.lhs} > 0, so that the bound has a minimum", r) for r in self.requires)
+        required = tuple(Condition(f"{r.lhs} > 0, so that the bound has a minimum", r) for r in self.requires)
         result = type(self.bound)(
             name=name,
             target=self.over,
             source=source,
             note=note,
-            conditions=(*self._inherited(), *needed, *conditions_extra),
+            conditions=(*self._inherited(), *required, *conditions_extra),
             **fields,
         )
         used = {q.name for q in result._all}
@@ -83,7 +83,7 @@ class Optimum:
 
 
 def closed_form(bound: Statement, over: Quantity) -> Optimum:
-    """The minimiser of ``A over^a + B over^b + C`` with ``a < 0 < b``; a bound of another shape is refused."""
+    """Return the minimiser of ``A over^a + B over^b + C`` with ``a < 0 < b``; raise ``NoMinimumError`` for others."""
     powers = bound_powers(bound, over)
     constant = powers.pop(sp.S.Zero, sp.S.Zero)
     falling = {e: c for e, c in powers.items() if e < 0}
@@ -93,13 +93,13 @@ def closed_form(bound: Statement, over: Quantity) -> Optimum:
     constant, low, high = (sp.factor_terms(c) if c.is_Add else c for c in (constant, falling[a], rising[b]))
     requires = tuple(r for r in (_positive(bound, over, c) for c in (low, high)) if r is not sp.true)
     at = (-a * low / (b * high)) ** (1 / (b - a))
-    # Where the derivative vanishes, low at^a is -b/a times high at^b.
+    # At the minimum the derivative is zero: low at^a = -b/a high at^b.
     value = constant + high * (1 - b / a) * at**b
     return Optimum(bound, over, at, value, requires)
 
 
 def bound_powers(bound: Statement, over: Quantity) -> Powers:
-    """The whole bound as a sum of powers of ``over`` (numbers that were fixed put in), equal exponents joined."""
+    """Return the bound as a sum of powers of ``over``, with fixed numbers substituted and equal exponents merged."""
     if not over.is_nonnegative:
         raise NoMinimumError(f"{bound.name}: no closed form, since {over.name} may be negative; {PASS_VALUES}")
     fixed = {q: sp.nsimplify(bound.given[q.name]) for q in bound._all if np.ndim(bound.given.get(q.name, [])) == 0}
@@ -121,10 +121,10 @@ def _check_shape(bound: Statement, over: Quantity, falling: Powers, rising: Powe
     if len(falling) == len(rising) == 1:
         return
     if falling and rising:
-        found = ", ".join(str(e) for e in sorted((*falling, *rising)))
+        exponents = ", ".join(str(e) for e in sorted((*falling, *rising)))
         raise NoMinimumError(
             f"{bound.name}: a closed form needs one falling and one rising power of {over.name}, "
-            f"got the powers {found}; {PASS_VALUES}"
+            f"got the powers {exponents}; {PASS_VALUES}"
         )
     raise NoMinimumError(
         f"{bound.name} has only {'falling' if falling else 'rising'} powers of {over.name}: its minimum, "
@@ -133,7 +133,7 @@ def _check_shape(bound: Statement, over: Quantity, falling: Powers, rising: Powe
 
 
 def _positive(bound: Statement, over: Quantity, coefficient: sp.Expr) -> sp.Basic:
-    """What must hold for ``coefficient > 0``: only the factors whose sign is not known from the domains."""
+    """Return the relation that makes ``coefficient`` positive, of the factors whose sign the domains do not tell."""
     open_factors = [f for f in sp.Mul.make_args(coefficient) if not f.is_positive]
     rest = sp.Mul(*open_factors)
     if rest.is_nonpositive:
@@ -145,9 +145,9 @@ def _positive(bound: Statement, over: Quantity, coefficient: sp.Expr) -> sp.Basi
 
 
 def expand_powers(expression: sp.Expr, x: sp.Symbol) -> Powers | None:
-    """``expression`` as a sum of powers of ``x`` with coefficients free of it, or None if it is not one.
+    """Return ``expression`` as a sum of powers of the positive symbol ``x``, or None if it is not one.
 
-    Coefficients are left as they are written: only what ``x``, which is positive, touches is multiplied out.
+    Only factors that contain ``x`` are multiplied out; coefficients stay as they are written.
     """
     if x not in expression.free_symbols:
         return {sp.S.Zero: expression}
@@ -187,6 +187,7 @@ def _power(expression: sp.Expr, x: sp.Symbol) -> Powers | None:
 
 
 def add_powers(left: Powers, right: Powers) -> Powers:
+    """Return the sum of two sums of powers."""
     return {e: left.get(e, sp.S.Zero) + right.get(e, sp.S.Zero) for e in (*left, *(k for k in right if k not in left))}
 
 

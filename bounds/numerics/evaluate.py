@@ -1,8 +1,8 @@
-"""Evaluation: arguments are checked once, formulas run on NumPy arrays (or torch tensors) in cache-sized blocks, and
-points where floating point may be wrong are computed again (``recheck``).
+"""Evaluate bounds: check the arguments, then run the formulas on NumPy arrays or torch tensors.
 
-The axis a quantity varies over is the last array axis. While a formula runs every array carries it (length one for
-shared quantities), reductions keep it, and it is dropped at the end: sweeps and client lists just broadcast.
+Formulas run in cache-sized blocks, and points where floating point may be wrong are computed again (``recheck``). The
+axis that a quantity varies over (clients, classes) is the last array axis. During evaluation every array has it, with
+length one for shared quantities, and reductions keep it; it is dropped at the end. Everything else broadcasts.
 """
 
 from __future__ import annotations
@@ -25,30 +25,29 @@ from ..errors import BoundsError, DomainError, unknown
 from ..quantities import CLIENTS, Quantity
 from ..statement import Condition, Statement
 from ..vocabulary import client_weight, clients
-from . import alike
+from . import equal_clients
 from .balls import Point
 from .floats import Floats
-from .recheck import Arrays, Checked, Formulas
+from .recheck import Arrays, CheckedResult, Formulas
 from .tape import Tape
 
 MOST_NUMBERS = 2**30
-"""Numbers in one answer: 8 GiB."""
+"""The largest number of values in one result, which takes 8 GiB."""
 
 
 def evaluator_of(bound: Statement) -> Evaluator:
-    """The evaluator of a bound, made at the first question."""
-    held = bound.__dict__
-    if "evaluator" not in held:
-        held["evaluator"] = Evaluator(bound)
-    found: Evaluator = held["evaluator"]
-    return found
+    """Return the evaluator of a bound, which is created on first use and stored with the bound."""
+    attributes = bound.__dict__
+    if "evaluator" not in attributes:
+        attributes["evaluator"] = Evaluator(bound)
+    evaluator: Evaluator = attributes["evaluator"]
+    return evaluator
 
 
-class Given:
-    """Checked values for a bound: arrays by name and their common shape, with the axis last where the bound has one.
+class Inputs:
+    """Arguments of a bound: arrays by name and their common shape, with the axis of clients or classes last, if any.
 
-    Where all clients are identical, ``bound`` is the form for a number of identical clients, which no array of them is
-    made for.
+    If all clients are identical, ``bound`` is the form for identical clients, which needs no arrays over them.
     """
 
     def __init__(self, evaluator: Evaluator, arrays: Arrays, shape: tuple[int, ...]) -> None:
@@ -56,83 +55,81 @@ class Given:
         self.sweep, self.width = (shape[:-1], shape[-1]) if self.bound.axis else (shape, 1)
 
     def points(self) -> list[dict[str, list[float]]]:
-        """For every point of the sweep the numbers by quantity: a list over the axis, or of one."""
-        found: list[dict[str, list[float]]] = [{} for _ in range(prod(self.sweep))]
+        """Return the values by quantity at every point of the sweep: a list over the axis, or of one number."""
+        points: list[dict[str, list[float]]] = [{} for _ in range(prod(self.sweep))]
         for name, array in self.arrays.items():
             full = array if self.bound.axis else array[..., None]
-            lists = np.broadcast_to(full, (*self.sweep, full.shape[-1])).reshape(len(found), -1).tolist()
-            for numbers, own in zip(found, lists, strict=True):
-                numbers[name] = own
-        return found
+            lists = np.broadcast_to(full, (*self.sweep, full.shape[-1])).reshape(len(points), -1).tolist()
+            for point, numbers in zip(points, lists, strict=True):
+                point[name] = numbers
+        return points
 
-    # ---- answers ----
+    # ---- results ----
 
     def value(self, outside: bool = False) -> Any:
+        """Return the bound at these arguments, with warnings: see ``Bound.__call__`` and ``Bound.formula``."""
         evaluator = self.evaluator
-        settled = (evaluator.formula if outside else evaluator.whole).checked(self.arrays, self.shape)
-        (out,) = settled.values
-        silent = np.isnan(out) & (not outside)
+        result = (evaluator.formula if outside else evaluator.whole).checked(self.arrays, self.shape)
+        (out,) = result.values
+        missing = np.isnan(out) & (not outside)
         if np.isinf(out).any():
-            self._warn(errors.TermOverflowWarning, f": infinite in {self._terms_that_are(np.isinf)}")
-        elif (silent & settled.applies).any():
-            guilty = self._terms_that_are(np.isnan)
-            self._warn(
-                errors.UndefinedValueWarning, f" has no real value in {guilty}, though its conditions hold there"
-            )
-        elif silent.all():
+            self._warn(errors.TermOverflowWarning, f": infinite in {self._terms_where(np.isinf)}")
+        elif (missing & result.applies).any():
+            terms = self._terms_where(np.isnan)
+            self._warn(errors.UndefinedValueWarning, f" has no real value in {terms}, though its conditions hold there")
+        elif missing.all():
             self._warn(errors.OutsideConditionsWarning, f" does not apply here: needs {'; '.join(self.failed())}")
-        self._warn_of(settled)
+        self._warn_of_precision(result)
         if not outside and not self.bound.signed and (out < 0).any():
-            guilty = self._terms_that_are(lambda term: term < 0)
-            self._warn(
-                errors.SignWarning, f" is negative, by {guilty}: list terms that may be negative in signed=(...)"
-            )
+            terms = self._terms_where(lambda term: term < 0)
+            self._warn(errors.SignWarning, f" is negative, by {terms}: list terms that may be negative in signed=(...)")
         return evaluator.finished(out)
 
     def parts(self, outside: bool = False) -> dict[str, Any]:
+        """Return the terms by name, NaN where a condition fails unless ``outside``."""
         applies = None if outside else self.met().applies
-        settled = self.evaluator.terms.checked(self.arrays, self.shape, wanted=applies)
-        outs = settled.values if applies is None else [np.where(applies, out, np.nan) for out in settled.values]
-        if guilty := [repr(name) for name, out in zip(self.bound.terms, outs, strict=True) if np.isinf(out).any()]:
-            self._warn(errors.TermOverflowWarning, f": infinite in {', '.join(guilty)}")
-        self._warn_of(settled)
+        result = self.evaluator.terms.checked(self.arrays, self.shape, wanted=applies)
+        outs = result.values if applies is None else [np.where(applies, out, np.nan) for out in result.values]
+        if infinite := [repr(name) for name, out in zip(self.bound.terms, outs, strict=True) if np.isinf(out).any()]:
+            self._warn(errors.TermOverflowWarning, f": infinite in {', '.join(infinite)}")
+        self._warn_of_precision(result)
         return {name: self.evaluator.finished(out) for name, out in zip(self.bound.terms, outs, strict=True)}
 
     def holds(self) -> Any:
-        settled = self.met()
-        self._warn_of(settled)
-        return self.evaluator.finished(settled.applies)
+        """Return where all numeric conditions hold."""
+        result = self.met()
+        self._warn_of_precision(result)
+        return self.evaluator.finished(result.applies)
 
-    def met(self) -> Checked:
-        """Where the conditions hold."""
+    def met(self) -> CheckedResult:
+        """Evaluate the conditions alone."""
         return self.evaluator.conditions.checked(self.arrays, self.shape)
 
     def failed(self) -> list[str]:
-        """The words of the conditions that fail at one or more points."""
+        """Return the words of the conditions that fail at one or more points."""
         return [c.words for c, m in zip(self.bound.numeric_conditions, self.met().met, strict=True) if not m.all()]
 
-    def _warn(self, kind: type[Warning], said: str, above: int = 0) -> None:
-        warnings.warn(f"{self.bound.name}{said}", kind, stacklevel=4 + above)
+    def _warn(self, kind: type[Warning], text: str, above: int = 0) -> None:
+        warnings.warn(f"{self.bound.name}{text}", kind, stacklevel=4 + above)
 
-    def _warn_of(self, settled: Checked) -> None:
-        """What the numbers themselves cannot tell."""
-        if settled.tiny:
+    def _warn_of_precision(self, result: CheckedResult) -> None:
+        if result.tiny:
             self._warn(errors.UnderflowWarning, ": a value is too small for the digits of a float", 1)
-        if settled.unsettled:
+        if result.undecided:
             self._warn(
-                errors.UnsettledWarning, f": rounding may have spoilt the result at {settled.unsettled} points", 1
+                errors.UnsettledWarning, f": rounding may have spoilt the result at {result.undecided} points", 1
             )
 
-    def _terms_that_are(self, so: Callable[[np.ndarray], np.ndarray]) -> str:
-        """The terms that are ``so`` somewhere; all of them when only their sum is."""
+    def _terms_where(self, test: Callable[[np.ndarray], np.ndarray]) -> str:
+        """Return the terms that meet ``test`` at some point, as text; all terms if only their sum does."""
         values = self.evaluator.terms.checked(self.arrays, self.shape).values
         terms = zip(self.bound.terms, values, strict=True)
-        return ", ".join(repr(n) for n in [name for name, term in terms if so(term).any()] or list(self.bound.terms))
+        return ", ".join(repr(n) for n in [name for name, term in terms if test(term).any()] or list(self.bound.terms))
 
 
 @dataclass(frozen=True)
 class AtPoint:
-    """``value`` is NaN where a numeric condition fails; ``terms`` are what the formula gives all the same."""
+    """A bound at one point: ``value`` is NaN if a condition fails; ``terms`` are the formula's regardless."""
 
     value: float
     terms: dict[str, float]
@@ -140,10 +137,10 @@ class AtPoint:
 
 
 def at_point(bound: Statement, values: Mapping[str, Any], checked: bool = True) -> AtPoint:
-    """The bound at one number for every quantity (a list for one that varies over clients).
+    """Evaluate a bound at one point in ball arithmetic: one number per quantity, or a list over the clients.
 
-    The number is the formula's to the last digit or two of its largest term, where a call of the bound is within 1e-9.
-    Raises as a call does on nonsense, where values are ``checked``, and on a bound of one number per client.
+    The result is accurate to the last digit or two of the largest term, whereas a call of the bound is accurate to
+    1e-9. Raises ``BoundsError`` for invalid values (if ``checked``) and for a bound with one value per client.
 
     >>> from bounds.catalog import get
     >>> known = {"step_size": 0.7, "smoothness": 2.5, "strong_convexity": 0.4, "iterations": 9}
@@ -154,40 +151,41 @@ def at_point(bound: Statement, values: Mapping[str, Any], checked: bool = True) 
     evaluator = evaluator_of(bound)
     if not evaluator.shared_target:
         raise BoundsError(f"{bound.name} bounds one {bound.target.name} per {bound.axis.removesuffix('s')}: call it")
-    given = evaluator.given(values, checked=checked)
-    (numbers,), formulas = given.points(), given.evaluator.at_points
+    inputs = evaluator.inputs(values, checked=checked)
+    (numbers,), formulas = inputs.points(), inputs.evaluator.at_points
     failing = {
         condition.words
-        for condition, tape in zip(given.bound.numeric_conditions, formulas.tapes, strict=True)
-        if not all(Point(tape, numbers, given.width).holds())
+        for condition, tape in zip(inputs.bound.numeric_conditions, formulas.tapes, strict=True)
+        if not all(Point(tape, numbers, inputs.width).holds())
     }
     failed = tuple(condition for condition in bound.numeric_conditions if condition.words in failing)
-    *terms, total = (members[0] for members in Point(formulas.value_tape, numbers, given.width).values())
-    return AtPoint(float("nan") if failed else total, dict(zip(given.bound.terms, terms, strict=True)), failed)
+    *terms, total = (members[0] for members in Point(formulas.value_tape, numbers, inputs.width).values())
+    return AtPoint(float("nan") if failed else total, dict(zip(inputs.bound.terms, terms, strict=True)), failed)
 
 
 class Evaluator:
-    """Checks arguments for one bound and prepares its formulas."""
+    """Checks the arguments of one bound and prepares its formulas."""
 
     def __init__(self, bound: Statement) -> None:
         self.bound = bound
         self.names = tuple(q.name for q in bound._all)
         self.counts_clients = bound.axis == CLIENTS
-        """Whether the number of clients may be said also where the formula does not use it: it limits a cohort."""
+        """Whether the number of clients may be given even if the formula does not contain it: it limits others."""
         self.shared_target = not bound.axis or not bound.target.card.axis
 
-    def given(self, values: Mapping[str, Any], free: str = "", checked: bool = True) -> Given:
-        """The values as arrays; ``free`` is a quantity that needs none: the one that is being looked for."""
+    def inputs(self, values: Mapping[str, Any], free: str = "", checked: bool = True) -> Inputs:
+        """Convert arguments to arrays, and check them. ``free`` is a quantity that may be missing: the unknown."""
         form, values = self._form(values, free)
-        return Given(form, *(form._checked(values, free) if checked else form._unchecked(values)))
+        return Inputs(form, *(form._checked(values, free) if checked else form._unchecked(values)))
 
     def finished(self, out: np.ndarray) -> Any:
-        """An answer without the axis that all share, and a plain number where nothing is swept."""
+        """Return a result without the axis that was added, and as a plain number if nothing is swept."""
         if self.bound.axis and out.shape[-1] == 1 and self.shared_target:
             out = out[..., 0]
         return out if out.ndim else out.item()
 
     def compiled(self, backend: str) -> Callable[..., Any]:
+        """Return the function that ``Bound.compile`` describes."""
         if backend == "torch":
             return self._on_torch()
         if backend != "numpy":
@@ -209,8 +207,8 @@ class Evaluator:
             arrays, shape = self._shape(
                 {k: torch.as_tensor(v, dtype=torch.float64) for k, v in merged.items()}, torch.broadcast_to
             )
-            held = tape.run(Floats(shape[-1] if self.bound.axis else 1, torch, axis=-1), arrays)
-            total, *relations = (held[slot] for slot in tape.outputs)
+            slots = tape.run(Floats(shape[-1] if self.bound.axis else 1, torch, axis=-1), arrays)
+            total, *relations = (slots[slot] for slot in tape.outputs)
             for relation in relations:
                 met = relation.all(dim=-1, keepdim=True) if self.bound.axis else relation
                 total = torch.where(met, total, torch.nan)
@@ -222,8 +220,10 @@ class Evaluator:
 
     @cached_property
     def whole(self) -> Formulas:
-        """One computation for call, formula, conditions and compiled function: they agree to the last bit wherever
-        plain floating point is known to be right, and where it is not all but the compiled function compute again."""
+        """The value and the conditions, for calls and compiled functions.
+
+        Sharing them makes both agree to the last bit wherever plain floating point is known to be right.
+        """
         return self._formulas((self._total,), self.bound.relations)
 
     @cached_property
@@ -244,7 +244,7 @@ class Evaluator:
 
     @cached_property
     def at_points(self) -> Formulas:
-        """The terms, their sum and the conditions, for one point at a time (``at_point``)."""
+        """The terms, their sum and the conditions, for ``at_point``."""
         return self._formulas((*self.bound.spelled_terms.values(), self._total), self.bound.relations)
 
     def _formulas(self, values: tuple[sp.Expr, ...], relations: tuple[sp.Basic, ...]) -> Formulas:
@@ -254,17 +254,17 @@ class Evaluator:
 
     @cached_property
     def special(self) -> Evaluator:
-        """The evaluator for a number of identical clients, which no array of them is made for."""
-        evaluator: Evaluator = evaluator_of(alike.special_form(self.bound))
+        """The evaluator of the form for identical clients."""
+        evaluator: Evaluator = evaluator_of(equal_clients.special_form(self.bound))
         evaluator.counts_clients = True
         return evaluator
 
     def _form(self, values: Mapping[str, Any], free: str = "") -> tuple[Evaluator, Mapping[str, Any]]:
-        """The evaluator of equal clients with their values where all are identical, else this one with these."""
-        if not alike.applies(self.bound, values):
+        """Return the special evaluator with its values if all clients are identical, else this one and ``values``."""
+        if not equal_clients.applies(self.bound, values):
             return self, values
         self._check_names(values, free)
-        return self.special, alike.special_values(self.bound, values)
+        return self.special, equal_clients.special_values(self.bound, values)
 
     def _checked(self, values: Mapping[str, Any], free: str) -> tuple[Arrays, tuple[int, ...]]:
         self._check_names(values, free)
@@ -277,9 +277,9 @@ class Evaluator:
         counted = listed or clients.name in arrays
         whole = {n: a for n, a in arrays.items() if not cards[n].card.domain.simplex}
         arrays, shape = self._shape(arrays)
-        for name, array in {**arrays, **whole}.items():  # as given: not once more for every client
+        for name, array in {**arrays, **whole}.items():  # the arrays as given are smaller than the broadcast ones
             cards[name].card.domain.check(name, array)
-        if counted and self.bound.axis == CLIENTS:  # also known to the quantities that it limits, such as a cohort
+        if counted and self.bound.axis == CLIENTS:  # so that limits such as cohort <= clients are checked below
             arrays.setdefault(clients.name, np.array([float(shape[-1])]))
         self._check_pairs(arrays, cards)
         return arrays, shape
@@ -288,7 +288,7 @@ class Evaluator:
         return self._shape({k: np.asarray(v, dtype=float) for k, v in {**self.bound.given, **values}.items()})
 
     def check_given(self, values: Mapping[str, Any]) -> None:
-        """Check some of the values alone: their own domains, without the rest."""
+        """Check that some values lie in their domains, without requiring the others."""
         for name, value in values.items():
             card = self.bound.quantity(name).card
             array = _numbers(name, value)
@@ -299,7 +299,7 @@ class Evaluator:
         extra = {clients.name} if self.counts_clients else set()
         for name in values:
             if name not in self.names and name not in extra:
-                from ..letters import unknown_quantity  # imports every paper, to have its letters
+                from ..letters import unknown_quantity  # a slow import: it loads every paper
 
                 raise unknown_quantity(f"quantity of {self.bound.name}", name, self.names, self.bound.source.paper)
             if name in self.bound.given:
@@ -309,19 +309,19 @@ class Evaluator:
             raise errors.MissingQuantityError(f"{self.bound.name} needs {', '.join(missing)}")
 
     def _shape(self, arrays: Any, broadcast: Callable[..., Any] = np.broadcast_to) -> tuple[Any, tuple[int, ...]]:
-        """Give every array the trailing axis (length one for shared quantities) and find the common shape."""
+        """Add the trailing axis to every array (length one for shared quantities) and return the common shape."""
         if not self.bound.axis:
             return arrays, self._of_a_size(_broadcast({n: a.shape for n, a in arrays.items()}))
         over = {q.name for q in self.bound._all if q.card.axis}
         count = arrays.get(clients.name) if self.bound.axis == CLIENTS else None
         lengths = {n: a.shape[-1] for n, a in arrays.items() if n in over and a.ndim}
         length = max(lengths.values(), default=1)
-        single = sorted(n for n, v in lengths.items() if v == 1 and arrays[n].ndim == 1)  # a list of one, no sweep
+        single = sorted(n for n, v in lengths.items() if v == 1 and arrays[n].ndim == 1)  # lists over one client
         if any(v not in (1, length) for v in lengths.values()) or (single and length > 1):
-            said = ", ".join(f"{n}: {v}" for n, v in sorted(lengths.items()))
-            raise DomainError(f"lists over the {self.bound.axis} must have one length; got {said}")
+            text = ", ".join(f"{n}: {v}" for n, v in sorted(lengths.items()))
+            raise DomainError(f"lists over the {self.bound.axis} must have one length; got {text}")
         if count is not None:
-            length = _agree(count, length, bool(lengths), self.bound.axis)
+            length = _client_count(count, length, bool(lengths), self.bound.axis)
             if single and length > 1:
                 raise DomainError(f"{single[0]} has 1 entry where there are {length} clients; list one for each")
         if clients.name not in self.names:
@@ -330,7 +330,7 @@ class Evaluator:
         return full, self._of_a_size((*_broadcast({n: a.shape[:-1] for n, a in full.items()}), length))
 
     def _of_a_size(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """The shape, unless no memory would hold the answers: refused before any array is made for them."""
+        """Return the shape; raise ``BoundsError`` if a result of this shape would not fit into memory."""
         numbers = prod(shape if self.bound.target.card.axis or not self.bound.axis else shape[:-1])
         if numbers > MOST_NUMBERS:
             raise BoundsError(
@@ -354,7 +354,7 @@ class Evaluator:
 
 
 def _numbers(name: str, value: Any) -> np.ndarray:
-    """A given value as an array of floats; fractions and decimals are taken, dates and missing entries are not."""
+    """Return a value as an array of floats; raise ``DomainError`` for text, dates, complex and missing numbers."""
     try:
         given = np.asarray(value)
         strange = given.dtype.kind == "O" and not all(map(_is_exact, given.flat))
@@ -364,8 +364,8 @@ def _numbers(name: str, value: Any) -> np.ndarray:
         fits = given.dtype.kind != "O" or not ((array == 0) & (given != 0)).any()
     except OverflowError:
         fits = False
-    except RuntimeError as error:  # a tensor that is part of a graph: torch says what to do
-        raise DomainError(f"{name} must be a number that is given: {str(error).splitlines()[0]}") from None
+    except RuntimeError as error:  # a tensor that requires gradients: torch's message says what to do
+        raise DomainError(f"{name} must be a number: {str(error).splitlines()[0]}") from None
     except (TypeError, ValueError):
         raise DomainError(f"{name} must be a number or a rectangular list of numbers; got {value!r}") from None
     if not fits:
@@ -374,35 +374,36 @@ def _numbers(name: str, value: Any) -> np.ndarray:
         raise DomainError(f"{name} must hold at least one number; got an empty list")
     if np.isnan(array).any():
         raise DomainError(f"{name} must be a number; got NaN")
-    if given.dtype.kind in "iuO" and (said := next(filter(None, map(_changed, given.flat)), "")):
-        raise DomainError(f"{name} must be {said}")
+    if given.dtype.kind in "iuO" and (fault := next(filter(None, map(_inexact, given.flat)), "")):
+        raise DomainError(f"{name} must be {fault}")
     return array
 
 
 def _is_exact(item: Any) -> bool:
-    """Whether it is a number that arrays hold as an object: a whole one of many digits, a fraction, a decimal."""
+    """Whether an item of an object array is a number: a large integer, a fraction, a decimal."""
     return isinstance(item, (Rational, Decimal, float)) and not isinstance(item, bool)
 
 
-def _changed(given: Any) -> str:
-    exact = isinstance(given, Rational) or (isinstance(given, Decimal) and given.is_finite())
-    whole = isinstance(given, np.integer) or (exact and given == given // 1)
-    return changed(int(given)) if whole else ""
+def _inexact(item: Any) -> str:
+    """Return what is wrong with an integer that no float holds; empty for all other numbers."""
+    exact = isinstance(item, Rational) or (isinstance(item, Decimal) and item.is_finite())
+    integer = isinstance(item, np.integer) or (exact and item == item // 1)
+    return changed(int(item)) if integer else ""
 
 
-def _agree(count: Any, length: int, lists: bool, axis: str) -> int:
-    """The number of clients that was passed against the length of the lists; it decides when there is no list."""
-    counts = np.unique(np.asarray(count))  # of an array, or of a tensor when the code runs on torch
+def _client_count(count: Any, length: int, lists: bool, axis: str) -> int:
+    """Return the given number of clients; raise if lists over the clients have another length."""
+    counts = np.unique(np.asarray(count))  # of an array or a torch tensor
     clients.card.domain.check(clients.name, counts)
-    said = int(counts[0])
-    if len(counts) > 1 or (lists and length not in (1, said)):
+    number = int(counts[0])
+    if len(counts) > 1 or (lists and length not in (1, number)):
         raise DomainError(f"clients must equal the length of the lists over the {axis}, {length}; got {counts[-1]:g}")
-    return said
+    return number
 
 
 def _broadcast(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
     try:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:
-        said = ", ".join(f"{n}: {s}" for n, s in shapes.items() if s)
-        raise BoundsError(f"shapes do not broadcast together; got {said}") from None
+        text = ", ".join(f"{n}: {s}" for n, s in shapes.items() if s)
+        raise BoundsError(f"shapes do not broadcast together; got {text}") from None

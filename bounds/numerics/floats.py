@@ -1,7 +1,7 @@
 """Operations on NumPy arrays or torch tensors in plain floating point.
 
-In NumPy the axis that reductions run over comes first: points then lie next to each other in memory, and NumPy runs
-along many points instead of along a handful of clients.
+With NumPy, the axis of reductions comes first: points are then adjacent in memory, and inner loops run over many points
+instead of over a few clients.
 """
 
 from __future__ import annotations
@@ -14,23 +14,18 @@ import numpy as np
 import sympy as sp
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "<=": operator.le,
-    "<": operator.lt,
-    ">=": operator.ge,
-    ">": operator.gt,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
+    "<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt, "==": operator.eq, "!=": operator.ne,
+}  # fmt: skip
 MARGIN = 2.0**-48
-"""Sides of a comparison that are nearer than this, relatively, count as equal where no ball decides:
-in compiled functions, which run on plain floats as torch and the page do, and in searches for strict conditions."""
+"""The relative distance below which both sides of a comparison count as equal if no ball arithmetic decides it: in
+compiled functions, on the web page, and in searches for strict conditions."""
 FORGIVEN = {"<=": MARGIN, "<": -MARGIN, ">=": -MARGIN, ">": MARGIN}
 
 
 class Floats:
-    """Operations of ``library`` on arrays with ``width`` entries along ``axis``, or one if all are equal.
+    """Operations of ``library`` on arrays with ``width`` entries along ``axis``, or one entry if all are equal.
 
-    Comparisons and roundings treat numbers as equal that rounding alone may keep apart.
+    Comparisons and roundings treat numbers as equal if they may differ by rounding only.
     """
 
     def __init__(self, width: int = 1, library: Any = np, axis: int = 0) -> None:
@@ -58,12 +53,12 @@ class Floats:
         return self.power(base, exponent)
 
     def growth(self, x: Any, exponent: Any) -> Any:
-        """``(1+x)^n`` without losing the digits of a small ``x``, with a slope where there is one."""
+        """Return ``(1+x)^n`` without loss of precision for a small ``x``, differentiable where it is smooth."""
         of_logs = self.exponential(exponent * self.library.log1p(self.library.where(x > -1, x, 0.0)))
         return self.library.where(x > -1, of_logs, self.power(1 + x, exponent))
 
     def log_ratio(self, x: Any) -> Any:
-        """``log(1+x)/x``, continued by 1 at 0."""
+        """Return ``log(1+x)/x``, and 1 at 0."""
         where, zero = self.library.where, x == 0
         return where(zero, 1.0, self.library.log1p(x) / where(zero, 1.0, x))
 
@@ -81,21 +76,21 @@ class Floats:
         return self.library.floor(x + MARGIN * abs(x))
 
     def compare(self, left: Any, right: Any, relation: str, given: bool) -> Any:
-        """Sides that are ``given`` are compared as they are."""
+        """Compare two sides; if both are ``given``, not computed, without tolerance."""
         if given:
             return COMPARISONS[relation](left, right)
         if self.library is np and relation in FORGIVEN:
             low, high = (np.min(right), np.max(right)) if type(right) is np.ndarray else (right, right)
-            if 0 <= low <= high < np.inf:  # as most are: fewer passes over the memory
+            if 0 <= low <= high < np.inf:  # the usual case, with fewer passes over the memory
                 return COMPARISONS[relation](left, right * (1 + FORGIVEN[relation]))
         if relation in ("==", "!="):
             same = abs(left - right) <= MARGIN * abs(right)
             return same if relation == "==" else ~same
         margin = MARGIN * abs(right) if relation in ("<=", ">") else -MARGIN * abs(right)
-        return COMPARISONS[relation](left - right, margin) & (abs(right) < np.inf)  # nothing is compared with a pole
+        return COMPARISONS[relation](left - right, margin) & (abs(right) < np.inf)  # false at a pole
 
     def pieces(self, *parts: Any) -> Any:
-        """The value of the first condition that holds, NaN where none does."""
+        """Return the value of the first condition that holds, NaN if none does."""
         count = len(parts) // 2
         result: Any = np.nan
         for condition, value in reversed(list(zip(parts[:count], parts[count:], strict=True))):

@@ -1,4 +1,4 @@
-"""Values that bring labels along, such as a pandas Series: the answer keeps its index. pandas itself is not needed."""
+"""Support for pandas Series as arguments: the result gets the index of the Series. pandas need not be installed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..statement import Statement
 
 
 def of_library(value: Any, name: str) -> bool:
-    """Whether a value's class, or one it is made from, comes from this package, which need not be imported to know."""
+    """Whether a value's class or one of its base classes comes from this package, without importing the package."""
     return any(kind.__module__.partition(".")[0] == name for kind in type(value).__mro__)
 
 
@@ -21,10 +21,10 @@ def is_series(value: Any) -> bool:
 
 
 def labelled(bound: Statement, values: Mapping[str, Any], answer: Any) -> Any:
-    """The answer as a Series with the index of those among ``values`` that it runs along; plain where none is one.
+    """Return the result as a Series if one of ``values`` is a Series along the same axis, else unchanged.
 
-    A Series of a quantity that varies over clients runs along them, any other is a sweep. Two along one axis must have
-    one index. An answer along several axes stays an array.
+    A Series of a per-client quantity runs over the clients, any other one is a sweep. Two along the same axis must have
+    equal indexes, otherwise ``DomainError`` is raised. A result with several axes stays an array.
     """
     if not np.ndim(answer):
         return answer

@@ -1,4 +1,4 @@
-"""Where a bound is smallest: ``Optimum``, a closed form of the other quantities, or ``Minimum``, certified numbers."""
+"""Minimise a bound over one quantity: ``Optimum`` is a closed form, ``Minimum`` a certified number."""
 
 from __future__ import annotations
 
@@ -16,30 +16,29 @@ from ..quantities import Quantity
 from ..statement import Statement
 from .balls import as_float, Point
 from .closed import closed_form, Optimum
-from .objective import LARGEST, LARGEST_WHOLE, Objective, SMALLEST, swept
-from .search import lowest, sharpened_place, Valley
+from .objective import LARGEST, LARGEST_WHOLE, Objective, over_sweep, SMALLEST
+from .search import lowest, refined_minimiser, Valley
 from .tape import Tape
 
 CLOSED, SEARCHED = "closed form", "interval branch and bound"
 WIDEST_GAP = 1e-6
-"""Relative distance of value and lower bound beyond which a minimum does not count as certified."""
+"""The relative distance between value and lower bound beyond which a minimum does not count as certified."""
 NUDGE = 1e-9
-"""Relative step that tells whether a condition stops the minimiser from moving on."""
+"""The relative step beside the minimiser at which conditions are tested for being the limit."""
 EACH = ("at", "value", "lower", "method", "binding", "integer_at", "integer_value")
-"""What a minimum has one of at every point of a sweep."""
+"""The fields of a minimum that are arrays over a sweep."""
 Closed = tuple[Tape, list[Tape]]
-"""A closed form, its place and its value, and what it needs."""
+"""A closed form as a tape of minimiser and value, and the tapes of the relations that it requires."""
 
 
 @dataclass(frozen=True)
 class Minimum:
-    """The smallest value of ``bound`` over the points of the domain of ``over`` where its numeric conditions hold.
+    """The smallest value of ``bound`` over all ``over`` in its domain with all numeric conditions met.
 
-    ``value`` is the bound at ``at`` and ``lower`` a certified lower bound of all values: they differ by 1e-10 of the
-    value at most. For a whole-number quantity ``at`` is the real minimiser and ``integer_at`` the best whole number,
-    found by a search of its own (ties beyond rounding aside). ``binding`` says which condition or end of the domain
-    stops the minimiser, if one does. With sweeps in the values every field but ``bound`` and ``over`` is an array;
-    where a point of a sweep has no minimum it is NaN, and ``binding`` the reason.
+    ``value`` is the bound at ``at``, and ``lower`` a certified lower bound of all values, usually within 1e-10,
+    relatively. For an integer ``over``, ``at`` is the real minimiser, and ``integer_at`` the best integer. ``binding``
+    is the condition or the end of the domain that limits the minimiser, if any. Over a sweep, all fields but ``bound``
+    and ``over`` are arrays; where there is no minimum they are NaN, and ``binding`` is the reason.
     """
 
     bound: Statement
@@ -55,30 +54,30 @@ class Minimum:
     def __str__(self) -> str:
         lines = [f"{self.over.name} = {self.at}  gives {self.bound.target.name} = {self.value}  ({self.method})"]
         if self.integer_at is not None:
-            lines.append(f"best whole number: {self.integer_at}, which gives {self.integer_value}")
+            lines.append(f"best integer: {self.integer_at}, which gives {self.integer_value}")
         if np.ndim(self.binding) == 0 and self.binding:
             lines.append(f"limited by: {self.binding}")
         return "\n".join(lines)
 
 
 def minimize(bound: Statement, over: Quantity | str, values: Mapping[str, Any]) -> Optimum | Minimum:
-    """Where ``bound`` is smallest in ``over``: a closed form without values, certified numbers with values."""
+    """Minimise ``bound`` over one quantity: a closed form without values, a certified number with values."""
     quantity = shared_quantity(bound, over, values)
     if not values and any(q != quantity for q in bound.quantities):
         return closed_form(bound, quantity)
     closed = None
-    with suppress(NoMinimumError):  # the search does not need one
+    with suppress(NoMinimumError):  # then the search does without
         form = closed_form(bound, quantity)
-        closed = Tape((form.at, form.value)), [Tape((needed,)) for needed in form.requires]
-    found: Minimum = swept(bound, quantity, values, lambda one: _minimum(one, closed), EACH)
-    return found
+        closed = Tape((form.at, form.value)), [Tape((relation,)) for relation in form.requires]
+    minimum: Minimum = over_sweep(bound, quantity, values, lambda one: _minimum(one, closed), EACH)
+    return minimum
 
 
 def shared_quantity(bound: Statement, chosen: Quantity | str, values: Mapping[str, Any]) -> Quantity:
-    """The quantity to choose freely, by itself or by name: one number for all clients that is not given already."""
+    """Return the quantity to optimise over; raise if it has a value already or one value per client."""
     name = chosen.name if isinstance(chosen, Quantity) else str(chosen)
     if name in bound.given or name in values:
-        raise BoundsError(f"{name} is to be found but also given; leave its value out")
+        raise BoundsError(f"{name} is the unknown but also has a value; leave its value out")
     quantity = bound.quantity(name)
     if quantity.card.axis:
         raise BoundsError(f"{name} has one value for each of the {quantity.card.axis}; choose a quantity they share")
@@ -94,14 +93,14 @@ def _minimum(objective: Objective, form: Closed | None) -> Minimum:
         at, least, method, stop = closed.at, closed.floor, CLOSED, ""
         best = _best_neighbour(objective, at) if objective.whole else None
     else:
-        found = lowest(objective, whole=False)
-        _check_certified(objective, found)
+        valley = lowest(objective, whole=False)
+        _check_certified(objective, valley)
         best = lowest(objective, whole=True).at if objective.whole else None
-        at, least, method = sharpened_place(objective, found.at), found.floor, SEARCHED
+        at, least, method = refined_minimiser(objective, valley.at), valley.floor, SEARCHED
         stop = binding(objective, at, NUDGE, -NUDGE)
     if best is not None and isnan(best):
         raise NoSolutionError(f"{name}: no whole number meets the conditions at these numbers: {objective.unmet()}")
-    at, value = objective.stepped(at, objective.point(at).way, lambda value: not isnan(value))
+    at, value = objective.step_inward(at, objective.point(at).direction, lambda value: not isnan(value))
     return Minimum(
         bound=objective.bound,
         over=over,
@@ -111,12 +110,12 @@ def _minimum(objective: Objective, form: Closed | None) -> Minimum:
         method=method,
         binding=stop,
         integer_at=None if best is None else int(best),
-        integer_value=None if best is None else objective.called(best),
+        integer_value=None if best is None else objective.value(best),
     )
 
 
 def _by_formula(objective: Objective, form: Closed) -> Valley | None:
-    """The minimum that the closed form gives, where it is inside the domain and the conditions are met."""
+    """Return the minimum by the closed form, or None if it is outside the domain or a condition fails."""
     formulas, required = form
     given, width = objective.enclosure.given, objective.enclosure.width
     if not all(all(Point(tape, given, width).holds()) for tape in required):
@@ -129,8 +128,10 @@ def _by_formula(objective: Objective, form: Closed) -> Valley | None:
 
 
 def _best_neighbour(objective: Objective, at: float) -> float:
-    """The best whole number: a neighbour of the closed form if both are allowed (a sum of one falling and one rising
-    power falls, then rises), else by a search of its own."""
+    """Return the best integer: a neighbour of the closed form if both neighbours are allowed, else by a search.
+
+    A neighbour is best because a sum of one decreasing and one increasing power first decreases and then increases.
+    """
     below, above = (max(float(x), objective.low) for x in (floor(at), ceil(at)))
     left, right = objective.point(below), objective.point(above)
     if left.outside or right.outside or above > objective.high:
@@ -138,42 +139,39 @@ def _best_neighbour(objective: Objective, at: float) -> float:
     return above if right.high < left.low else below
 
 
-def _check_certified(objective: Objective, found: Valley) -> None:
-    """Refuse what is no certified minimum."""
+def _check_certified(objective: Objective, valley: Valley) -> None:
+    """Raise if there is no minimum, or if the search did not certify it."""
     name, over = objective.bound.name, objective.over.name
-    if isnan(found.at):
+    if isnan(valley.at):
         raise NoSolutionError(
             f"{name}: no value in the domain meets the conditions at these numbers: {objective.unmet()}"
         )
     ends = ((objective.low, objective.open_low, "falls"), (objective.high, objective.open_high, "rises"))
     for end, is_open, way in ends:
-        if is_open and _reached(objective, found, end):
+        if is_open and _lowest_at_end(objective, valley, end):
             raise NoMinimumError(
-                f"{name} keeps falling as {over} {way}, as far as {end:g}, where the search ends: it has no minimum "
-                "before"
+                f"{name} keeps falling as {over} {way}, up to {end:g}, where the search ends: it has no minimum there"
             )
-    if isinf(as_float(found.top)):
-        raise NoMinimumError(
-            f"{name} is beyond floating-point numbers where it is smallest; give numbers of a moderate size"
-        )
-    if not found.top - found.floor <= WIDEST_GAP * abs(found.top) + float(np.finfo(float).tiny):
-        low, high = as_float(found.floor), as_float(found.top)
+    if isinf(as_float(valley.top)):
+        raise NoMinimumError(f"{name} leaves the floating-point range at its minimum; give numbers of a moderate size")
+    if not valley.top - valley.floor <= WIDEST_GAP * abs(valley.top) + float(np.finfo(float).tiny):
+        low, high = as_float(valley.floor), as_float(valley.top)
         raise NoMinimumError(
             f"{name}: its minimum over {over} is between {low:g} and {high:g}; the search could not decide where"
         )
 
 
-def _reached(objective: Objective, found: Valley, end: float) -> bool:
-    """Whether the bound at an end of the search is as low as anywhere, and not because it is level there."""
+def _lowest_at_end(objective: Objective, valley: Valley, end: float) -> bool:
+    """Whether the bound is as small at an end of the search as anywhere, and still decreasing."""
     at = objective.point(end)
     level = at.least_slope.is_zero() and at.largest_slope.is_zero()
-    return not at.outside and not level and not at.high > found.top
+    return not at.outside and not level and not at.high > valley.top
 
 
 def binding(objective: Objective, at: float, *steps: float) -> str:
-    """The words of a condition, or of the end of the domain, that holds at a point and fails a step beside it.
+    """Return the condition or the end of the domain that stops ``over`` at a point: it fails a step beside it.
 
-    Steps are relative, for counts whole; what a condition forbids there, it forbids from here on.
+    Steps are relative; a step of 1 or -1 is absolute, for counts. Empty if nothing fails there.
     """
     beside = [at + step if abs(step) == 1 else at + step * max(abs(at), SMALLEST / NUDGE) for step in steps]
     low, high = objective.low, objective.high
@@ -183,12 +181,12 @@ def binding(objective: Objective, at: float, *steps: float) -> str:
             if fails:
                 return condition.words
     if any((near < at and at == low) or (near > at and at == high) for near in beside):
-        return _end_words(objective, at == low, at)
+        return _end_text(objective, at == low, at)
     return ""
 
 
-def _end_words(objective: Objective, low: bool, x: float) -> str:
-    """What the end of the domain at ``x`` is: the domain's own rule, or another quantity."""
+def _end_text(objective: Objective, low: bool, x: float) -> str:
+    """Describe the end of the domain at ``x``: the rule of the domain, or another quantity."""
     card = objective.over.card
     if abs(x) in (SMALLEST, LARGEST, LARGEST_WHOLE):
         return f"nothing up to {x:g}, where the search ends"

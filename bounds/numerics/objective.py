@@ -1,4 +1,4 @@
-"""A bound as a function of one quantity with all else given: what it can be on boxes, and what it is at a point."""
+"""A bound as a function of one quantity: enclosures of its values over boxes, and its value at a point."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ from .evaluate import evaluator_of
 from .tape import Tape
 
 SMALLEST, LARGEST = 1e-30, 1e30
-"""How near to an open end at zero, and how far out, a search looks."""
+"""The limits of a search: how close to an open end at zero it goes, and how far out."""
 LARGEST_WHOLE = 2.0**53
-"""The largest count searched: beyond it not every whole number is a float."""
-KNOWN = 2.0**-48
-"""Relative width up to which the value at a point counts as known."""
+"""The largest count in a search. Beyond it, not every integer is a float."""
+ACCURATE = 2.0**-48
+"""The relative width of an enclosure up to which the value at a point counts as known."""
 
 
 class Box(NamedTuple):
-    """What is known of a box: value and slope, whether the bound surely applies all over it, or surely nowhere."""
+    """Enclosures over a box: the ranges of value and slope, and whether the bound applies.
+
+    ``inside``: it certainly applies in the whole box. ``outside``: it certainly applies nowhere in it.
+    """
 
     low: Any
     high: Any
@@ -40,16 +43,19 @@ class Box(NamedTuple):
     bits: int
 
     @property
-    def way(self) -> int:
-        """1 where the bound surely applies and rises (or is level) all over the box, -1 where it falls, else 0."""
+    def direction(self) -> int:
+        """1 if the bound certainly applies and increases (weakly) in the whole box, -1 if it decreases, else 0."""
         if not self.inside:
             return 0
         return 1 if self.least_slope >= 0 else -1 if self.largest_slope <= 0 else 0
 
 
 class Objective:
-    """``bound`` as a function of ``over`` with all else given, from ``low`` to ``high``; which of these ends is open,
-    cut short or not in the domain itself."""
+    """``bound`` as a function of ``over``, with numbers for all other quantities.
+
+    The search runs from ``low`` to ``high``. ``open_low`` and ``open_high`` say whether the end is merely where the
+    search stops: the domain goes on, or does not include its own end.
+    """
 
     def __init__(self, bound: Statement, over: Quantity, given: Mapping[str, list[float]], width: int) -> None:
         self.bound, self.over, self.whole = bound, over, over.card.domain.whole
@@ -57,7 +63,7 @@ class Objective:
         self._limits(given)
 
     def _limits(self, given: Mapping[str, list[float]]) -> None:
-        """The domain of ``over``, cut by the quantities it must not exceed or stay below, and by the search's reach."""
+        """Set the ends: those of the domain, cut by quantities that limit ``over`` and by the limits of a search."""
         domain, limit = self.over.card.domain, self.over.card.at_most
         reach = LARGEST_WHOLE if domain.whole else LARGEST
         low, high = max(domain.low, -reach), min(domain.high, reach)
@@ -74,65 +80,67 @@ class Objective:
     # ---- enclosures ----
 
     def box(self, low: float, high: float, bits: int = LEVELS[0]) -> Box:
+        """Return enclosures over an interval of ``over``."""
         jets = {self.over.name: [Jet((arb(low), arb(high)), (ONE, ONE))]}
-        ((value, slope),), inside, outside = self.enclosure.judged(jets, bits)
+        ((value, slope),), inside, outside = self.enclosure.enclose(jets, bits)
         least, most = (end if x.is_nan() else x for x, end in zip(value, (DOWN, UP), strict=True))
         falls, rises = (end if x.is_nan() else x for x, end in zip(slope or (ZERO, ZERO), (DOWN, UP), strict=True))
         return Box(least, most, falls, rises, inside, outside, bits)
 
     def point(self, x: float, bits: int = LEVELS[0]) -> Box:
-        """The same at one point, with as many bits as it takes to know the value there to the digits of a float."""
+        """Return the enclosure at one point, with enough bits to know the value to the digits of a float."""
         for more in LEVELS:
             if more >= bits:
                 at = self.box(x, x, more)
-                if at.outside or (at.high - at.low).upper() <= KNOWN * abs(at.low).lower():
+                if at.outside or (at.high - at.low).upper() <= ACCURATE * abs(at.low).lower():
                     break
         return at
 
-    def called(self, x: float) -> float:
-        """The value at a point as a call of the bound gives it, NaN where it does not apply."""
+    def value(self, x: float) -> float:
+        """Return the value of a call of the bound at a point, NaN if it does not apply."""
         axis, width = bool(self.bound.axis), self.enclosure.width
         values = {**self.enclosure.given, self.over.name: [x]}
         arrays = {name: np.array(numbers if axis else numbers[0]) for name, numbers in values.items()}
-        found: float = evaluator_of(self.bound).whole.checked(arrays, (width,) if axis else ()).values[0].item()
-        return found
+        value: float = evaluator_of(self.bound).whole.checked(arrays, (width,) if axis else ()).values[0].item()
+        return value
 
-    def stepped(self, x: float, inward: int, good: Callable[[float], bool]) -> tuple[float, float]:
-        """A place and its value by a call, a few floats further in where a call says something else than a search.
+    def step_inward(self, x: float, inward: int, good: Callable[[float], bool]) -> tuple[float, float]:
+        """Return the first point from ``x`` inward at which a call's value is ``good``, and that value; else NaN.
 
-        A search decides with exact numbers, a call for all numbers that round to the given ones.
+        It is a few floats away if a call and a search disagree: a search treats numbers as exact, a call considers all
+        numbers that round to the given ones.
         """
         for tries in range(40):
-            if good(value := self.called(x)):
+            if good(value := self.value(x)):
                 return x, value
             x += inward * (1.0 if self.whole else ulp(x) * 2**tries)
         return nan, nan
 
     def fails(self, x: float) -> list[bool]:
-        """For each numeric condition whether it surely fails at a point."""
+        """Whether each numeric condition certainly fails at a point."""
         (_, *truths), _ = self.enclosure.run({self.over.name: [Jet((arb(x), arb(x)))]}, LEVELS[1])
         return [any(never for _, never in members) for members in truths]
 
     def unmet(self) -> str:
-        """The words of the numeric conditions that hold nowhere on a grid; of all, if each does somewhere."""
-        tried = [self.fails(x) for x in self.grid()]
+        """Return the conditions that fail on a whole grid, as text; all conditions if each holds somewhere."""
+        failing = [self.fails(x) for x in self.grid()]
         words = [c.words for c in self.bound.numeric_conditions]
-        return "; ".join([w for w, *fails in zip(words, *tried, strict=True) if all(fails)] or words)
+        return "; ".join([w for w, *fails in zip(words, *failing, strict=True) if all(fails)] or words)
 
     def grid(self) -> list[float]:
-        """Points all over what is searched, in equal ratios."""
+        """Return a logarithmic grid over the interval of the search."""
         low, high = self.ends()
         grid = {0.0, low, high, *(sign * 10.0 ** (k / 4) for k in range(-120, 121) for sign in (-1, 1))}
         return sorted({float(floor(x)) if self.whole else x for x in grid if low <= x <= high})
 
     def ends(self) -> tuple[float, float]:
-        """The first and the last point that is searched."""
+        """Return the first and the last point of the search."""
         return (ceil(self.low), floor(self.high)) if self.whole else (self.low, self.high)
 
 
 @lru_cache(maxsize=512)
 def _tape(bound: Statement, over: Quantity) -> Tape:
-    """The bound, with denominators factored, which shows poles where they are, and its conditions."""
+    """Return the tape of the bound and its conditions; factored denominators give tighter enclosures near poles."""
     total = sp.Add(*bound.spelled_terms.values())
     below = [p for p in total.atoms(sp.Pow) if p.exp.is_negative and p.base.is_Add and p.base.count(over) > 1]
     factored = {p: sp.factor(p.base) ** p.exp for p in below if p.base.is_polynomial(over)}
@@ -140,53 +148,55 @@ def _tape(bound: Statement, over: Quantity) -> Tape:
 
 
 def centre(low: float, high: float) -> float:
-    """A point inside of a box: the geometric mean of ends of one sign, else the arithmetic one; zero between two."""
+    """Return a point inside an interval: zero if it is inside, else the geometric mean, or the arithmetic one."""
     if low < 0 < high:
         return 0.0
     small, large = sorted((abs(low), abs(high)))
-    if small == 0:  # down to where a search ends
+    if small == 0:  # replaced by the smallest number of a search
         small = SMALLEST if large > 4 * SMALLEST else SMALLEST**2 / large
     geometric = (1 if high > 0 else -1) * sqrt(small) * sqrt(large)
     return geometric if low < geometric < high else low / 2 + high / 2
 
 
 def narrow(low: float, high: float, whole: bool) -> bool:
-    """Whether nothing lies between two points, or only what is nearer to zero than a search looks."""
+    """Whether a search has no point between two points."""
     return high - low <= 1 if whole else nextafter(low, inf) >= high or max(-low, high) <= SMALLEST
 
 
-def swept(
+def over_sweep(
     bound: Statement, over: Quantity, values: Mapping[str, Any], ask: Callable[[Objective], Any], fields: Sequence[str]
 ) -> Any:
-    """What ``ask`` says of the bound as a function of ``over``.
+    """Apply ``ask`` to the bound as a function of ``over``, at every point of a sweep of the other quantities.
 
-    Over a sweep of the other quantities these ``fields`` of the answer are arrays; where there is no answer they are
-    blank (NaN), and ``binding`` says why. Raises what ``ask`` does where there is no answer at all.
+    Returns the result of ``ask``; for a sweep, one whose ``fields`` are arrays. At points where ``ask`` raises, they
+    are blank (NaN), and ``binding`` is the message. If it raises at all points, the first error is raised.
     """
-    given = evaluator_of(bound).given(values, free=over.name)
-    bound = given.bound
-    if not given.evaluator.shared_target:
+    inputs = evaluator_of(bound).inputs(values, free=over.name)
+    bound = inputs.bound
+    if not inputs.evaluator.shared_target:
         raise BoundsError(f"{bound.name} bounds one number for each of the {bound.axis}, so it has no single value")
     if bound.axis == CLIENTS and over == clients:
         raise BoundsError(f"{bound.name} sums over clients whose values are given; use its equal_clients() form")
-    found: list[Any] = []
-    for point in given.points():
+    results: list[Any] = []
+    for point in inputs.points():
         point.pop(over.name, None)
         try:
-            found.append(ask(Objective(bound, over, point, given.width)))
+            results.append(ask(Objective(bound, over, point, inputs.width)))
         except (NoMinimumError, NoSolutionError) as error:
-            found.append(error)
-    some = next((one for one in found if not isinstance(one, Exception)), None)
+            results.append(error)
+    some = next((one for one in results if not isinstance(one, Exception)), None)
     if some is None:
-        raise found[0]
-    return replace(some, **{name: _column(name, some, found, given.sweep) for name in fields}) if given.sweep else some
+        raise results[0]
+    if not inputs.sweep:
+        return some
+    return replace(some, **{name: _column(name, some, results, inputs.sweep) for name in fields})
 
 
-def _column(name: str, some: Any, found: Sequence[Any], shape: tuple[int, ...]) -> Any:
-    """One field of all answers in the shape of the sweep, blank for errors; None where it is."""
+def _column(name: str, some: Any, results: Sequence[Any], shape: tuple[int, ...]) -> Any:
+    """Return one field of all results in the shape of the sweep, blank for errors; None if it is None."""
     kind = type(getattr(some, name))
     if kind is type(None):
         return None
     blank = {str: "", bool: False}.get(kind, nan)
-    column = [getattr(one, name, str(one) if name == "binding" else blank) for one in found]
+    column = [getattr(one, name, str(one) if name == "binding" else blank) for one in results]
     return np.array(column, dtype=kind if kind in (str, bool) else float).reshape(shape)

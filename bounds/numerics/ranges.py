@@ -1,4 +1,4 @@
-"""A bound at uncertain constants: an interval that holds all its values while every constant runs over its own."""
+"""The range of a bound with uncertain constants: an interval that contains all values over the constants' intervals."""
 
 from __future__ import annotations
 
@@ -16,35 +16,36 @@ from ..errors import BoundsError
 from ..quantities import Quantity
 from ..statement import Statement
 from .balls import as_float, Enclosure, Jet, ONE, ZERO
-from .evaluate import evaluator_of, Given
+from .evaluate import evaluator_of, Inputs
 from .objective import centre
 from .tape import Tape
 
 MOST = 10
-"""Uncertain constants at once."""
+"""The largest number of uncertain constants."""
 BOXES = 200
-"""Boxes that are examined: some tenths of a second."""
+"""The largest number of boxes, which take some tenths of a second."""
 TOLERANCE = 1e-9
-"""Relative distance between a value that the bound has and an end of its interval, up to which the end is proven."""
+"""The relative distance between an end of the range and a value of the bound up to which the end counts as attained."""
 BITS, MORE_BITS = 128, 1200
 FAR, NEAR = (1 << 40, 1 << 41), (500, 1000)
-"""Infinity is approached as powers of two with these exponents, zero as their inverses, other numbers up to 2^-NEAR."""
+"""A limit is estimated at two points. Infinity is replaced by powers of two with the exponents ``FAR``, zero by their
+inverses, and the distance from any other number is 2 to the power of minus ``NEAR``."""
 STEADY = 1e-6
-"""Relative change between the last two such places below which a bound has arrived at its limit."""
+"""The relative change between these two points below which the bound has converged."""
 LARGEST, TINY = 1.7e308, 1e-300
 
 Ends = Mapping[str, tuple[Any, Any]]
-"""The interval of every uncertain constant; two lists for one that varies over clients."""
+"""The interval of every uncertain constant: two numbers, or two lists for a per-client constant."""
 Box = dict[str, list[tuple[float, float]]]
-"""For every uncertain constant its ends, for each client; one that does not belong to the domain is the next float."""
+"""The ends of every uncertain constant, for each client. An end outside an open domain is the next float inside."""
 
 
-class SilentError(BoundsError):
-    """The conditions of a bound fail wherever its constants may lie."""
+class NeverAppliesError(BoundsError):
+    """The conditions of a bound fail for all values of its uncertain constants."""
 
 
 class Range(NamedTuple):
-    """An interval that holds all values; ``proven``: the bound comes as near to both ends as one likes."""
+    """An interval that contains all values; ``proven`` means that both ends are attained or approached."""
 
     low: float
     high: float
@@ -52,33 +53,33 @@ class Range(NamedTuple):
 
 
 def bound_range(bound: Statement, uncertain: Ends, outside: bool = False, **values: Any) -> Range:
-    """The interval of ``bound`` while every uncertain constant runs over its own; ``values`` are the others.
+    """Return the range of ``bound`` while every uncertain constant varies over its interval; ``values`` are the others.
 
-    Where the sign of a slope is known the constant is at an end of its interval, elsewhere boxes are split. An end that
-    is infinite, or that the domain leaves out, counts with the limit of the bound there. Nonsense (mu > L) and points
-    where the bound's conditions fail do not count (``outside``: the formula there does). Every entry of a list moves by
-    itself.
+    Entries of lists vary independently. For an infinite end, or one that is not in the domain, the limit of the bound
+    counts. Invalid combinations (mu > L) are excluded, and so are points where conditions fail, unless ``outside``; if
+    they fail everywhere, ``NeverAppliesError`` is raised. If the sign of a slope is certain, the extreme is at an end
+    of the interval; otherwise boxes are split.
     """
-    known = {q.name for q in bound.quantities}
-    ends = {name: pair for name, pair in uncertain.items() if name in known}
+    names = {q.name for q in bound.quantities}
+    ends = {name: pair for name, pair in uncertain.items() if name in names}
     if len(ends) > MOST:
         raise BoundsError(f"at most {MOST} uncertain constants at once; got {len(ends)}")
     for name, (low, high) in ends.items():
         if not np.all(np.asarray(low) <= np.asarray(high)):
             raise BoundsError(f"{name}: the ends of an interval must be in order; got {low} > {high}")
     typical = {name: _within(bound.quantity(name), *pair) for name, pair in ends.items()}
-    box = _Uncertain(evaluator_of(bound).given({**values, **typical}), ends, outside)
+    box = _Uncertain(evaluator_of(bound).inputs({**values, **typical}), ends, outside)
     (low, least), (high, most) = box.lowest(1), box.lowest(-1)
     if low == inf or high == inf:
-        raise SilentError(f"{bound.name} does not apply on the whole interval: its conditions fail everywhere")
+        raise NeverAppliesError(f"{bound.name} does not apply on the whole interval: its conditions fail everywhere")
     proven = _near(low, least), _near(high, most)
     return Range(least if proven[0] else low, -(most if proven[1] else high), all(proven))
 
 
 def combinations(bound: Statement, uncertain: Ends, most: int) -> list[dict[str, Any]]:
-    """Places in the intervals of the uncertain constants: their ends and, as long as these are few, their middles.
+    """Return at most ``most`` points: the ends of all intervals and, if these are few, the middles as well.
 
-    A constant without an end is followed to a thousand times its known one.
+    An infinite end is replaced by a thousand times the other end.
     """
     names = [name for name in uncertain if name in {q.name for q in bound.quantities}]
     shares = (0.0, 0.5, 1.0) if 3 ** len(names) <= most else (0.0, 1.0)
@@ -91,8 +92,8 @@ def combinations(bound: Statement, uncertain: Ends, most: int) -> list[dict[str,
         inside = [low + share * (high - low) for share in shares]
         inside = [np.rint(x) if domain.whole else x for x in inside]
         sides.append([x for x in inside if np.all(domain.contains(x))])
-    places = list(islice(product(*sides), most))
-    return [dict(zip(names, (x[()] for x in place), strict=True)) for place in places]
+    points = islice(product(*sides), most)
+    return [dict(zip(names, (x[()] for x in point), strict=True)) for point in points]
 
 
 def _near(end: float, reached: float) -> bool:
@@ -100,7 +101,7 @@ def _near(end: float, reached: float) -> bool:
 
 
 def _within(q: Quantity, low: Any, high: Any) -> Any:
-    """A value inside of the interval and the domain, for what is checked of every value."""
+    """Return a value inside the interval and the domain, with which arguments can be checked."""
     domain = q.card.domain
     floor, top = (np.clip(np.asarray(end, dtype=float), domain.low, domain.high) for end in (low, high))
     first, last = np.where(np.isfinite(floor), floor, top - 1), np.where(np.isfinite(top), top, floor + 1)
@@ -112,19 +113,20 @@ def _within(q: Quantity, low: Any, high: Any) -> Any:
 class _Uncertain:
     """A bound as a function of its uncertain constants."""
 
-    def __init__(self, values: Given, ends: Ends, outside: bool) -> None:
-        bound, (given,) = values.bound, values.points()
+    def __init__(self, inputs: Inputs, ends: Ends, outside: bool) -> None:
+        bound, (values,) = inputs.bound, inputs.points()
         self.cards = {q.name: q for q in bound._all if q.name in ends}
         relations = () if outside else bound.relations
-        limited = [q for q in bound._all if q.card.at_most is not None and {q.name, q.card.at_most.name} <= set(given)]
-        sense = [q <= q.card.at_most for q in limited if {q.name, q.card.at_most.name} & set(ends)]  # type: ignore
-        tape = Tape((sp.Add(*bound.spelled_terms.values()), *relations, *sense))
-        self.enclosure = Enclosure(tape, {name: xs for name, xs in given.items() if name not in ends}, values.width)
+        limits = [(q, q.card.at_most) for q in bound._all if q.card.at_most is not None]
+        pairs = [(q, limit) for q, limit in limits if q.name in values and limit.name in values]
+        valid = [q <= limit for q, limit in pairs if q.name in ends or limit.name in ends]
+        tape = Tape((sp.Add(*bound.spelled_terms.values()), *relations, *valid))
+        self.enclosure = Enclosure(tape, {name: xs for name, xs in values.items() if name not in ends}, inputs.width)
         used = set(self.enclosure.free.values())
         self.start: Box = {name: _cut(q, *ends[name]) for name, q in self.cards.items() if name in used}
 
     def lowest(self, sign: int) -> tuple[float, float]:
-        """A lower bound of all values (of their negatives, for sign -1), and the smallest one that is reached."""
+        """Return a lower bound of all values and the smallest value found; of their negatives for sign -1."""
         floor = reached = inf
         boxes: list[tuple[float, int, Box]] = []
         new, seen = [self.start], 0
@@ -147,33 +149,31 @@ class _Uncertain:
                 return min(floor, lower), reached
 
     def floor(self, box: Box, sign: int) -> tuple[float, Box]:
-        """A lower bound of the values in a box, and the part of it where they are lowest, where slopes tell."""
+        """Return a lower bound of the values in a box, and the part of it where the slopes place the minimum."""
         jet, sure, never = self.run(box)
         if never:
             return inf, box
         if sure and any(a != b for pairs in box.values() for a, b in pairs):
-            ways = {name: _way(self.run(box, moving=name)[0], sign) for name in box}
-            box = {name: [_end(pair, ways[name]) for pair in pairs] for name, pairs in box.items()}
+            directions = {name: _direction(self.run(box, moving=name)[0], sign) for name in box}
+            box = {name: [_end(pair, directions[name]) for pair in pairs] for name, pairs in box.items()}
             jet, _, _ = self.run(box)
         lower = jet.value[0].lower() if sign > 0 else -jet.value[1].upper()
         return (-inf if lower.is_nan() else as_float(lower)), box
 
     def run(self, box: Box, moving: str = "", place: int = 1, bits: int = BITS) -> tuple[Jet, bool, bool]:
-        """Values and slopes in a box, whether the conditions surely hold in it, and whether one surely fails."""
+        """Return values and slopes in a box, whether the conditions certainly hold in it, and whether one fails."""
         jets: dict[str, list[Jet]] = {}
         for name, pairs in box.items():
-            # The entries of a list move by themselves, so that each has a slope of its own.
+            # The entries of a list vary independently: the slope is that of any one of them.
             seed = None if name != moving else (ONE, ONE) if len(pairs) == 1 else (ZERO, ONE)
             ends = [[_number(self.cards[name], end, place, bits) for end in pair] for pair in pairs]
             jets[name] = [Jet((low, high), seed) for low, high in ends]
-        values, sure, never = self.enclosure.judged(jets, bits)
+        values, sure, never = self.enclosure.enclose(jets, bits)
         return values[0], sure, never
 
     def value(self, point: Box, sign: int) -> float:
-        """The value at a point, or where values lead on the way to one that does not belong to the domain; infinity
-        where the bound does not apply."""
-        far = [x for name, pairs in point.items() for x, _ in pairs if _approached(self.cards[name], x)]
-        if not far:
+        """Return the value at a point, or the limit if it is not in the domain; infinite if a condition fails."""
+        if not any(_limit_point(self.cards[name], x) for name, pairs in point.items() for x, _ in pairs):
             return _at(self.run(point), sign)
         before, last = (_at(self.run(point, place=place, bits=MORE_BITS), sign) for place in (0, 1))
         if abs(last) < TINY:
@@ -189,7 +189,7 @@ class _Uncertain:
         return float(np.floor(middle)) if self.cards[name].card.domain.whole else middle
 
     def split(self, box: Box) -> list[Box]:
-        """Two halves of a box, none where nothing lies between its ends."""
+        """Return two halves of a box along its widest side, or nothing if no float lies between its ends."""
         sides = [(_width(*pair), name, i) for name, pairs in box.items() for i, pair in enumerate(pairs)]
         width, name, i = max(sides)
         low, high = box[name][i]
@@ -201,7 +201,7 @@ class _Uncertain:
 
 
 def _cut(q: Quantity, low: Any, high: Any) -> list[tuple[float, float]]:
-    """The ends within the domain, for each client."""
+    """Return the ends cut to the domain, for each client."""
     domain = q.card.domain
     first = nextafter(domain.low, inf) if domain.open_low else domain.low
     last = nextafter(domain.high, -inf) if domain.open_high else domain.high
@@ -209,8 +209,8 @@ def _cut(q: Quantity, low: Any, high: Any) -> list[tuple[float, float]]:
     return [(max(a, first), min(b, last)) for a, b in zip(*(ends.tolist() for ends in pairs), strict=True)]
 
 
-def _approached(q: Quantity, x: float) -> tuple[float, int] | None:
-    """The end that a number stands for which does not belong to the domain, and which way the domain lies from it."""
+def _limit_point(q: Quantity, x: float) -> tuple[float, int] | None:
+    """Return the end outside the domain that ``x`` stands for, if any, and the direction from it into the domain."""
     domain = q.card.domain
     if isinf(x):
         return x, 0
@@ -222,37 +222,38 @@ def _approached(q: Quantity, x: float) -> tuple[float, int] | None:
 
 
 def _number(q: Quantity, x: float, place: int, bits: int) -> Any:
-    """The ball of an end; of one that does not belong to the domain, the first or the second place on the way to it."""
-    if (approached := _approached(q, x)) is None:
+    """Return an end as a ball; for an end outside the domain, the first or second point that approaches it."""
+    if (limit := _limit_point(q, x)) is None:
         return arb(x)
-    end, way = approached
+    end, direction = limit
     if isinf(end):
         return arb((1 if end > 0 else -1, FAR[place]))
     with ctx.workprec(bits):
-        return arb(end) + arb((way, -(NEAR if end else FAR)[place]))
+        return arb(end) + arb((direction, -(NEAR if end else FAR)[place]))
 
 
-def _end(pair: tuple[float, float], way: int) -> tuple[float, float]:
-    """The lower end of what rises, the upper end of what falls, all of an interval where that is open."""
+def _end(pair: tuple[float, float], direction: int) -> tuple[float, float]:
+    """Return the end at which the minimum lies: the lower one if values increase, else the upper; both if unknown."""
     low, high = pair
-    return (low, low) if way > 0 else (high, high) if way < 0 else pair
+    return (low, low) if direction > 0 else (high, high) if direction < 0 else pair
 
 
-def _way(jet: Jet, sign: int) -> int:
-    """1 where values surely rise with a constant (or do not depend on it), -1 where they fall, else 0."""
+def _direction(jet: Jet, sign: int) -> int:
+    """Return 1 if values certainly increase with a constant or do not depend on it, -1 if they decrease, else 0."""
     if jet.slope is None:
         return 1
     return sign if jet.slope[0] >= 0 else -sign if jet.slope[1] <= 0 else 0
 
 
-def _at(found: tuple[Jet, bool, bool], sign: int) -> float:
-    ((low, high), _), _, never = found
+def _at(result: tuple[Jet, bool, bool], sign: int) -> float:
+    """Return the value at a point, infinite if a condition fails there."""
+    ((low, high), _), _, never = result
     value = as_float(low / 2 + high / 2)
     return inf if never or isnan(value) else sign * value
 
 
 def _width(low: float, high: float) -> float:
-    """How far apart ends are, in equal ratios where they have one sign."""
+    """Return the distance of the ends, on a logarithmic scale if they have the same sign."""
     low, high = max(low, -LARGEST), min(high, LARGEST)
     if low > 0 or high < 0:
         return abs(log(abs(high)) - log(abs(low)))

@@ -1,8 +1,8 @@
-"""Values and conditions of formulas over broadcast arrays: floats, checked, and computed again where they may be wrong.
+"""Evaluate formulas over broadcast arrays in floating point, and recompute points where floats may be wrong.
 
-Blocks of points run through ``Approximations``; what their error bounds do not clear is evaluated again with ``balls``,
-every distinct point once. Callers keep the axis that reductions run over (clients, classes) last; inside a block it
-comes first.
+Blocks of points run through ``Approximations``. Points whose error bounds are too large are evaluated again in ball
+arithmetic, every distinct point once. The axis of reductions (clients, classes) is the last axis of all arguments;
+inside a block it comes first.
 """
 
 from __future__ import annotations
@@ -21,34 +21,38 @@ from .floats import Floats
 from .tape import Tape
 
 BLOCK = 32_768
-"""Numbers in an array of a block: intermediate arrays stay in the processor's cache, calls stay few."""
+"""The numbers per array in a block: small enough for the processor's cache, large enough to need few calls."""
 CLOSE = 1e-10
-"""The relative error up to which a float is as good as its formula."""
+"""The relative error up to which a float is accepted."""
 MOST = 20_000
-"""Points computed again in one call: some seconds."""
+"""The largest number of points recomputed in one call, which takes some seconds."""
 NUMBERS = 2**24
-"""Given numbers of points that are rechecked: 128 MiB."""
+"""The largest number of arguments of recomputed points, which take 128 MiB."""
 TINY = float(np.finfo(float).tiny)
 Arrays = dict[str, np.ndarray]
 Block = tuple[Any, ...]
 
 
-class Checked(NamedTuple):
-    """The values, NaN where a relation fails; where each relation holds, and all do; whether a value is too small for
-    all the digits of a float, and at how many points floating point was left to decide although it may be wrong."""
+class CheckedResult(NamedTuple):
+    """The result of a checked evaluation.
+
+    ``values`` are NaN where a relation fails, ``met`` is where each relation holds, and ``applies`` where all do.
+    ``tiny`` is whether a value is too small to have all digits of a float, and ``undecided`` at how many points floats
+    may be wrong but were not recomputed.
+    """
 
     values: list[np.ndarray]
     met: list[np.ndarray]
     applies: np.ndarray
     tiny: bool = False
-    unsettled: int = 0
+    undecided: int = 0
 
 
 class Formulas:
-    """Some values and relations over the same quantities.
+    """Values and relations over the same quantities.
 
-    With ``axis`` the last axis of every array is the one reductions run over; values drop to length one there unless
-    the target itself varies (``keeps_axis``), relations must hold all along it.
+    If ``axis``, reductions run over the last axis of every array. Values have length one there unless the target
+    itself varies over it (``keeps_axis``), and relations must hold for all its entries.
     """
 
     def __init__(self, values: Sequence[sp.Expr], relations: Sequence[sp.Basic], axis: bool, keeps_axis: bool) -> None:
@@ -57,7 +61,7 @@ class Formulas:
 
     @cached_property
     def joint(self) -> Tape:
-        """Values and relations together, so that what they share is computed once."""
+        """One tape for values and relations, so that common parts are computed once."""
         return Tape((*self.expressions, *self.conditions))
 
     @cached_property
@@ -66,11 +70,11 @@ class Formulas:
 
     @cached_property
     def tapes(self) -> list[Tape]:
-        """One for each relation."""
+        """One tape for each relation."""
         return [Tape((relation,)) for relation in self.conditions]
 
     def plain(self, arrays: Arrays, shape: tuple[int, ...]) -> list[np.ndarray]:
-        """The values in plain floating point, NaN where a relation fails."""
+        """Return the values in plain floating point, NaN where a relation fails."""
         outs = [np.empty(self._shape(shape, self.keeps_axis)) for _ in self.expressions]
         for block, inside in self._blocks(arrays, shape):
             held = self.joint.run(Floats(shape[-1] if self.axis else 1), inside)
@@ -81,44 +85,46 @@ class Formulas:
                 np.multiply(value, one_or_nan, out=self._axis_first(out, shape)[block])
         return outs
 
-    def checked(self, arrays: Arrays, shape: tuple[int, ...], wanted: np.ndarray | None = None) -> Checked:
-        """Values and relations, as ``balls`` decide them where floats may be wrong; no value is computed again where it
-        is not ``wanted``."""
+    def checked(self, arrays: Arrays, shape: tuple[int, ...], wanted: np.ndarray | None = None) -> CheckedResult:
+        """Return values and relations, recomputed in ball arithmetic where floats may be wrong.
+
+        ``wanted`` restricts the points at which values are recomputed.
+        """
         outs = [np.empty(self._shape(shape, self.keeps_axis)) for _ in self.expressions]
         met = [np.empty(self._shape(shape), dtype=bool) for _ in self.conditions]
-        near, open_ = np.zeros(self._shape(shape), dtype=bool), [np.zeros_like(holds) for holds in met]
+        doubtful, undecided = np.zeros(self._shape(shape), dtype=bool), [np.zeros_like(holds) for holds in met]
         for block, inside in self._blocks(arrays, shape):
 
             def put(whole: np.ndarray, part: Any, block: Block = block) -> None:
                 self._axis_first(whole, shape)[block] = part
 
-            given = {
+            arguments = {
                 q.name: Approximate(inside[q.name], 0.0 if q.card.domain.whole else ROUNDING)
                 for q in self.joint.leaves.values()
             }
-            held = self.joint.run(Approximations(shape[-1] if self.axis else 1), given)
-            found = [held[slot] for slot in self.joint.outputs]
+            slots = self.joint.run(Approximations(shape[-1] if self.axis else 1), arguments)
+            outputs = [slots[slot] for slot in self.joint.outputs]
             doubt: Any = False
-            for out, number in zip(outs, found, strict=False):
+            for out, number in zip(outs, outputs, strict=False):
                 put(out, number.value)
                 if not number.worst <= CLOSE:
                     doubt = doubt | self._along(np.any, ~(np.asarray(number.error) <= CLOSE))
-            put(near, doubt)
-            for holds, unclear, truth in zip(met, open_, found[len(outs) :], strict=True):
+            put(doubtful, doubt)
+            for holds, unclear, truth in zip(met, undecided, outputs[len(outs) :], strict=True):
                 put(holds, self._along(np.all, truth.holds))
                 put(unclear, self._along(np.any, truth.open))
         left, tiny = 0, False
-        for holds, unclear, tape in zip(met, open_, self.tapes, strict=True):
+        for holds, unclear, tape in zip(met, undecided, self.tapes, strict=True):
             if unclear.any():
-                points, (truths,), more = self._answers(
+                points, (truths,), more = self._recomputed(
                     tape, unclear, arrays, shape, lambda point: [[all(point.holds())]]
                 )
                 holds.reshape(-1, 1)[points] = truths
                 left += more
         applies = np.logical_and.reduce(met) if met else np.ones(self._shape(shape), dtype=bool)
-        near = near & applies if wanted is None else near & applies & wanted
-        if near.any():
-            points, answers, more = self._answers(self.value_tape, near, arrays, shape, Point.values)
+        doubtful = doubtful & applies if wanted is None else doubtful & applies & wanted
+        if doubtful.any():
+            points, answers, more = self._recomputed(self.value_tape, doubtful, arrays, shape, Point.values)
             for out, numbers in zip(outs, answers, strict=True):
                 out.reshape(-1, out.shape[-1] if self.axis else 1)[points] = numbers
                 tiny |= bool(((numbers != 0) & (np.abs(numbers) < TINY)).any())
@@ -126,31 +132,34 @@ class Formulas:
         if met:
             for out in outs:
                 np.copyto(out, np.nan, where=~applies)
-        return Checked(outs, met, applies, tiny, left)
+        return CheckedResult(outs, met, applies, tiny, left)
 
-    def _answers(
+    def _recomputed(
         self, tape: Tape, doubt: np.ndarray, arrays: Arrays, shape: tuple[int, ...], ask: Callable[[Point], Any]
     ) -> tuple[np.ndarray, list[np.ndarray], int]:
-        """The points in doubt that are rechecked, what ``balls`` say of every output there, and how many are left."""
+        """Recompute points in doubt, up to a limit.
+
+        Returns the indices of the recomputed points, every output there, and the number of points left out.
+        """
         points = np.flatnonzero(doubt)
         rows, back = self._distinct(tape, arrays, shape, points)
         answers = [ask(Point(tape, row, shape[-1] if self.axis else 1)) for row in rows]
-        found = [np.array(column)[back] for column in zip(*answers, strict=True)]
-        return points[: len(back)], found, len(points) - len(back)
+        outputs = [np.array(column)[back] for column in zip(*answers, strict=True)]
+        return points[: len(back)], outputs, len(points) - len(back)
 
     # ---- blocks and points ----
 
     def _along(self, reduction: Any, truth: Any) -> Any:
-        """What is true of all, or of any, along the axis of reductions."""
+        """Reduce a truth array by ``np.all`` or ``np.any`` along the axis of reductions."""
         return reduction(truth, axis=0, keepdims=True) if self.axis and np.ndim(truth) else truth
 
     def _distinct(
         self, tape: Tape, arrays: Arrays, shape: tuple[int, ...], points: np.ndarray
     ) -> tuple[list[dict[str, list[float]]], np.ndarray]:
-        """The different points among the first ``MOST`` ones, and for each of these which one it is."""
+        """Return the distinct points among the first ``MOST`` ones, and the index of each point among them."""
         lead = (shape[:-1] if self.axis else shape) or (1,)
-        held = {q.name: np.asarray(arrays[q.name]) for q in tape.leaves.values()}
-        lists = {name: a if self.axis else a[..., None] for name, a in held.items()}
+        used = {q.name: np.asarray(arrays[q.name]) for q in tape.leaves.values()}
+        lists = {name: a if self.axis else a[..., None] for name, a in used.items()}
         points = points[: max(1, NUMBERS // max(1, sum(a.shape[-1] for a in lists.values())))]
         places = np.unravel_index(points, lead)
         parts = [np.broadcast_to(a, (*lead, a.shape[-1]))[places] for a in lists.values()]
@@ -167,13 +176,13 @@ class Formulas:
         return (*shape[:-1], 1) if self.axis and not keeps_axis else shape
 
     def _axis_first(self, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        """A view with as many axes as ``shape`` and, where there is an axis of reductions, that one first."""
+        """Return a view with as many axes as ``shape`` in which the axis of reductions, if any, comes first."""
         if array.ndim < len(shape):
             array = array.reshape((1,) * (len(shape) - array.ndim) + array.shape)
         return array.transpose(len(shape) - 1, *range(len(shape) - 1)) if self.axis and len(shape) > 1 else array
 
     def _blocks(self, arrays: Arrays, shape: tuple[int, ...]) -> Iterator[tuple[Any, Arrays]]:
-        """The index of every block, and what is given there."""
+        """Yield the index of every block and the arguments there."""
         operands = {name: self._axis_first(np.asarray(a), shape) for name, a in arrays.items()}
         lead, length = (shape[:-1], shape[-1]) if self.axis else (shape, 1)
         if not prod(shape):
@@ -188,13 +197,13 @@ class Formulas:
                 yield (*block, ...), {name: self._part(a, block) for name, a in operands.items()}
 
     def _part(self, array: np.ndarray, block: Block) -> np.ndarray:
-        """The part of ``array`` that broadcasts onto a block: axes of length one stay as they are."""
+        """Return the part of ``array`` that broadcasts onto a block; axes of length one are kept."""
         part = array[tuple(slice(None) if n == 1 else s for s, n in zip(block, array.shape, strict=True))]
         return np.ascontiguousarray(part) if self.axis and 1 < len(part) < part[0].size else part
 
 
 def blocks(shape: tuple[int, ...], size: int) -> Iterator[Block]:
-    """Cut an array of ``shape`` into index tuples of at most ``size`` points each (one point at least)."""
+    """Yield index tuples that cut an array of ``shape`` into parts of at most ``size`` points, but at least one."""
     split, inner = len(shape), 1
     while split and inner * shape[split - 1] <= size:
         split -= 1
@@ -211,7 +220,7 @@ def blocks(shape: tuple[int, ...], size: int) -> Iterator[Block]:
 
 
 def _rows(table: np.ndarray) -> tuple[list[int], np.ndarray]:
-    """Where each different row is first, and for every row which of these it is."""
-    known: dict[bytes, int] = {}
-    back = np.array([known.setdefault(row.tobytes(), len(known)) for row in table], dtype=int)
+    """Return the first index of each distinct row, and for every row the number of its distinct row."""
+    numbers: dict[bytes, int] = {}
+    back = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in table], dtype=int)
     return np.unique(back, return_index=True)[1].tolist(), back

@@ -1,4 +1,4 @@
-"""The ceiling that Table 3 of Decaying-K means."""
+"""``RoundUp``: the ceiling in Table 3 of Decaying-K, which tolerates rounding errors."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 import sympy as sp
 
 SLACK = 2**-48
-"""Relative rounding error of the argument of a ceiling that is forgiven: several times what a root can lose, and too
-small to hide a true excess over a whole number in ``K_0 / cbrt(r)`` as long as ``K_0`` is below forty thousand."""
+"""The tolerated relative error of the argument: several times the error of a root, and too small to hide a true excess
+over an integer in ``K_0 / cbrt(r)`` for ``K_0`` below forty thousand."""
 
 
 class RoundUp(sp.ceiling):
-    """The ceiling of a nonnegative number, where an argument that misses a whole number by rounding counts as it.
+    """The ceiling of a nonnegative number; an argument that exceeds an integer by rounding only counts as the integer.
 
-    In floating point ``81 * 27**(-1/3)`` is a little more than 27 and its plain ceiling 28.
+    In floating point, ``81 * 27**(-1/3)`` is slightly more than 27, and its plain ceiling is 28.
     """
 
     nargs = 1
@@ -26,7 +26,7 @@ class RoundUp(sp.ceiling):
         return sp.ceiling(x * (1 - sp.Float(SLACK, 60)) if x.has(sp.Float) else x)
 
     def fdiff(self, argindex: int = 1) -> sp.Expr:
-        """Zero: between its steps the ceiling is flat."""
+        """Return zero, the derivative between jumps."""
         return sp.S.Zero
 
     def _eval_is_nonnegative(self) -> bool | None:

@@ -1,8 +1,8 @@
-"""Branch and bound over one quantity: where a bound is lowest, and how far out it still meets a target.
+"""Branch and bound over one quantity: find where a bound is smallest, and how far out it still meets a target.
 
-Boxes are split until ball arithmetic proves that what is left cannot change the answer; a box is dropped only with such
-a proof, so no second valley and no far-out feasible part is missed. Where rounding leaves a value open even at a single
-point, as next to a removable singularity, boxes are evaluated with more bits; where neither decides, answers say so.
+Boxes are split until ball arithmetic proves that the rest cannot change the answer. A box is dropped only with such a
+proof, so that no second valley and no distant feasible part is missed. If rounding leaves a value undecided even at a
+single point, as next to a removable singularity, the precision is increased. What remains undecided is reported.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from .balls import as_float, LEVELS, UP
 from .objective import Box, centre, narrow, Objective
 
 TOLERANCE = 1e-10
-"""How near the certified lower bound comes to the smallest value, relatively."""
+"""The relative distance of the certified lower bound from the smallest value."""
 LAST_DIGITS = 2.0**-51
-"""How much above its target a value may be, relatively, as a call may round it to the target all the same."""
+"""The relative amount by which a value may exceed its target, since a call may round it to the target."""
 MOST, PIECES = 4000, 500
-"""Boxes that are examined, some tenths of a second; and how many of them a rather narrow one may become."""
+"""The largest number of boxes, which take some tenths of a second, and of parts of one narrow box."""
 
 
 class Valley(NamedTuple):
-    """The best point found (NaN: none), the largest its value can be, and a lower bound of all values."""
+    """The best point found (NaN if none), an upper bound of its value, and a lower bound of all values."""
 
     at: float
     top: Any
@@ -34,8 +34,10 @@ class Valley(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """The farthest point that meets the target (NaN: none), how far out a farther one could be, and whether the last
-    bits of rounding decided."""
+    """The farthest point that meets the target (NaN if none).
+
+    A farther one could lie at most ``slack`` beyond it; ``by_rounding`` is whether the last bits decided.
+    """
 
     at: float
     slack: float
@@ -43,7 +45,7 @@ class Edge(NamedTuple):
 
 
 class _Lowest:
-    """The search for the smallest value, over whole numbers only if ``whole``."""
+    """The search for the smallest value, over integers only if ``whole``."""
 
     def __init__(self, objective: Objective, whole: bool) -> None:
         self.objective, self.whole = objective, whole
@@ -52,7 +54,7 @@ class _Lowest:
         self.seen = 0
 
     def add(self, low: float, high: float, bits: int) -> None:
-        """Keep a box, unless the bound does not apply on it; of one where it is monotone only the lower end counts."""
+        """Queue a box, unless the bound does not apply in it. If the bound is monotone, evaluate the lower end only."""
         if low > high:
             return
         self.seen += 1
@@ -60,14 +62,14 @@ class _Lowest:
             box = self.objective.box(low, high, bits)
             if box.outside:
                 return
-            if not (way := box.way):
+            if not (direction := box.direction):
                 heapq.heappush(self.boxes, (as_float(box.low.lower()), self.seen, low, high, box))
                 return
-            low = low if way > 0 else high
-        self.look(low, bits, final=True)
+            low = low if direction > 0 else high
+        self.evaluate(low, bits, final=True)
 
-    def look(self, x: float, bits: int, final: bool = False) -> Box:
-        """Lower ``top`` to the value at a point where the bound applies; if nothing is left of a box, ``floor`` too."""
+    def evaluate(self, x: float, bits: int, final: bool = False) -> Box:
+        """Lower ``top`` to the value at a point if the bound applies; ``final`` points lower ``floor`` as well."""
         at = self.objective.point(x, bits)
         if not at.outside:
             if at.high < self.top:
@@ -77,6 +79,7 @@ class _Lowest:
         return at
 
     def run(self) -> Valley:
+        """Search until the best point is certified or the boxes run out."""
         low, high = self.objective.ends()
         self.add(low, high, LEVELS[0])
         while self.boxes:
@@ -88,10 +91,10 @@ class _Lowest:
             if self.whole:
                 middle = float(floor(middle))
             elif narrow(low, high, whole=False):
-                self.look(low, box.bits, final=True)
-                self.look(high, box.bits, final=True)
+                self.evaluate(low, box.bits, final=True)
+                self.evaluate(high, box.bits, final=True)
                 continue
-            at = self.look(middle, box.bits)
+            at = self.evaluate(middle, box.bits)
             if box.inside and (self.beaten(least := _by_slope(box, at, low, middle, high))):
                 self.floor = self.floor.min(least)
                 continue
@@ -100,45 +103,43 @@ class _Lowest:
         return Valley(self.at, self.top, self.floor.min(self.top))
 
     def beaten(self, low: Any) -> bool:
+        """Whether no value above ``low`` improves on the best point by more than the tolerance."""
         return bool(low >= (self.top if self.whole else self.top - TOLERANCE * abs(self.top)))
 
 
 def _by_slope(box: Box, at: Box, low: float, middle: float, high: float) -> Any:
-    """A lower bound of the values on a box from the value in its middle and the slopes; -inf where they have no end."""
+    """Return a lower bound of the values in a box from the value at its middle and the slopes."""
     return at.low + (box.least_slope * (high - middle)).min(box.largest_slope * (low - middle))
 
 
 def lowest(objective: Objective, whole: bool) -> Valley:
-    """The smallest value, certified where ``floor`` comes near ``top``."""
+    """Return the point with the smallest value; it is certified if ``floor`` is close to ``top``."""
     return _Lowest(objective, whole).run()
 
 
-def sharpened_place(objective: Objective, x: float) -> float:
-    """Downhill from a point to where the slope changes its sign or the bound stops applying, to the last digit."""
+def refined_minimiser(objective: Objective, x: float) -> float:
+    """Follow the slope downhill from ``x`` until it changes its sign or the bound stops applying, to the last digit."""
     start = objective.point(x)
-    if not (way := start.way):
+    if not (direction := start.direction):
         return x
-    end = objective.ends()[0 if way > 0 else 1]
+    end = objective.ends()[0 if direction > 0 else 1]
 
     def goes_on(y: float) -> bool:
         at = objective.point(y)
-        return at.way == way and not at.low > start.high
+        return at.direction == direction and not at.low > start.high
 
     step = 1e-12
     while step < 1 and x != end:
-        far = x - way * step * abs(x)
-        far = max(far, end) if way > 0 else min(far, end)
+        far = x - direction * step * abs(x)
+        far = max(far, end) if direction > 0 else min(far, end)
         if not goes_on(far):
-            there = _last(goes_on, x, far, whole=False)
-            break
+            return _last(goes_on, x, far, whole=False)
         x, step = far, step * 16
-    else:
-        there = end if goes_on(end) else _last(goes_on, x, end, whole=False)
-    return there
+    return end if goes_on(end) else _last(goes_on, x, end, whole=False)
 
 
 def _last(holds: Callable[[float], bool], x: float, beyond: float, whole: bool) -> float:
-    """The last point from ``x``, where something holds, towards a point where it does not."""
+    """Return the last point from ``x``, where ``holds`` is True, towards ``beyond``, where it is False."""
     while not narrow(low := min(x, beyond), high := max(x, beyond), whole):
         middle = max(floor(centre(low, high)), low + 1) if whole else centre(low, high)
         x, beyond = (middle, beyond) if holds(middle) else (x, middle)
@@ -146,7 +147,7 @@ def _last(holds: Callable[[float], bool], x: float, beyond: float, whole: bool) 
 
 
 def farthest(objective: Objective, target: float, side: str) -> Edge:
-    """The largest (smallest) point at which the bound is at most ``target``, but for the last digits of a float."""
+    """Return the largest (smallest) point at which the bound is at most ``target``, up to the last digits."""
     reach = arb(target) + LAST_DIGITS * abs(target)
     whole, outward = objective.whole, 1 if side == "largest" else -1
     low, high = objective.ends()
@@ -166,11 +167,11 @@ def farthest(objective: Objective, target: float, side: str) -> Edge:
         seen += 1
         if low == high or box.outside or box.low > reach:
             continue
-        if box.way == -outward:  # even the far end is above the target
+        if box.direction == -outward:  # even the far end, where it is smallest, is above the target
             continue
-        if (box.way == outward or narrow(low, high, whole)) and meets(near):
-            return _edge(_last(meets, near, far, whole), undecided)
-        if box.way == outward or narrow(low, high, whole):
+        if box.direction == outward or narrow(low, high, whole):
+            if meets(near):
+                return _edge(_last(meets, near, far, whole), undecided)
             continue
         middle = centre(low, high)
         middle = float(floor(middle)) if whole else middle
@@ -184,7 +185,7 @@ def farthest(objective: Objective, target: float, side: str) -> Edge:
         stack += [first, second] if outward > 0 else [second, first]
     if isnan(undecided):
         return _edge(nan, nan)
-    beyond = undecided  # the farthest point is unproven: the farthest one of a grid, then, and what follows it
+    beyond = undecided  # nothing is proved: take the farthest point of a grid that meets the target, and refine it
     for x in objective.grid()[::-outward]:
         if meets(x):
             return _edge(_last(meets, x, beyond, whole) if x != beyond else x, undecided)
@@ -198,8 +199,11 @@ def _edge(at: float, undecided: float, by_rounding: bool = False) -> Edge:
 
 
 def _is_hopeless(objective: Objective, box: Box, at: Box, low: float, high: float, reach: Any) -> bool:
-    """Whether splitting cannot decide a box: rounding leaves its middle open, or what cancels in a rather narrow
-    one is so much more than how values change in it and what decides that too many pieces would be needed."""
+    """Whether splitting a box would not decide it.
+
+    Either rounding leaves its middle undecided at the highest precision, or cancellation makes its enclosure so much
+    wider than the change of the values and their distance from the target that too many parts would be needed.
+    """
     if at.low <= reach and at.high >= reach:
         return at.bits == LEVELS[-1]
     small, large = sorted((abs(low), abs(high)))
@@ -211,7 +215,7 @@ def _is_hopeless(objective: Objective, box: Box, at: Box, low: float, high: floa
 
 
 def _meets(objective: Objective, x: float, reach: Any, target: float) -> tuple[bool, bool]:
-    """Whether the bound applies at a point and is at most ``reach`` there, and whether surely at most ``target``."""
+    """Whether the bound applies at a point and is at most ``reach``, and whether this does not depend on rounding."""
     for bits in LEVELS:
         at = objective.box(x, x, bits)
         if at.outside or at.low > reach:

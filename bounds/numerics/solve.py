@@ -1,4 +1,4 @@
-"""Inverse design: how far a quantity may go with the bound still at most a target."""
+"""Solve a bound for one quantity: the largest or smallest value with which the bound is at most a target."""
 
 from __future__ import annotations
 
@@ -13,28 +13,27 @@ from ..errors import BoundsError, NoSolutionError, unknown
 from ..quantities import Quantity
 from ..statement import Statement
 from .minimize import binding, NUDGE, shared_quantity
-from .objective import Objective, swept
+from .objective import Objective, over_sweep
 from .search import Edge, farthest, lowest
 
 SIDES = ("largest", "smallest")
 EACH = ("at", "value", "unbounded", "tolerance", "binding")
-"""What a solution has one of at every point of a sweep."""
-UNDECIDED = "what lies beyond could not be decided"
+"""The fields of a solution that are arrays over a sweep."""
+UNDECIDED = "points beyond could not be decided"
 VAGUE = 1e-6
-"""Relative tolerance above which an answer says that it is undecided."""
+"""The relative tolerance above which an answer is marked as undecided."""
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The largest (smallest) ``for_`` in the domain, conditions met, with ``bound <= target``; whatever its shape.
+    """The largest (smallest) ``for_`` in its domain with all conditions met and ``bound <= target``.
 
-    ``value`` is the bound at ``at`` and never above the target. A farther point that meets it could lie at most
-    ``tolerance`` beyond ``at``: 0 unless the search ran out of boxes or bits. ``unbounded``: the target does not limit
-    ``for_``, which may go to the end of its domain; ``at`` is that end if it is infinite or belongs to the domain, else
-    where the search towards it stopped; ``value`` was taken where the search stopped. ``binding`` says what stops
-    ``for_``: empty for the target itself, else a condition or the domain. For a relation ``<~`` the answer is
-    ``up_to_constant``: the bound's hidden constant was taken as 1. With sweeps in the values, ``at``, ``value``,
-    ``unbounded``, ``tolerance`` and ``binding`` are arrays, NaN where nothing meets the target.
+    ``value``, the bound at ``at``, never exceeds the target. ``unbounded``: the target does not limit ``for_``, which
+    may go to the end of its domain; ``at`` is that end if it is infinite or in the domain, else where the search
+    stopped (where ``value`` is computed in any case). Another solution could lie at most ``tolerance`` beyond ``at``: 0
+    unless the search ran out of boxes or bits. ``binding`` is the condition or domain that limits ``for_``, empty if it
+    is the target. ``up_to_constant``: the relation is ``<~``, and its hidden constant was set to 1. Over a sweep,
+    ``at``, ``value``, ``unbounded``, ``tolerance`` and ``binding`` are arrays, NaN where nothing meets the target.
     """
 
     bound: Statement
@@ -54,28 +53,28 @@ class Solution:
         if np.ndim(self.binding) == 0 and self.binding:
             words.append(f"limited by: {self.binding}")
         if self.up_to_constant:
-            words.append("up to a constant: the bound hides one, taken as 1")
+            words.append("up to a constant: the bound hides one, which was set to 1")
         return "\n".join(words)
 
 
 def solve(bound: Statement, for_: Quantity | str, target: float, side: str, values: Mapping[str, Any]) -> Solution:
-    """The largest (smallest) value of ``for_`` with the bound at most ``target``; ``NoSolutionError`` if there is none.
+    """Return the largest (smallest) ``for_`` with the bound at most ``target``; raise ``NoSolutionError`` if none.
 
-    The answer errs on the safe side: a call gives at most ``target`` there.
+    The answer errs on the safe side: a call there gives at most ``target``.
     """
     quantity = shared_quantity(bound, for_, values)
     if side not in SIDES:
         raise unknown("side", str(side), SIDES)
     level = _finite(target)
-    found: Solution = swept(bound, quantity, values, lambda one: _solution(one, level, side), EACH)
-    return found
+    solution: Solution = over_sweep(bound, quantity, values, lambda one: _solution(one, level, side), EACH)
+    return solution
 
 
 def _solution(objective: Objective, level: float, side: str) -> Solution:
     edge, inward = farthest(objective, level, side), -1 if side == "largest" else 1
     at = value = nan
     if not isnan(edge.at):
-        at, value = objective.stepped(edge.at, inward, lambda value: value <= level)
+        at, value = objective.step_inward(edge.at, inward, lambda value: value <= level)
     if isnan(at):
         raise _nothing(objective, level, undecided=edge.slack > 0)
     shown, unbounded, stop = _answer(objective, at, edge, side)
@@ -94,7 +93,7 @@ def _solution(objective: Objective, level: float, side: str) -> Solution:
 
 
 def _answer(objective: Objective, at: float, edge: Edge, side: str) -> tuple[float, bool, str]:
-    """The place as it is shown, whether the target limits it at all, and what stops it."""
+    """Return the solution, whether it is unbounded, and what limits it."""
     domain, largest = objective.over.card.domain, side == "largest"
     end, is_open = (objective.high, objective.open_high) if largest else (objective.low, objective.open_low)
     unbounded = at == end and not (edge.by_rounding and is_open)
@@ -119,7 +118,7 @@ def _finite(target: Any) -> float:
 
 
 def _nothing(objective: Objective, target: float, undecided: bool) -> NoSolutionError:
-    """Says how near the bound comes to the target, or that no search tells whether a point reaches it."""
+    """Return an error that says how close the bound comes to the target, or that the search did not decide."""
     best = lowest(objective, objective.whole)
     name, over = objective.bound.name, objective.over.name
     if isnan(best.at):
@@ -130,5 +129,5 @@ def _nothing(objective: Objective, target: float, undecided: bool) -> NoSolution
         return NoSolutionError(f"{name}: undecided whether any {over} brings it down to {target:.10g}: {searched}")
     return NoSolutionError(
         f"{name}: no {over} brings it down to {target:.10g}; the smallest value reached is "
-        f"{objective.called(best.at):.10g}, at {over} = {best.at:.6g}"
+        f"{objective.value(best.at):.10g}, at {over} = {best.at:.6g}"
     )

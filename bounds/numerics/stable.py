@@ -1,4 +1,4 @@
-"""Powers ``(1+x)^y`` in the form that floating point can evaluate, whose digits otherwise end where those of 1 do."""
+"""Rewrite powers ``(1+x)^y`` so that floating point evaluates them accurately for a small ``x``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..quantities import quantities_of
 
 
 class LogRatio(sp.Function):
-    """``log(1+x)/x``, continued by 1 at ``x = 0``."""
+    """``log(1+x)/x``, and 1 at ``x = 0``."""
 
     nargs = 1
 
@@ -21,11 +21,11 @@ class LogRatio(sp.Function):
 
 
 def stable(expression: sp.Basic, whole: bool = True) -> sp.Basic:
-    """Every ``(1+x)^y`` with a quantity in its exponent as ``exp(x y LogRatio(x))``.
+    """Replace every ``(1+x)^y`` that has a quantity in its exponent by ``exp(x y LogRatio(x))``.
 
-    It has no value where ``1+x < 0``, as real powers have none but those with a whole exponent: these stay as they are
-    where ``whole`` is off. Where ``y`` divides by ``x``, as in ``(1+x)^(1/(x c))``, nothing is left that is lost as
-    ``x`` falls to 0.
+    The result is undefined for ``1+x < 0``, like a real power. Integer exponents, which are defined there, are left
+    alone unless ``whole``. If ``y`` divides by ``x``, as in ``(1+x)^(1/(x c))``, then ``x`` cancels and no precision is
+    lost as ``x`` tends to 0.
     """
     while powers := {e for e in expression.atoms(sp.Pow) if grows(e) and (whole or not _is_whole(e.exp))}:
         expression = expression.xreplace({e: sp.exp((e.base - 1) * e.exp * LogRatio(e.base - 1)) for e in powers})
@@ -33,7 +33,7 @@ def stable(expression: sp.Basic, whole: bool = True) -> sp.Basic:
 
 
 def grows(e: sp.Basic) -> bool:
-    """Whether it is a power of one and something more, with a quantity in its exponent."""
+    """Whether ``e`` is a power ``(1+x)^y`` with a quantity in its exponent."""
     return bool(e.is_Pow and e.base.is_Add and e.base.as_coeff_Add()[0] == 1 and e.exp.free_symbols)
 
 

@@ -1,7 +1,7 @@
-"""Formulas as lists of operations, run with any kind of number: floats, floats with error bounds, balls, tensors.
+"""Formulas as lists of operations that run on any kind of number: floats, floats with error bounds, balls, tensors.
 
-A ``Tape`` is made once from SymPy expressions; common parts are computed once. ``run`` plays it with a *number system*,
-an object with one method for each operation: those of ``floats.Floats``.
+A ``Tape`` is built once from SymPy expressions; common parts are computed once. ``run`` executes it with a *number
+system*, an object with one method per operation, such as ``floats.Floats``.
 """
 
 from __future__ import annotations
@@ -18,24 +18,19 @@ from .rounding import RoundUp
 from .stable import grows, LogRatio, stable
 
 FUNCTIONS: dict[Any, str] = {
-    sp.exp: "exponential",
-    sp.log: "logarithm",
-    LogRatio: "log_ratio",
-    sp.Abs: "absolute",
-    sp.ceiling: "ceiling",
-    RoundUp: "ceiling",
-    sp.floor: "floor",
-}
+    sp.exp: "exponential", sp.log: "logarithm", LogRatio: "log_ratio", sp.Abs: "absolute", sp.ceiling: "ceiling",
+    RoundUp: "ceiling", sp.floor: "floor",
+}  # fmt: skip
 """Functions of one argument, by the operation that computes them."""
 JOINED: dict[Any, str] = {sp.Max: "maximum", sp.Min: "minimum", sp.And: "both", sp.Or: "either"}
-"""Functions of any number of arguments, computed two at a time."""
+"""Functions of any number of arguments, and the operation of two arguments that is applied repeatedly."""
 COMPARED: dict[Any, str] = {sp.Le: "<=", sp.Lt: "<", sp.Ge: ">=", sp.Gt: ">", sp.Eq: "==", sp.Ne: "!="}
 JUMPS = ("compare", "ceiling", "floor")
-"""Operations whose result jumps: rounding must not decide them."""
+"""Operations with discontinuous results, which rounding errors must not decide."""
 
 
 class Step(NamedTuple):
-    """One operation: its name, the slots of its arguments, and what else it needs (an exponent, a relation)."""
+    """One operation: the slot of its result, its name, the slots of its arguments, and extra constants if any."""
 
     slot: int
     operation: str
@@ -44,7 +39,7 @@ class Step(NamedTuple):
 
 
 class Tape:
-    """Some expressions and relations as operations; ``outputs`` are their slots."""
+    """Expressions and relations as a list of operations; ``outputs`` are the slots of their values."""
 
     def __init__(self, expressions: Sequence[sp.Basic]) -> None:
         self.leaves: dict[int, Quantity] = {}
@@ -56,30 +51,33 @@ class Tape:
         kept = {*self.outputs, *(step.slot for step in self.steps if step.operation in JUMPS)}
         last = {i: k for k, step in enumerate(self.steps) for i in step.arguments if i not in kept}
         self.done: list[list[int]] = [[] for _ in self.steps]
-        """By step: the slots that no later one needs."""
+        """For every step, the slots that no later step uses."""
         for i, k in last.items():
             self.done[k].append(i)
 
     def run(self, system: Any, values: Mapping[str, Any], decided: Sequence[Any] | None = None) -> list[Any]:
-        """What the slots hold in the end, at least outputs and jumps; ``decided`` has jumps decided before."""
-        held: list[Any] = [None] * self.size
+        """Return the contents of all slots at the end; only outputs and jumps are sure to be kept.
+
+        ``decided`` has the results of jumps, by slot, from an earlier run.
+        """
+        contents: list[Any] = [None] * self.size
         for slot, quantity in self.leaves.items():
-            held[slot] = values[quantity.name]
+            contents[slot] = values[quantity.name]
         for (slot, operation, arguments, extra), done in zip(self.steps, self.done, strict=True):
             if decided is not None and operation in JUMPS:
-                held[slot] = decided[slot]
+                contents[slot] = decided[slot]
             else:
-                held[slot] = getattr(system, operation)(*[held[i] for i in arguments], *extra)
-            for i in done:  # intermediate arrays that are freed are used again while they are in the cache
-                held[i] = None
-        return held
+                contents[slot] = getattr(system, operation)(*[contents[i] for i in arguments], *extra)
+            for i in done:  # so that their memory is reused while it is in the cache
+                contents[i] = None
+        return contents
 
     # ---- from expressions to operations ----
 
     def _slot(self, e: sp.Basic) -> int:
         if e not in self.slots:
             if isinstance(e, Quantity):
-                slot = self._taken(e)
+                slot = self._new_slot(e)
                 self.leaves[slot] = e
             elif isinstance(e, (sp.Number, sp.NumberSymbol)):
                 self._emit(e, "number", (), e, float(e))
@@ -87,11 +85,11 @@ class Tape:
                 self._node(e)
         return self.slots[e]
 
-    def _taken(self, e: sp.Basic) -> int:
+    def _new_slot(self, e: sp.Basic) -> int:
         return self.slots.setdefault(e, len(self.slots))
 
     def _emit(self, e: Any, operation: str, arguments: tuple[int, ...], *extra: Any) -> int:
-        slot = self._taken(e)
+        slot = self._new_slot(e)
         self.steps.append(Step(slot, operation, arguments, extra))
         return slot
 
@@ -109,7 +107,7 @@ class Tape:
             self._emit(e, "compare", (self._slot(e.lhs), self._slot(e.rhs)), COMPARED[e.func], given)
         elif isinstance(e, sp.Not):
             self._emit(e, "negated", (self._slot(e.args[0]),))
-        elif isinstance(e, sp.ITE):  # what SymPy makes of comparisons of pieces
+        elif isinstance(e, sp.ITE):  # SymPy's form of comparisons of piecewise functions
             condition, then, otherwise = e.args
             self.slots[e] = self._slot((condition & then) | (~condition & otherwise))
         elif isinstance(e, sp.Piecewise):
@@ -125,7 +123,7 @@ class Tape:
             raise DeclarationError(f"{e} is not computed")
 
     def _chain(self, e: Any, operation: str, parts: Sequence[sp.Basic]) -> int:
-        """Two at a time, from the left; the last result is the whole."""
+        """Apply an operation of two arguments to all parts, from the left."""
         slot = self._slot(parts[0])
         for count, part in enumerate(parts[1:], 2):
             key = e if count == len(parts) else (operation, *parts[:count])
@@ -133,7 +131,7 @@ class Tape:
         return slot
 
     def _sum(self, e: sp.Add) -> None:
-        """Terms with a plus first, then those with a minus, which are subtracted."""
+        """Add the terms with a plus, then subtract those with a minus."""
         minus = [part for part in e.args if part.could_extract_minus_sign()]
         plus = [part for part in e.args if part not in minus] or [minus.pop(0)]
         slot = self._slot(plus[0])
@@ -143,7 +141,10 @@ class Tape:
             slot = self.slots[key] if key in self.slots else self._emit(key, operation, (slot, self._slot(added)))
 
     def _product(self, e: sp.Mul) -> None:
-        """Factors over divisors, with one division; first what products are likely to share, their number last."""
+        """Divide the product of factors by that of divisors, once.
+
+        Quantities come first and the constant last, so that products share as many partial products as possible.
+        """
         coefficient, rest = e.as_coeff_Mul(rational=True)
         factors = sorted(sp.Mul.make_args(rest), key=lambda f: not isinstance(f, Quantity))
         below = [f for f in factors if f.is_Pow and f.base != sp.E and f.exp.could_extract_minus_sign()]

@@ -1,6 +1,6 @@
-"""A generic point for every bound of the catalogue: inside domain and conditions, no 0, no 1, no equal inputs.
+"""Sample values for every bound of the catalogue: inside domain and conditions, and without 0, 1 or equal numbers.
 
-The file of a paper has a number for every word (``EVERY``), and others for single bounds (``POINTS``).
+The module of a paper has a number for every quantity (``EVERY``), and other numbers for single bounds (``POINTS``).
 """
 
 from typing import Any

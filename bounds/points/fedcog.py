@@ -37,6 +37,4 @@ EVERY: dict[str, Any] = {
     "mean_gradient_drift": 0.19,
 }
 
-POINTS: dict[str, dict[str, Any]] = {
-    "fedcog.sample_passes": {"local_steps": 390},
-}
+POINTS: dict[str, dict[str, Any]] = {"fedcog.sample_passes": {"local_steps": 390}}

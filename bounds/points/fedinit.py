@@ -39,6 +39,4 @@ EVERY: dict[str, Any] = {
     "loss_decrease": 0.014,
 }
 
-POINTS: dict[str, dict[str, Any]] = {
-    "fedinit.theorem_1_sharp": {"cohort": 11, "contraction": 0.83, "step_size": 0.007},
-}
+POINTS: dict[str, dict[str, Any]] = {"fedinit.theorem_1_sharp": {"cohort": 11, "contraction": 0.83, "step_size": 0.007}}

@@ -1,4 +1,4 @@
-"""What the command line answers: values, minima, solutions and elasticities over a grid, as lines of text or JSON."""
+"""Results of the command line (values, minima, solutions, elasticities over a grid) as lines of text or JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from .. import errors
 from ..core import Bound
 from ..domains import Domain
-from ..numerics.ranges import bound_range, combinations, SilentError
+from ..numerics.ranges import bound_range, combinations, NeverAppliesError
 from .tables import aligned, number, plain, streamed
 from .values import Grid
 
@@ -33,24 +33,24 @@ ANSWERS_JSON = """\
 --json prints one object: name and unit of the bound; answers, one object per point that has one; findings, why the
 others have none. In an answer, where holds the swept quantities; eval --elasticity has the elasticity by quantity;
 minimize has at, value, whole_at, whole_value (the best integer), limited_by, method; solve has at, value, limited_by,
-note. With uncertain constants NAME_interval is [low, high], at least so wide. NaN is null. minimize without numbers
-prints an object of formulas as text: over, at, value, requires and not_checked (conditions)."""
+note. With uncertain constants NAME_interval is [low, high], which may be too narrow. NaN is null. minimize without
+numbers prints an object of formulas as text: over, at, value, requires and not_checked (conditions)."""
 OUTSIDE, NOT_MET = "OUTSIDE", "does not apply"
 MOST_RANGES = 1000
-"""Points at which the interval of a bound is looked for."""
+"""The largest number of points at which the range of a bound is computed."""
 MOST_VARIED, MOST_ASKED = 20, 81
-"""Points at which the intervals of minima and solutions are looked for, and how many places inside each gets."""
+"""The largest number of points at which the ranges of minima and solutions are computed, and of samples at each."""
 
 INTERVAL = "_interval"
-"""What the key of an interval ends with."""
+"""The ending of the key of an interval."""
 
 Ask = Callable[..., dict[str, Any]]
-"""A question about a bound at certain values: the numbers and words of its answer by name."""
+"""A function of a bound's arguments that returns an answer: numbers and texts by name."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
-    """Values, terms and conditions of a bound over a grid; ``outside`` says whether formulas go beyond conditions."""
+    """Values, terms and conditions of a bound over a grid; ``outside`` includes points where conditions fail."""
 
     bound: Bound
     axes: tuple[dict[str, list[Any]], ...]
@@ -61,12 +61,12 @@ class Evaluation:
     outside: bool
     uncertain: tuple[str, ...] = ()
     interval: Sequence[np.ndarray] | None = None
-    """Two ends between which all values lie while uncertain constants run over their intervals."""
+    """The range of the values over the intervals of uncertain constants: two arrays."""
     proven: np.ndarray | None = None
-    """Where the bound reaches these ends; elsewhere its values may lie closer together."""
+    """Where the ends of the range are attained; elsewhere the range may be too wide."""
 
     def as_json(self) -> dict[str, Any]:
-        """The object ``fedbounds eval --json`` prints."""
+        """Return the object that ``fedbounds eval --json`` prints."""
         return {
             "name": self.bound.name,
             "relation": self.bound.relation,
@@ -86,7 +86,7 @@ class Evaluation:
         return {"low": plain(self.interval[0]), "high": plain(self.interval[1]), "proven": plain(self.proven)}
 
     def lines(self) -> Iterator[str]:
-        """One number with its terms, or a table with a row per point."""
+        """Yield the lines: one number with its terms, or a table with a row per point."""
         target = f"{self.bound.target.name} {self.bound.relation}"
         if self.value.ndim == 0:
             yield f"{target} {number(float(self.value))}   [{self.bound.target.card.unit}]   {self._mark(())}".rstrip()
@@ -104,10 +104,10 @@ class Evaluation:
 
     def _rows(self, marked: bool) -> Iterator[list[str]]:
         for index in np.ndindex(self.value.shape):
-            said = [_cell(column[i]) for i, axis in zip(index, self.axes, strict=True) for column in axis.values()]
+            place = [_cell(column[i]) for i, axis in zip(index, self.axes, strict=True) for column in axis.values()]
             ends = () if self.interval is None else (end[index] for end in self.interval)
             shown = [self.value[index], *ends, *(term[index] for term in self.terms.values())]
-            yield [*said, *(number(float(v)) for v in shown), *([self._mark(index)] if marked else [])]
+            yield [*place, *(number(float(v)) for v in shown), *([self._mark(index)] if marked else [])]
 
     def _mark(self, index: tuple[int, ...]) -> str:
         if self.holds[index]:
@@ -120,15 +120,15 @@ class Evaluation:
     def remarks(self) -> Iterator[str]:
         """What a reader must know besides the numbers."""
         if not self.holds.all():
-            said = "is OUTSIDE its conditions, so no evidence," if self.outside else "does not apply"
-            yield f"{self.bound.name} {said} {_where(~self.holds)}; not met: {'; '.join(self.failed)}"
+            verb = "is OUTSIDE its conditions, so no evidence," if self.outside else "does not apply"
+            yield f"{self.bound.name} {verb} {_where(~self.holds)}; not met: {'; '.join(self.failed)}"
         undefined = np.isnan(self.value) & self.holds
         if undefined.any():
             yield f"{self.bound.name} has no real value {_where(undefined)}, though its conditions hold there"
         if self.proven is not None and not self.proven.all():
             yield (
-                f"the interval of {self.bound.name} holds all its values but may be too wide {_where(~self.proven)}: "
-                "the search for its ends was cut short"
+                f"the interval of {self.bound.name} contains all values but may be too wide {_where(~self.proven)}: "
+                "the search for its ends was stopped early"
             )
         if self.uncertain and self.interval is None:
             yield f"no interval of the bound at more than {MOST_RANGES} points or over a client axis, only its values"
@@ -139,13 +139,13 @@ def _where(marked: np.ndarray) -> str:
 
 
 def evaluate(span: Grid, outside: bool = False) -> Evaluation:
-    """The bound, its terms and its conditions over a grid."""
+    """Evaluate a bound, its terms and its conditions over a grid."""
     bound, values = span.bound, span.values
     with warnings.catch_warnings():
-        for said in (errors.OutsideConditionsWarning, errors.UndefinedValueWarning):  # by ``remarks``, with its place
-            warnings.simplefilter("ignore", said)
+        for category in (errors.OutsideConditionsWarning, errors.UndefinedValueWarning):  # ``remarks`` says where
+            warnings.simplefilter("ignore", category)
         value = np.asarray(bound.formula(**values) if outside else bound(**values))
-        warnings.simplefilter("ignore", errors.TermOverflowWarning)  # once is enough
+        warnings.simplefilter("ignore", errors.TermOverflowWarning)  # already given for the value
         terms = {n: np.asarray(t) for n, t in bound.parts(outside=outside, **values).items()}
         holds = np.broadcast_to(bound.holds(**values), value.shape)
         failed = tuple(c.words for c in bound.failed(**values))
@@ -160,12 +160,10 @@ def evaluate(span: Grid, outside: bool = False) -> Evaluation:
 
 
 def _interval(span: Grid, value: np.ndarray, outside: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The ends of the bound's interval at every point of the grid, NaN where it does not apply on all of it, and
-    whether the
-    bound reaches them."""
+    """Return the range of the bound at every point of the grid, NaN if it never applies, and whether it is proven."""
     low, high, proven = np.full(value.shape, np.nan), np.full(value.shape, np.nan), np.ones(value.shape, dtype=bool)
     for index, (_, values) in zip(np.ndindex(value.shape), span.points(), strict=True):
-        with suppress(SilentError):
+        with suppress(NeverAppliesError):
             found = bound_range(span.bound, span.uncertain, outside, **values)
             low[index], high[index] = np.fmin(found.low, value[index]), np.fmax(found.high, value[index])
             proven[index] = found.proven
@@ -177,9 +175,10 @@ def _interval(span: Grid, value: np.ndarray, outside: bool) -> tuple[np.ndarray,
 
 @dataclass(frozen=True, repr=False)
 class Answers:
-    """A table of answers, one row per point of a grid; ``findings`` say where there is none and why.
+    """A table of answers, one row per point of a grid; ``findings`` say which points have none, and why.
 
-    A row says where the point is and what the answer is, by the keys in JSON; ``heads`` are names for people of these.
+    A row is a pair of the point and the answer, both with the keys of the JSON output; ``heads`` are the column titles
+    of these keys.
     """
 
     bound: Bound
@@ -191,7 +190,7 @@ class Answers:
 
     @property
     def status(self) -> int:
-        """1 where a point has no answer."""
+        """The exit status: 1 if a point has no answer."""
         return int(bool(self.findings))
 
     def remarks(self) -> tuple[str, ...]:
@@ -202,7 +201,7 @@ class Answers:
         return "\n".join([*self.lines(), *self.findings])
 
     def lines(self) -> list[str]:
-        """A block ``name  value`` for one point, a table for several; columns that say nothing are left out."""
+        """Return a block ``name  value`` for one point, or a table for several, without empty columns."""
         if not self.rows:
             return []
         rows = [where | found for where, found in self.rows]
@@ -216,24 +215,24 @@ class Answers:
         return self.heads.get(name, name) + ("" if name == key else ", at least")
 
     def as_json(self) -> dict[str, Any]:
-        """The object that ``--json`` prints."""
+        """Return the object that ``--json`` prints."""
         answers = [
             {"where": where, **{key: list(x) if isinstance(x, Between) else x for key, x in found.items()}}
             for where, found in self.rows
         ]
-        told = {"name": self.bound.name, "unit": str(self.bound.target.card.unit), "answers": answers}
-        return {**told, "findings": list(self.findings)}
+        unit = str(self.bound.target.card.unit)
+        return {"name": self.bound.name, "unit": unit, "answers": answers, "findings": list(self.findings)}
 
 
 def answer(
     span: Grid, ask: Ask, remarks: Iterable[str] = (), heads: Mapping[str, str] | None = None, title: str = ""
 ) -> Answers:
-    """``ask(**values)`` at every point of the grid; a point without an answer becomes a finding."""
+    """Apply ``ask`` at every point of the grid; a point without an answer becomes a finding."""
     names = [name for axis in span.axes for name in axis]
     rows: list[tuple[dict[str, Any], dict[str, Any]]] = []
     findings = []
-    for said, values in span.points():
-        where = dict(zip(names, said, strict=True))
+    for swept, values in span.points():
+        where = dict(zip(names, swept, strict=True))
         try:
             rows.append((where, ask(**values)))
         except (errors.NoSolutionError, errors.NoMinimumError) as error:
@@ -242,19 +241,19 @@ def answer(
     return Answers(span.bound, tuple(rows), tuple(findings), tuple(remarks), heads or {}, title)
 
 
-def heads_of(bound: Bound, asked: str, side: str = "") -> dict[str, str]:
-    """Names for people of what ``smallest`` and ``solved`` find."""
+def heads_of(bound: Bound, unknown: str, side: str = "") -> dict[str, str]:
+    """Return the column titles for the answers of ``smallest`` and ``solved``."""
     return {
-        "at": f"{side} {asked}".strip(),
+        "at": f"{side} {unknown}".strip(),
         "value": bound.target.name,
-        "whole_at": f"whole {asked}",
+        "whole_at": f"integer {unknown}",
         "whole_value": "value there",
         "limited_by": "limited by",
     }
 
 
 def smallest(bound: Bound, over: str) -> Ask:
-    """Asks for the minimum in ``over``."""
+    """Return a function that minimises over ``over``."""
 
     def ask(**values: Any) -> dict[str, Any]:
         best: Any = bound.minimize(over, **values)
@@ -270,31 +269,31 @@ def smallest(bound: Bound, over: str) -> Ask:
     return ask
 
 
-def solved(bound: Bound, wanted: str, target: float, side: str) -> Ask:
-    """Asks for the ``side`` value of ``wanted`` with the bound still at most ``target``."""
+def solved(bound: Bound, unknown: str, target: float, side: str) -> Ask:
+    """Return a function that finds the ``side`` (largest or smallest) value with the bound at most ``target``."""
 
     def ask(**values: Any) -> dict[str, Any]:
-        found = bound.solve(wanted, target=target, side=side, **values)
+        solution = bound.solve(unknown, target=target, side=side, **values)
         notes = {
-            _beside(bound.quantity(wanted).card.domain, found.at): True,
-            "not limited by the target": np.all(found.unbounded),
-            "up to a constant, taken as 1": found.up_to_constant,
+            _near_end(bound.quantity(unknown).card.domain, solution.at): True,
+            "not limited by the target": np.all(solution.unbounded),
+            "up to a constant, set to 1": solution.up_to_constant,
         }
         note = "; ".join(words for words, so in notes.items() if words and so)
-        return {"at": found.at, "value": found.value, "limited_by": found.binding, "note": note}
+        return {"at": solution.at, "value": solution.value, "limited_by": solution.binding, "note": note}
 
     return ask
 
 
-def _beside(domain: Domain, at: Any) -> str:
-    """The open end of the domain that a value lies next to, where the digits of a table do not tell the two apart."""
+def _near_end(domain: Domain, at: Any) -> str:
+    """Return a note if a value lies so close to an open end of the domain that a table shows the end."""
     if np.ndim(at) or not np.isfinite(at) or domain.contains(np.asarray(shown := float(number(float(at))))):
         return ""
     return f"just {'below' if at < shown else 'above'} {number(shown)}"
 
 
 def over_intervals(span: Grid, ask: Ask) -> tuple[Ask, list[str]]:
-    """``ask`` with the intervals of its numbers while uncertain constants run over theirs, and what to say of them."""
+    """Extend ``ask`` by the ranges of its numbers over uncertain constants; also return remarks on them."""
     if not span.uncertain:
         return ask, []
     if np.prod(span.shape) > MOST_VARIED:
@@ -302,7 +301,7 @@ def over_intervals(span: Grid, ask: Ask) -> tuple[Ask, list[str]]:
 
     places = combinations(span.bound, span.uncertain, MOST_ASKED)
 
-    def asked(**values: Any) -> dict[str, Any]:
+    def with_intervals(**values: Any) -> dict[str, Any]:
         found = ask(**values)
         certain = {name: value for name, value in values.items() if name not in span.uncertain}
         answers, missing = [found], False
@@ -311,7 +310,7 @@ def over_intervals(span: Grid, ask: Ask) -> tuple[Ask, list[str]]:
                 answers.append(ask(**certain, **place))
             except (errors.NoSolutionError, errors.NoMinimumError):
                 missing = True
-            except errors.DomainError:  # constants that cannot be together, such as mu > L
+            except errors.DomainError:  # an invalid combination, such as mu > L
                 continue
         shown: dict[str, Any] = {}
         for name in (name for name, item in found.items() if isinstance(item, (int, float))):
@@ -321,24 +320,24 @@ def over_intervals(span: Grid, ask: Ask) -> tuple[Ask, list[str]]:
         return found | shown | {"and": "none at some of the constants" if missing else ""}
 
     used = ", ".join(span.uncertain)
-    return asked, [f"intervals over {used} are at least so wide: {len(places)} points in them were checked"]
+    return with_intervals, [f"intervals over {used} may be wider: {len(places)} points in them were checked"]
 
 
 class Between(NamedTuple):
-    """The ends of an interval."""
+    """The ends of an interval, which a table shows as ``low to high``."""
 
     low: float
     high: float
 
 
 def _cell(item: Any) -> str:
-    """A number, a list of them or words, as a table shows it; nothing for None."""
+    """Format a number, a list or a text as a table cell; None is empty."""
     if item is None or isinstance(item, str):
         return item or ""
     if isinstance(item, Between):
         return " to ".join(number(end) for end in item)
     if np.ndim(item):
         return "[" + ", ".join(map(_cell, item)) + "]" if len(item) else ""
-    if isinstance(item, (int, np.integer)) and abs(int(item)) < 10**15:  # a count is not rounded
+    if isinstance(item, (int, np.integer)) and abs(int(item)) < 10**15:  # counts are not rounded
         return str(item)
     return number(float(item))

@@ -1,4 +1,4 @@
-"""A bound for readers and for programs: terminal card, LaTeX, notebook card and JSON, all from the one object."""
+"""Display a bound: terminal card, LaTeX, notebook card and JSON."""
 
 from __future__ import annotations
 
@@ -17,12 +17,7 @@ from .notebook import card, formula
 from .prose import typeset
 from .tables import aligned, number, plain
 
-RELATION_WORDS = {
-    "<=": "",
-    "=": "",
-    ">=": "",
-    "<~": "up to a constant: slopes can be compared, levels cannot",
-}
+RELATION_WORDS = {"<=": "", "=": "", ">=": "", "<~": "up to a constant: rates can be compared, values cannot"}
 RELATION_SIGNS = {"<=": "≤", "=": "=", ">=": "≥", "<~": "≲"}
 RELATION_LATEX = {"<=": r"\leq", "=": "=", ">=": r"\geq", "<~": r"\lesssim"}
 KINDS = {"numeric": "checked from the numbers", "assumption": "assumed", "words": "assumed"}
@@ -31,21 +26,21 @@ SHOW_JSON = """\
 latex), conditions (words, kind, relation), quantities (name, letter, meaning, unit, domain, per_client, axis), given,
 latex, note."""
 WIDE = 72
-"""Formulas up to this length set the column where the terms' names stand."""
+"""The length up to which formulas set the column of the terms' names."""
 
 
 # ---- the terminal card ----
 
 
 def text(bound: Statement) -> str:
-    """The whole bound in words: source, named terms, every quantity, every condition."""
+    """Return the terminal card: source, named terms, every quantity, every condition."""
     lines = [f"{bound.name}   [{bound.source}]"]
-    lines += [f"  {label}: {said}" for label, said in _facts(bound)]
+    lines += [f"  {label}: {fact}" for label, fact in _facts(bound)]
     lines += ["", f"  {bound.target.name} {bound.relation}", *_term_lines(bound)]
     lines += ["", f"  in letters:  {statement(bound)}"]
     lines += ["", "  where", *_where_lines(bound)]
     if bound.given:
-        lines += ["", "  with", *(f"    {name} = {_said(value)}" for name, value in bound.given.items())]
+        lines += ["", "  with", *(f"    {name} = {_number(value)}" for name, value in bound.given.items())]
     if bound.conditions:
         lines += ["", "  if", *(f"    {_condition_line(c)}" for c in bound.conditions)]
     return "\n".join([*lines, *(["", f"  note: {bound.note}"] if bound.note else [])])
@@ -58,7 +53,7 @@ def _facts(bound: Statement) -> list[tuple[str, str]]:
         ("unit", str(bound.target.card.unit)),
         ("relation", RELATION_WORDS[bound.relation]),
     ]
-    return [(label, said) for label, said in facts if said]
+    return [(label, fact) for label, fact in facts if fact]
 
 
 def _term_lines(bound: Statement) -> list[str]:
@@ -71,13 +66,13 @@ def _term_lines(bound: Statement) -> list[str]:
 
 
 def statement(bound: Statement) -> str:
-    """The statement in one line of Unicode, in the paper's letters."""
+    """Return the statement in one line of Unicode, with the paper's letters."""
     letters = letters_of(bound)
     parts = [in_unicode(letters[bound.target]), RELATION_SIGNS[bound.relation]]
     for i, term in enumerate(bound.terms.values()):
         sign, body = printing.split_sign(term)
-        said = printing.signs(body, letters)
-        parts += [sign, said] if i else [said if sign == "+" else f"-{said}"]
+        formula = printing.signs(body, letters)
+        parts += [sign, formula] if i else [formula if sign == "+" else f"-{formula}"]
     return " ".join(parts)
 
 
@@ -93,19 +88,19 @@ def _where_lines(bound: Statement) -> list[str]:
 
 
 def _condition_line(condition: Condition) -> str:
-    said = "" if condition.relation is None else f":  {printing.words(condition.relation)}"
-    return f"[{KINDS[condition.kind]}] {condition.words}{said}"
+    relation = "" if condition.relation is None else f":  {printing.words(condition.relation)}"
+    return f"[{KINDS[condition.kind]}] {condition.words}{relation}"
 
 
 def domain_words(quantity: Quantity) -> str:
-    """The domain, the quantity it can never exceed, and the axis it varies over."""
+    """Describe the domain, the quantity that is never exceeded, and the axis."""
     card = quantity.card
     limit = f", <= {card.at_most.name}" if card.at_most is not None else ""
     axis = {"": "", "clients": "; per client", "classes": "; per class"}[card.axis]
     return f"{card.domain.words}{limit}{axis}"
 
 
-def _said(value: Any) -> str:
+def _number(value: Any) -> str:
     return number(value) if isinstance(value, (int, float)) else str(value)
 
 
@@ -113,17 +108,17 @@ def _said(value: Any) -> str:
 
 
 def latex(bound: Statement) -> str:
-    """The statement in the paper's letters, each term over its name; abbreviations and given values follow.
+    """Return the statement in LaTeX with the paper's letters, every term over its name.
 
-    Stays inside the part of LaTeX that matplotlib's mathtext draws.
+    Abbreviations and fixed values follow. Only LaTeX that matplotlib's mathtext understands is used.
     """
-    said = abbreviations(bound)
-    where = r" \quad \text{where} \quad " + r",\; ".join(said) if said else ""
+    definitions = abbreviations(bound)
+    where = r" \quad \text{where} \quad " + r",\; ".join(definitions) if definitions else ""
     return " ".join(latex_parts(bound)) + where
 
 
 def latex_parts(bound: Statement) -> list[str]:
-    """The left side with its relation, then every term over its name, with its sign."""
+    """Return the left side with the relation, then every term over its name, with its sign."""
     letters = letters_of(bound)
     parts = [f"{letters[bound.target]} {RELATION_LATEX[bound.relation]}"]
     for i, (label, term) in enumerate(bound.terms.items()):
@@ -134,7 +129,7 @@ def latex_parts(bound: Statement) -> list[str]:
 
 
 def abbreviations(bound: Statement) -> list[str]:
-    """What abbreviations stand for, and given numbers, in LaTeX."""
+    """Return the definitions of abbreviations, and fixed numbers, in LaTeX."""
     letters = letters_of(bound)
     given = [(q, bound.given[q.name]) for q in bound._all if q.name in bound.given]
     numbers = [(q, sp.sympify(value)) for q, value in given if isinstance(value, (int, float))]
@@ -142,18 +137,19 @@ def abbreviations(bound: Statement) -> list[str]:
 
 
 def displayed(bound: Statement) -> list[str]:
-    """The formula as a display with a line for each term, and what its abbreviations stand for."""
+    """Return the formula as a display with a line for each term, and the definitions of abbreviations."""
     first, *terms = latex_parts(bound)
-    if len(terms) == 1:  # its name would say nothing
+    if len(terms) == 1:  # a single term needs no name
         sign, body = printing.split_sign(*bound.terms.values())
         terms = [f"{'-' * (sign == '-')}{printing.latex(body, letters_of(bound))}"]
     rows = [rf"{first} {{}}& {terms[0]}", *(f"& {{}} {term}" for term in terms[1:])]
-    where = [f"where ${'$, $'.join(said)}$."] if (said := abbreviations(bound)) else []
+    definitions = abbreviations(bound)
+    where = [f"where ${'$, $'.join(definitions)}$."] if definitions else []
     return [r"\begin{align*}", " \\\\\n".join(rows), r"\end{align*}", *where]
 
 
 def document(bound: Statement) -> list[str]:
-    """The statement for a LaTeX document with amsmath and amssymb: formula, what it bounds, conditions, letters."""
+    """Return the lines of a LaTeX document (amsmath, amssymb): formula, statistic, conditions, letters."""
     letters = letters_of(bound)
     relations = {c.words: c.relation for c in bound.conditions}
     conditions = [
@@ -175,7 +171,7 @@ def _items(head: str, items: list[str]) -> list[str]:
 
 
 def letters_of(bound: Statement) -> dict[Quantity, str]:
-    """A letter for the target and every quantity: the paper's own where it differs from the card's."""
+    """Return the LaTeX letter of the target and every quantity: the paper's own, or that of the vocabulary."""
     expressions: list[sp.Basic] = [
         bound.target,
         *bound.where,
@@ -187,7 +183,7 @@ def letters_of(bound: Statement) -> dict[Quantity, str]:
 
 
 def explained(bound: Statement) -> list[Quantity]:
-    """The target, then every quantity that needs a value."""
+    """Return the target, then every quantity that needs a value."""
     return [bound.target, *(q for q in bound.quantities if q != bound.target)]
 
 
@@ -195,12 +191,12 @@ def explained(bound: Statement) -> list[Quantity]:
 
 
 def html(bound: Statement) -> str:
-    """The card as HTML, its formulas as MathML."""
+    """Return the notebook card as HTML, with formulas in MathML."""
     letters = letters_of(bound)
-    facts = " &middot; ".join(f"{escape(label)}: {escape(said)}" for label, said in _facts(bound))
+    facts = " &middot; ".join(f"{escape(label)}: {escape(fact)}" for label, fact in _facts(bound))
     where = ", &nbsp; ".join(map(formula, abbreviations(bound)))
     first, *others = latex_parts(bound)
-    parts = [first, *(f"{{}} {part}" for part in others)]  # a sign behind something stands apart from its term
+    parts = [first, *(f"{{}} {part}" for part in others)]  # so that the sign is spaced as a binary operator
     rows = (
         [escape(q.name), formula(letters[q]), *map(escape, (str(q.card.unit), domain_words(q), q.card.meaning))]
         for q in explained(bound)
@@ -218,9 +214,9 @@ def html(bound: Statement) -> str:
 
 
 def _html_condition(condition: Condition, letters: Mapping[Quantity, str]) -> str:
-    said = f'<span class="soft">{KINDS[condition.kind]}:</span> {escape(condition.words)}'
+    words = f'<span class="soft">{KINDS[condition.kind]}:</span> {escape(condition.words)}'
     relation = condition.relation
-    return said if relation is None else f"{said} &nbsp; {formula(printing.latex(relation, letters))}"
+    return words if relation is None else f"{words} &nbsp; {formula(printing.latex(relation, letters))}"
 
 
 def _html_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -233,7 +229,7 @@ def _html_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def as_json(bound: Statement) -> dict[str, Any]:
-    """Everything ``fedbounds show --json`` prints; ``string`` forms are SymPy code in the quantities' words."""
+    """Return the object that ``fedbounds show --json`` prints; ``string`` is SymPy code with the quantities' names."""
     letters = letters_of(bound)
     return {
         "name": bound.name,
@@ -257,7 +253,7 @@ def as_json(bound: Statement) -> dict[str, Any]:
 
 
 def summary(bound: Statement) -> dict[str, str]:
-    """One entry of ``fedbounds list --json``."""
+    """Return one entry of ``fedbounds list --json``."""
     return {
         "name": bound.name,
         "paper": bound.source.paper,
@@ -272,7 +268,7 @@ def _formula(expression: sp.Expr, letters: Mapping[Quantity, str]) -> dict[str, 
 
 
 def quantity_card(quantity: Quantity, letter: str) -> dict[str, Any]:
-    """What programs read of a quantity."""
+    """Return the JSON object of a quantity."""
     card = quantity.card
     limit = f", <= {card.at_most.name}" if card.at_most is not None else ""
     return {

@@ -1,7 +1,8 @@
-"""The command line: cyclopts reads it by the signatures and docstrings of the Python functions behind the verbs.
+"""Read the command line with cyclopts, by the signatures and docstrings of the functions behind the verbs.
 
-A function's source is read instead of imported, so that help and mistakes cost none of the packages it needs. The one
-grammar of all verbs: ``name=value`` means ``--name value``; what is not an option of the verb is a quantity.
+The source of a function is parsed, not imported, so that help texts and errors do not need the packages that the
+function needs. All verbs share a grammar: ``name=value`` means ``--name value``, and a name that is not an option of
+the verb is a quantity.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON_ONLY = {"frame", "height"}
-"""Parameters that only a program can give, as are functions: a data frame, the size of a frame in a notebook."""
+"""Parameters for programs only: a data frame, the height of a frame in a notebook. Callables are excluded, too."""
 LISTS = ("list", "text or list", "whole list")
-"""Kinds of options that may be given several times; ``--measure train_loss divergence`` gives two."""
+"""The kinds of options that take several values, as in ``--measure train_loss divergence``."""
 SHORT = {"output": ("-o", "--output"), "verbose": ("-v", "--verbose")}
 GROUPS = ("Bounds", "Your setting", "Experiments", "Audit", "Getting started")
 SYNONYMS = {
@@ -37,19 +38,19 @@ SYNONYMS = {
     "out": "output", "budget": "evaluations", "jobs": "workers", "gpu": "device", "dataset": "problem",
     "data": "problem", "metrics": "measure",
 }  # fmt: skip
-"""What options are called elsewhere."""
+"""Names of options in other libraries, for hints."""
 ASSIGNED = re.compile(r"([A-Za-z_][\w-]*)=(.*)", re.DOTALL)
 WIDE = 200
-"""Columns of a help that goes to a file or a pipe: every example stays one line."""
+"""The width of help texts in a file or a pipe, so that every example stays on one line."""
 STATUS = """exit status: 0 success (a warning is printed where conditions fail); 1 a violation, no solution, or a failed
 run; 2 a mistake in the command line or in a file it names; 70 a bug of fedbounds, or out of memory; 130 interrupted"""
 
 
 class Output(NamedTuple):
-    """``-o`` of a verb whose result is also written: ``save`` names ``module:function(result, path, command)``.
+    """The option ``-o`` of a verb whose result can be written.
 
-    ``usual`` is where it is written by default; ``without`` names what is called with the result otherwise. Where it is
-    ``alone`` nothing is printed of the result beside it.
+    ``save`` is ``module:function(result, path, command)``. ``usual`` is the default path. ``without`` is a function
+    that is called with the result if there is no path. If ``alone``, the result is not printed as well.
     """
 
     metavar: str
@@ -62,11 +63,11 @@ class Output(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """One verb: ``target`` is its function, ``module:name``; ``notes`` name texts for the end of its help.
+    """A verb of the command line: ``target`` is its function, as ``module:name``; ``notes`` are texts for its help.
 
-    ``check`` names a function that refuses options before the work, ``data`` one that makes plain data of a result and
-    the command for ``--json``, ``flags`` options that print more of a result: their help, and the function that makes
-    the lines. ``finding`` says of a result whether the exit status is 1; without one its ``status`` does.
+    ``check`` is a function that checks options before the work, ``data`` one that returns plain data for ``--json``,
+    and ``flags`` are options that print more: their help, and the function that returns the lines. ``finding`` is
+    whether the exit status is 1 for a result; by default its ``status``.
     """
 
     group: str
@@ -83,7 +84,7 @@ class Verb(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A command line that has been read: arguments of the verb's function, and what is done with its result."""
+    """A parsed command line: the arguments of the verb's function, and what to do with its result."""
 
     arguments: tuple[Any, ...]
     options: dict[str, Any]
@@ -93,7 +94,7 @@ class Line(NamedTuple):
 
 
 class Option(NamedTuple):
-    """One parameter of a verb's function; ``kind`` is flag, whole, real, path, text or one of ``LISTS``."""
+    """A parameter of a verb's function; ``kind`` is flag, whole, real, path, text or one of ``LISTS``."""
 
     name: str
     kind: str
@@ -103,7 +104,7 @@ class Option(NamedTuple):
 
 
 def named(target: str) -> Any:
-    """What ``module:name`` names."""
+    """Import and return what ``module:name`` names."""
     module, _, name = target.partition(":")
     return getattr(import_module(module), name)
 
@@ -112,9 +113,10 @@ def named(target: str) -> Any:
 
 
 class Source(NamedTuple):
-    """The function of a verb as its source has it; ``open`` where it takes quantities of any name.
+    """The signature of a verb's function, from its source.
 
-    ``reports`` where it takes a function ``report`` for lines that are known before its result is.
+    ``open`` is whether it accepts quantities of any name, and ``reports`` whether it accepts a function ``report`` for
+    lines that are printed before its result.
     """
 
     description: str
@@ -131,7 +133,7 @@ def _parsed(module: str) -> list[ast.stmt]:
 
 
 def text(target: str) -> str:
-    """The text that ``module:NAME`` is set to, without importing the module."""
+    """Return the text that ``module:NAME`` is set to, without importing the module."""
     module, _, name = target.partition(":")
     assigned = (node for node in _parsed(module) if isinstance(node, ast.Assign))
     found: str = next(ast.literal_eval(node.value) for node in assigned if ast.unparse(node.targets[0]) == name)
@@ -140,14 +142,14 @@ def text(target: str) -> str:
 
 @cache
 def source(target: str) -> Source:
-    """The parameters and the docstring of a function, from its file."""
+    """Return the parameters and the docstring of a function, from its file."""
     from docstring_parser.google import parse
 
     module, _, name = target.partition(":")
     function = next(node for node in _parsed(module) if isinstance(node, ast.FunctionDef) and node.name == name)
     doc = parse(ast.get_docstring(function) or "")
     helps = {p.arg_name.lstrip("*"): " ".join((p.description or "").split()) for p in doc.params}
-    told = "\n\n".join(text for text in (doc.short_description, doc.long_description) if text)
+    description = "\n\n".join(text for text in (doc.short_description, doc.long_description) if text)
     options, arguments = {}, function.args
     required = len(arguments.args) - len(arguments.defaults)
     for i, parameter in enumerate(arguments.args):
@@ -162,12 +164,12 @@ def source(target: str) -> Source:
         if parameter.arg not in (*PYTHON_ONLY, *callbacks):
             options[parameter.arg] = _option(parameter, helps, inspect.Parameter.KEYWORD_ONLY, default is None)
     takes = arguments.kwarg is not None or (arguments.vararg is not None and arguments.vararg.arg == "words")
-    return Source(told.replace("``", ""), options, takes, "report" in callbacks)
+    return Source(description.replace("``", ""), options, takes, "report" in callbacks)
 
 
 def _option(parameter: ast.arg, helps: Mapping[str, str], place: Any, required: bool) -> Option:
-    told = "" if parameter.annotation is None else ast.unparse(parameter.annotation)
-    parts = {part.strip() for part in told.split("|")}
+    annotation = "" if parameter.annotation is None else ast.unparse(parameter.annotation)
+    parts = {part.strip() for part in annotation.split("|")}
     several = any(part.startswith("Sequence[") or part in ("Known", "Own") for part in parts)
     kinds = {
         "flag": "bool" in parts,
@@ -186,15 +188,15 @@ def _option(parameter: ast.arg, helps: Mapping[str, str], place: Any, required: 
 
 
 def verb_app(name: str, verb: Verb) -> App:
-    """The application of cyclopts for one verb; called, it returns the arguments of the verb's function."""
+    """Return the cyclopts application of one verb; calling it returns the arguments of the verb's function."""
     from cyclopts import App, Parameter
 
     def collected(*arguments: Any, **options: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return arguments, options
 
     read = source(verb.target)
-    flags = {flag: told for flag, (told, _) in verb.flags.items()} | ({"json": "Print JSON."} if verb.json else {})
-    added = [Option(flag, "flag", told, inspect.Parameter.KEYWORD_ONLY, False) for flag, told in flags.items()]
+    flags = {flag: text for flag, (text, _) in verb.flags.items()} | ({"json": "Print JSON."} if verb.json else {})
+    added = [Option(flag, "flag", text, inspect.Parameter.KEYWORD_ONLY, False) for flag, text in flags.items()]
     parameters = []
     for option in (*read.options.values(), *added):
         typed, how = _typed(option)
@@ -218,7 +220,7 @@ def verb_app(name: str, verb: Verb) -> App:
 
 
 def overview_app(verbs: Mapping[str, Verb], whole: bool = False) -> App:
-    """The application of the whole command, for its help; ``whole``: with the options of every verb, for completion."""
+    """Return the application of the whole command, for help, or with all options (``whole``) for completion."""
     from cyclopts import App, Group
 
     about = "Evaluate, measure and check the theoretical bounds of federated learning."
@@ -262,7 +264,7 @@ def _dashed(name: str) -> str:
 
 
 def _typed(option: Option) -> tuple[Any, dict[str, Any]]:
-    """The type of a parameter for cyclopts, and how its texts are read."""
+    """Return the type of a parameter for cyclopts, and how its texts are parsed."""
     positional = option.place in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL)
     how: dict[str, Any] = {"positional": positional}
     if option.kind == "flag":
@@ -275,18 +277,18 @@ def _typed(option: Option) -> tuple[Any, dict[str, Any]]:
 
 
 def _path(text: str) -> Path:
-    """A path as an option's value; an empty one would silently be the folder one is in."""
+    """Return the path in an option; an empty one would mean the current folder."""
     if not text:
         raise ValueError("must not be empty")
     return Path(text)
 
 
 READERS: Mapping[str, Callable[[str], Any]] = {"whole": whole_word, "real": number_word, "path": _path, "text": str}
-"""What reads the text of an option of each kind."""
+"""The parsers of options, by kind."""
 
 
 def read_line(name: str, verb: Verb, tokens: Sequence[str]) -> Line | None:
-    """The arguments that a command line gives; None where its help was requested, which is printed."""
+    """Parse a command line; None if it requests help, which is printed."""
     from cyclopts import CycloptsError
 
     read = source(verb.target)
@@ -314,7 +316,7 @@ def read_line(name: str, verb: Verb, tokens: Sequence[str]) -> Line | None:
 
 
 def _mistake(error: CycloptsError, verb: Verb) -> str:
-    """What is wrong with a line, and an example of a right one where something is missing."""
+    """Describe an error in a command line, with an example if something is missing."""
     from cyclopts import exceptions
 
     argument = error.argument
@@ -341,7 +343,7 @@ def _mistake(error: CycloptsError, verb: Verb) -> str:
 
 
 def _several(option: Option | None, value: Any) -> Any:
-    """The value of an option that may be given several times: one text alone stays a text."""
+    """Return the value of an option that accepts several; a single text stays a text."""
     if option is None or option.kind not in LISTS or value is None:
         return value
     if option.kind == "whole list":
@@ -354,7 +356,7 @@ def _several(option: Option | None, value: Any) -> Any:
 
 
 def _plain(tokens: Sequence[str], known: Mapping[str, str], takes_quantities: bool) -> list[str]:
-    """The line in the grammar of cyclopts: ``name=value`` words and other arguments first, then ``--name=value``."""
+    """Return the tokens in the grammar of cyclopts: ``name=value`` and other arguments first, then ``--name=value``."""
     words: list[str] = []
     options: list[str] = []
     left = list(tokens)
@@ -387,7 +389,7 @@ def _is_value(token: str) -> bool:
 
 
 def _item(token: str, known: Mapping[str, str], takes_quantities: bool) -> bool:
-    """Whether a token goes on a list of values, as in ``--measure train_loss divergence``."""
+    """Whether a token continues a list of values, as in ``--measure train_loss divergence``."""
     if token.startswith(("-", "@")):
         return False
     found = ASSIGNED.fullmatch(token)
@@ -398,7 +400,7 @@ def _item(token: str, known: Mapping[str, str], takes_quantities: bool) -> bool:
 
 
 class Report:
-    """What a verb returns that has no class of its own: text lines, plain data, an exit status and remarks."""
+    """The result of a verb without a class of its own: text lines, plain data, an exit status and remarks."""
 
     def __init__(
         self, lines: Iterable[str], data: Any, status: int = 0, remarks: Iterable[str] = (), wrote: Iterable[Any] = ()
@@ -406,18 +408,18 @@ class Report:
         self._lines, self._data, self.status = tuple(lines), data, status
         self.remarks, self.wrote, self.interrupted = tuple(remarks), tuple(wrote), ""
         self.error: Exception | None = None
-        """What went wrong after the result was there, such as a full disk; raised once it is shown."""
+        """An error after the result was complete, such as a full disk; raised once the result is printed."""
 
     def lines(self) -> tuple[str, ...]:
-        """What the shell prints."""
+        """Return the lines that the command prints."""
         return self._lines
 
     def add(self, line: str) -> None:
-        """One more line at the end."""
+        """Append a line."""
         self._lines = (*self._lines, line)
 
     def as_json(self) -> Any:
-        """Plain data: what ``--json`` prints."""
+        """Return the plain data that ``--json`` prints."""
         return self._data
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Packages that only some verbs need, and the one command that installs them."""
+"""Optional packages that only some verbs need, and the command that installs them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ EXTRAS = {
     "cluster": ("distributed", "dask"),
     "data": ("pooch", "PIL"),
 }
-"""The extras of this project by the packages that they bring."""
+"""The optional dependencies of this project, and the packages in each."""
 
 
 def to_install(error: BaseException) -> str:
-    """What to type where a package is missing; empty where none is, or where it is one of ours."""
+    """Return how to install a missing package, or an empty string if no foreign package is missing."""
     name = (getattr(error, "name", None) or "").partition(".")[0]
     if not isinstance(error, ModuleNotFoundError) or name in ("", "bounds", "empirics", "paper_checks", "figures"):
         return ""

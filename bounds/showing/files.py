@@ -1,4 +1,4 @@
-"""Files that the user names: read whole, up to a stated size, written whole or not at all; one line if not."""
+"""Read and write files that the user names: up to a maximum size, completely or not at all, with one-line errors."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from uuid import uuid4
 from ..errors import BoundsError
 
 MOST_BYTES = 2**28
-"""Of tables and constants: ten million numbers in full precision, as many as a grid may have points."""
+"""The largest size of tables and constants: ten million numbers, the largest number of points of a grid."""
 MOST_SOURCE = 2**24
-"""Limit for hand-written files: Python and TOML."""
+"""The largest size of hand-written files, Python and TOML."""
 STREAM = re.compile(r"/dev/stdin|/(?:dev|proc/self)/fd/(\d+)")
-"""What the shell has opened for us: ``<``, ``|`` and ``<(command)``."""
+"""Streams that the shell opened for the process by ``<``, ``|`` or ``<(command)``."""
 
 
 _READ: list[set[str]] = []
-"""The files that the commands running now have read."""
+"""For each running command, the files that it has read."""
 _TO_WRITE: list[set[str]] = []
-"""And those that they have said they will write."""
+"""For each running command, the files that it has announced to write."""
 
 
 @contextmanager
 def inputs_kept() -> Iterator[None]:
-    """While a command runs, what it writes takes the place of no file that it has read."""
+    """While a command runs, protect the files that it has read from being overwritten by it."""
     _READ.append(set())
     _TO_WRITE.append(set())
     try:
@@ -42,7 +42,7 @@ def inputs_kept() -> Iterator[None]:
 
 
 def to_write(path: Path | str) -> None:
-    """Say before the work that it will write this file, which it has not read and will not read."""
+    """Announce before the work that the command will write this file; raise if it has read it."""
     _refuse_both(path, _READ)
     for command in _TO_WRITE:
         command.add(os.path.realpath(path))
@@ -50,27 +50,27 @@ def to_write(path: Path | str) -> None:
 
 def _refuse_both(path: Path | str, others: list[set[str]]) -> None:
     if any(os.path.realpath(path) in command for command in others):
-        raise BoundsError(f"{path} is what this command reads, and is left as it is: write to another file")
+        raise BoundsError(f"{path} is read by this command: write to another file")
 
 
 def refuse_foreign(path: Path, begins: str | bytes) -> None:
-    """Refuse to replace a file that was not named, unless it begins like those that are written there."""
+    """Raise if a file exists that was not named by the user and does not begin like ours."""
     irregular = False
-    with suppress(OSError, ValueError):  # of a path that no system has
+    with suppress(OSError, ValueError):  # the path is invalid
         irregular = no_file(path)
     if irregular:
         raise BoundsError(f"{path} is not a regular file: move it, or write elsewhere")
     found, ours = b"", begins.encode() if isinstance(begins, str) else begins
-    with suppress(OSError, ValueError), path.open("rb") as file:  # what cannot be read is not written either
+    with suppress(OSError, ValueError), path.open("rb") as file:  # an unreadable file cannot be replaced either
         found = file.read(len(ours))
     if found not in (b"", ours):
-        raise BoundsError(f"{path} would be replaced, and was not written by this command: move it, or write elsewhere")
+        raise BoundsError(f"{path} exists and was not written by this command: move it, or write elsewhere")
 
 
 def content(path: Path | str, most: int = MOST_BYTES) -> bytes:
-    """The bytes of a regular file, or of a stream the shell has opened; BoundsError beyond ``most`` bytes.
+    """Return the bytes of a file or of a stream of the shell; raise ``BoundsError`` beyond ``most`` bytes.
 
-    Devices, folders and pipes in the file system are refused before they are opened: they may not end.
+    Devices, folders and named pipes are rejected before they are opened, since reading might never end.
     """
     try:
         with os.fdopen(_opened(path, most), "rb") as file:
@@ -85,7 +85,7 @@ def content(path: Path | str, most: int = MOST_BYTES) -> bytes:
 
 
 def _opened(path: Path | str, most: int) -> int:
-    """A file descriptor to read from."""
+    """Return a file descriptor to read from."""
     found, stream = Path(path).stat(), STREAM.fullmatch(str(path))
     if stat.S_ISREG(found.st_mode):
         if found.st_size > most:
@@ -96,7 +96,7 @@ def _opened(path: Path | str, most: int) -> int:
         return os.open(path, os.O_RDONLY)
     number = int(stream[1] or 0) if stream else -1
     if stream and (stat.S_ISFIFO(found.st_mode) or stat.S_ISSOCK(found.st_mode) or os.isatty(number)):
-        return os.dup(number)  # opened anew, a pipe whose writer has left would wait for another
+        return os.dup(number)  # opening it again would wait for another writer
     kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a device, a pipe or a socket"
     raise BoundsError(f"{path} must be a file; it is {kind}")
 
@@ -106,7 +106,7 @@ def _too_large(path: Path | str, most: int) -> BoundsError:
 
 
 def from_json(path: Path | str, **how: Any) -> Any:
-    """What a JSON file holds, with the options ``how`` of ``json.loads``; a name that comes twice is refused."""
+    """Return the contents of a JSON file; ``how`` are options of ``json.loads``. Duplicate names are rejected."""
     data = content(path)
     try:
         return json.loads(data.decode("utf-8-sig"), object_pairs_hook=_once, **how)
@@ -119,7 +119,7 @@ def from_json(path: Path | str, **how: Any) -> Any:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of these pairs; a name that comes twice is refused rather than the first forgotten."""
+    """Return the object of these pairs; raise if a name occurs twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -128,17 +128,16 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def no_file(path: Path) -> bool:
-    """Whether something is there that is not a file; a stream of the shell is none, even where it goes to a file."""
+    """Whether a path exists and is not a regular file. A stream of the shell does not count as one."""
     place = Path(os.path.realpath(path.parent)) / path.name
     return path.exists() and (not path.is_file() or str(place).startswith(("/proc/", "/dev/std")))
 
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """A path to write to, of the same suffix; what is written takes the place of ``path`` when all of it is there.
+    """Yield a temporary path; when the block ends, the file written there replaces ``path`` atomically.
 
-    A link is followed, and stays.
-    What is there and is not a file (a device, a pipe, a folder) is refused: it would be replaced, or never be read.
+    Links are followed. An existing device, pipe or folder is rejected.
     """
     beside: Path | None = None
     try:
@@ -155,7 +154,7 @@ def whole(path: Path) -> Iterator[Path]:
         raise
     except (OSError, ValueError) as error:  # a ValueError is a path no system has, with a NUL in it
         words = getattr(error, "strerror", None) or str(error)
-        raise BoundsError(f"{path}: {words}; what was there is there still: mend it and run again") from None
+        raise BoundsError(f"{path}: {words}; the file was not changed: fix this and run again") from None
     finally:
         if beside is not None:
             with suppress(OSError, ValueError):
@@ -163,7 +162,7 @@ def whole(path: Path) -> Iterator[Path]:
 
 
 def cache_folder() -> Path:
-    """Where this user's caches of ours lie; the folder need not be there."""
+    """Return the folder for caches of this user; it may not exist."""
     if sys.platform == "win32":
         caches = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
@@ -174,7 +173,7 @@ def cache_folder() -> Path:
 
 
 def write_whole(path: Path, words: str) -> Path:
-    """Words in one file."""
+    """Write text to a file, completely or not at all."""
     with whole(path) as beside:
         beside.write_text(words, encoding="utf-8")
     return path

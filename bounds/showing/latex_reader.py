@@ -1,9 +1,9 @@
-"""Reads the LaTeX of the cards, for writers of other notations; any command that is not known here is refused.
+"""Parse the LaTeX that SymPy and the papers' letters produce, for writers of other notations.
 
-Only what SymPy and the papers' letters print is understood.
+Unknown commands are errors.
 """
 
-# SymPy's own printers are no way around these lines: they print expressions, and the cards' letters, the words below a
+# SymPy's printers cannot replace this module: they print expressions, but the cards' letters, the names below a
 # bound's terms and the documentation's formulas are LaTeX.
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ PRIME = "′"
 
 
 class LatexReader:
-    """Reads tokens from left to right; every method leaves off behind what it has read.
+    """A recursive-descent parser; every method stops after what it has read.
 
-    ``write`` makes text of what is read, given its kind and parts: ``joined`` (atoms after one another), ``group``
-    (what stood in braces), ``number``, ``letter``, ``upright``, ``operator``, ``fence`` and ``stretchy`` (a bracket or
-    bar, empty for the invisible one), ``text`` and ``name`` (words), ``space``, an atom with what stands ``below``,
+    ``write`` makes text of each construct, given its kind and parts: ``joined`` (atoms in a row), ``group`` (the
+    contents of braces), ``number``, ``letter``, ``upright``, ``operator``, ``fence`` and ``stretchy`` (a bracket or
+    bar, empty for the invisible one), ``text`` and ``name`` (words), ``space``, an atom with something ``below``,
     ``under`` or ``above`` it or ``both``, ``fraction``, ``sqrt``, ``root``, ``named`` (over its name), ``accented``.
     """
 
@@ -50,7 +50,7 @@ class LatexReader:
         self.at = 0
 
     def row(self, end: str = "") -> str:
-        """Everything up to ``end``, which is read as well."""
+        """Read everything up to and including ``end``."""
         parts: list[str] = []
         while self.at < len(self.tokens):
             if self._peek() == end:
@@ -70,7 +70,7 @@ class LatexReader:
         return token
 
     def _scripted(self) -> str:
-        """One atom with what stands below and above it."""
+        """Read one atom with its subscript and superscript."""
         tall = self._peek() in (r"\sum", r"\prod", r"\max", r"\min")
         atom = self._atom()
         scripts: dict[str, str] = {}
@@ -84,7 +84,7 @@ class LatexReader:
         return self.write("above", atom, scripts["^"]) if scripts else atom
 
     def _group(self) -> str:
-        """The argument of a command: a group in braces, or one atom."""
+        """Read the argument of a command: a group in braces, or one atom."""
         if self._peek() != "{":
             return self._atom()
         self.at += 1
@@ -146,19 +146,19 @@ class LatexReader:
         return self.write("stretchy", "" if sign == "." else sign)
 
     def _words(self, name: str) -> str:
-        """A group of plain letters, with its spaces."""
+        """Read a group of plain letters, with its spaces."""
         if self._take() != "{":
             raise self._refused(f"\\{name}")
         start = self.tokens[self.at - 1][1] + 1
         while self._take() != "}":
             if self.at > len(self.tokens):
                 raise self._refused(f"\\{name}")
-        said = self.latex[start : self.tokens[self.at - 1][1]]
+        letters = self.latex[start : self.tokens[self.at - 1][1]]
         if name not in VARIANTS:
-            return self.write("text" if name == "text" else "name", said)
-        if said not in VARIANTS[name]:
-            raise self._refused(f"\\{name}{{{said}}}")
-        return self.write("upright", VARIANTS[name][said])
+            return self.write("text" if name == "text" else "name", letters)
+        if letters not in VARIANTS[name]:
+            raise self._refused(f"\\{name}{{{letters}}}")
+        return self.write("upright", VARIANTS[name][letters])
 
     def _refused(self, what: str) -> DeclarationError:
         return DeclarationError(f"{what} is not known, in the LaTeX {self.latex}")

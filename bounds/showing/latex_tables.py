@@ -11,7 +11,7 @@ NUMBER = re.compile(r"(-?)(\d+(?:\.\d+)?)(?:e([+-]?\d+))?")
 
 
 def booktabs(head: Sequence[str], body: Sequence[Sequence[str]], columns: str) -> list[str]:
-    """The lines of a ``tabular`` of plain words; ``columns`` are the letters of their alignment."""
+    """Return the lines of a ``tabular`` of plain text; ``columns`` are the letters of their alignment."""
     return [
         rf"\begin{{tabular}}{{{columns}}}",
         r"  \toprule",
@@ -24,7 +24,7 @@ def booktabs(head: Sequence[str], body: Sequence[Sequence[str]], columns: str) -
 
 
 def _cell(words: str) -> str:
-    """Words, or a number with a minus that is one, and its power of ten as such."""
+    """Return text, or a number with a proper minus and power of ten."""
     number = NUMBER.fullmatch(words)
     if number is None or not (number[1] or number[3]):
         return escaped(words)

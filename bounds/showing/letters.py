@@ -1,4 +1,4 @@
-"""From the LaTeX of the cards to one line of Unicode letters, as a terminal can show them."""
+"""Convert the LaTeX of letters to one line of Unicode."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SPACES = re.compile(r"\s+")
 
 @lru_cache(maxsize=1024)
 def in_unicode(latex: str) -> str:
-    r"""One line: ``\mathbb{E}\|\nabla F\|^2`` is ``𝔼‖∇F‖²``; LaTeX that cannot be read stays as it is."""
+    r"""Return one line of Unicode: ``\mathbb{E}\|\nabla F\|^2`` is ``𝔼‖∇F‖²``. Unreadable LaTeX is unchanged."""
     try:
         return LatexReader(latex, _written).row().strip()
     except DeclarationError:
@@ -30,29 +30,29 @@ def in_unicode(latex: str) -> str:
 
 
 def raised(text: str, around: str = "{}") -> str:
-    """``text`` as an exponent: small signs where there are all, else behind a ``^``, in brackets of the kind given."""
+    """Return ``text`` as an exponent: superscripts if all exist, else after a ``^`` in the given brackets."""
     if text in ("∗", "⋆", PRIME):
         return text
     return text.translate(RAISED) if _all_small(text, RAISED) else f"^{_held(text, around)}"
 
 
 def lowered(text: str) -> str:
-    """``text`` as an index: small signs where there are all, else behind a ``_``."""
+    """Return ``text`` as an index: subscripts if all exist, else after a ``_``."""
     return text.translate(LOWERED) if _all_small(text, LOWERED) else f"_{_held(text)}"
 
 
 def _all_small(text: str, table: dict[int, int]) -> bool:
-    """A word stays in letters that can be read."""
+    """Whether all signs have small forms. A word has not: it stays readable."""
     return all(ord(sign) in table for sign in text) and not WORD.search(text)
 
 
 def _held(text: str, around: str = "{}") -> str:
-    """In brackets unless it is a word or one sign."""
+    """Return the text in brackets, unless it is a word or one sign."""
     return text if len(text) == 1 or (text.isascii() and text.isalnum()) else f"{around[0]}{text}{around[1]}"
 
 
 def _written(kind: str, *parts: str) -> str:
-    """What ``LatexReader`` reads, as part of a line."""
+    """Return the text of a construct that ``LatexReader`` reads."""
     first, *more = parts or ("",)
     match kind:
         case "joined":
@@ -87,6 +87,6 @@ def _tight(text: str) -> str:
 
 
 def _factor(text: str) -> str:
-    """In brackets unless it is one number or letter with what stands at it."""
+    """Return a fraction's part in brackets, unless it is a number or letter."""
     text = text.strip()
     return text if re.fullmatch(r"\d+|\w[\u0300-\u036f]?[^\w\s/]*", text) else f"({text})"

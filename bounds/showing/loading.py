@@ -1,4 +1,4 @@
-"""NAME everywhere: a bound of the catalogue, or ``path/file.py:variable`` for a bound, or else, of your own."""
+"""Load a bound by name: one of the catalogue, or ``path/file.py:variable``. Other objects load from files, too."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, TYPE_CHECKING, TypeVar
 from zlib import crc32
 
-from ..errors import BoundsError, said, unknown, UnknownNameError
+from ..errors import BoundsError, message_of, unknown, UnknownNameError
 from .files import content, MOST_SOURCE
 
 if TYPE_CHECKING:
@@ -21,29 +21,29 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind")
 OF_USERS = "_fedbounds_user_"
-"""How the names of users' files as modules begin."""
+"""The prefix of the module names of users' files."""
 ALONE = threading.Event()
-"""Set where the process is the command's own."""
+"""Set if the process runs the command only, and is not a program that uses the library."""
 
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Modules are loaded here, and stay: looking for garbage among them, now and later, is a tenth of a short run."""
-    looking = gc.isenabled()
+    """Disable the garbage collector while modules are imported, which would take a tenth of a short run."""
+    enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if ALONE.is_set():  # in a process that is not ours there may be garbage, which would stay too
+        if ALONE.is_set():  # in another process this would keep its garbage alive
             gc.freeze()
-        if looking:
+        if enabled:
             gc.enable()
 
 
 def load(name: str) -> Bound:
-    """The bound of this name; files are run as Python, their output goes to standard error."""
+    """Return the bound of this name. Files are run as Python, and their output goes to standard error."""
     with loading():
-        from ..catalog import get  # all bounds: who trains a user's model does without
+        from ..catalog import get  # imports all bounds, which training does not need
         from ..core import Bound
 
     if not (":" in name or name.endswith(".py")):
@@ -52,12 +52,12 @@ def load(name: str) -> Bound:
 
 
 def from_file(text: str, kind: type[Kind]) -> Kind:
-    """The variable that ``path/file.py:variable`` names, if it is of this kind; every failure is one line."""
+    """Return the variable that ``path/file.py:variable`` names, if it is of this type; failures are one-line errors."""
     path, colon, variable = text.rpartition(":")
     word = kind.__name__
     if not colon or not path.endswith(".py"):
         known = _in_it(run_file(Path(text)), kind) if text.endswith(".py") else ""
-        raise UnknownNameError(f"{text!r} is no {word.lower()}: write path/file.py:variable{known}")
+        raise UnknownNameError(f"{text!r} does not name a {word}: write path/file.py:variable{known}")
     module = run_file(Path(path))
     names = _of_kind(module, kind)
     if variable not in vars(module):
@@ -75,15 +75,15 @@ def _of_kind(module: ModuleType, kind: type[Kind]) -> dict[str, Kind]:
 
 
 def _in_it(module: ModuleType, kind: type[Any]) -> str:
-    """What a file offers instead, to end a message with."""
+    """Return the end of an error message that lists the objects of this type in a file."""
     known = _of_kind(module, kind)
     return f"; {kind.__name__.lower()}s in it: {', '.join(known)}" if known else ""
 
 
 def run_file(path: Path) -> ModuleType:
-    """Run a file as a module of its own, once as long as it says the same, so that what it makes can be pickled.
+    """Run a file as a module, once per content, so that its objects can be pickled.
 
-    Its folder comes last on the path, so its neighbours shadow nothing.
+    Its folder is appended to the path, so that its neighbours do not shadow other modules.
     """
     source = content(path, MOST_SOURCE)
     name = _name(path, source)
@@ -108,50 +108,50 @@ def run_file(path: Path) -> ModuleType:
 
 
 _NEIGHBOURS: set[str] = set()
-"""Files that users' files have imported from their own folders."""
+"""Files that users' files imported from their own folders."""
 
 
 def _name(path: Path, source: bytes) -> str:
-    """The module that a file with this source becomes."""
+    """Return the name of the module for a file with this content."""
     return f"{OF_USERS}{path.stem}_{crc32(source + bytes(path.resolve())):08x}"
 
 
 def _files_of_users() -> set[str]:
-    """The files of users that have been run so far, and what they have imported."""
+    """Return all users' files that were run, and the neighbours that they imported."""
     return {str(m.__file__) for name, m in list(sys.modules.items()) if name.startswith(OF_USERS)} | _NEIGHBOURS
 
 
 def place_in_files(error: BaseException) -> str:
-    """Where in a user's file, or in a neighbour that it imports, an error came from, as ``path, line n``; or empty."""
+    """Return where in a user's file an error was raised, as ``path, line n``, or an empty string."""
     files = _files_of_users()
     frames = [f for f in traceback.extract_tb(error.__traceback__) if str(Path(f.filename).absolute()) in files]
-    if not frames and error.__cause__ is not None:  # a StopIteration on its way out of a generator of ours
+    if not frames and error.__cause__ is not None:  # a StopIteration that left one of our generators
         return place_in_files(error.__cause__)
     return f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
 
 
-def said_with_place(error: BaseException, quiet: tuple[type[BaseException], ...] = ()) -> str:
-    """One line: the place in a user's file, if any, the kind of error unless it is a ``quiet`` one, and its message."""
-    place, words = place_in_files(error), str(error) if isinstance(error, quiet) else said(error)
+def message_with_place(error: BaseException, quiet: tuple[type[BaseException], ...] = ()) -> str:
+    """Return an error as one line: the place in a user's file, the type unless it is ``quiet``, and the message."""
+    place, words = place_in_files(error), str(error) if isinstance(error, quiet) else message_of(error)
     return " ".join([f"{place}:"] * bool(place) + words.split())
 
 
 @contextmanager
 def _failures_as_lines(path: Path) -> Iterator[None]:
-    """Whatever goes wrong while the file runs, as one line with the place in it."""
+    """Turn errors of the file that runs into one line with the place."""
     try:
         yield
     except SyntaxError as error:
-        place = f", line {error.lineno}" if error.lineno else ""  # none where the file is no text at all
+        place = f", line {error.lineno}" if error.lineno else ""  # missing if the file is not text
         raise BoundsError(f"{error.filename or path}{place}: {error.msg}") from None
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
-        words = str(error) if isinstance(error, BoundsError) else said(error)
+        words = str(error) if isinstance(error, BoundsError) else message_of(error)
         raise BoundsError(f"{path}, line {_line(error, path)}: {words}") from None
 
 
 def _line(error: BaseException, path: Path) -> int:
-    """The last line of the file itself on the way to the error."""
+    """Return the last line of the file itself in the traceback."""
     frames = traceback.extract_tb(error.__traceback__)
     return next((f.lineno or 0 for f in reversed(frames) if f.filename == str(path)), 0)

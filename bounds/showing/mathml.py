@@ -1,4 +1,4 @@
-"""From the LaTeX of the cards to presentation MathML, which every current browser draws without help."""
+"""Convert the LaTeX of formulas to presentation MathML, which all current browsers display."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FORMS = {
     "named": '<munder class="term">{}{}</munder>',
     "accented": '<mover accent="true">{}<mo>{}</mo></mover>',
 }
-"""The elements by what ``LatexReader`` reads."""
+"""The elements, by the constructs of ``LatexReader``."""
 SIGNS = {
     "space": {"quad": "1em", ";": "0.28em", ",": "0.17em"},
     "operator": {"-": "−", "*": "∗"},
@@ -36,17 +36,17 @@ SIGNS = {
 
 
 def mathml(latex: str) -> str:
-    """A ``<math>`` element that shows ``latex``; ``DeclarationError`` for a command that is not known."""
+    """Return a ``<math>`` element that displays ``latex``; raise ``DeclarationError`` for unknown commands."""
     return f"<math display=block>{LatexReader(latex, _element).row()}</math>"
 
 
 def displayed(latex: str) -> str:
-    """The same for a part of a formula, as tall as in a line of its own."""
+    """Return a part of a formula, as tall as in a display."""
     return f'<math displaystyle="true">{LatexReader(latex, _element).row()}</math>'
 
 
 def inline(latex: str) -> str:
-    """The same for a letter within a line."""
+    """Return a letter within a line."""
     return f"<math>{LatexReader(latex, _element).row()}</math>"
 
 

@@ -1,4 +1,4 @@
-"""What a notebook shows: HTML with a style of its own, readable on light and dark pages, and nothing loaded for it."""
+"""HTML for notebooks, with its own style, readable on light and dark pages."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ STYLE = """\
 .fedbounds th, .fedbounds td { color: inherit; background: none; text-align: left; vertical-align: baseline;
   padding: .15em .7em .15em 0; border: 0; border-bottom: 1px solid rgba(128, 128, 128, .4); }
 .fedbounds th { font-weight: 600; }"""
-"""Colours are those of the page around it: Jupyter's and VS Code's own, else what the page inherits."""
+"""The colours are those of the surrounding page: Jupyter's, VS Code's, or inherited."""
 
 
 def card(*parts: str) -> str:
-    """One piece of HTML that brings its style along."""
+    """Return a piece of HTML with its style."""
     return f'<div class="fedbounds"><style>{STYLE}</style>{"".join(parts)}</div>'
 
 
 def formula(latex: str) -> str:
-    """A formula as MathML within a line; LaTeX of one's own that cannot be read is shown as it is."""
+    """Return a formula as inline MathML; LaTeX that cannot be read is shown as code."""
     from .mathml import displayed
 
     try:

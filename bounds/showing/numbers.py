@@ -1,4 +1,5 @@
-"""How a number is written wherever a user writes one: options, values, calls, logs. Python reads more than is meant."""
+"""The number syntax accepted in options, values, calls and logs. Stricter than ``float()``: no underscores, no other
+scripts."""
 
 from __future__ import annotations
 
@@ -8,14 +9,14 @@ import re
 from ..errors import DomainError, shortened
 
 MOST_WORKERS = 1024
-"""Maximum number of processes."""
+"""The largest number of processes."""
 WHOLE = re.compile(r"[+-]?[0-9]{1,400}")
 DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
-"""A plain number: Python would also take 1_000 and the digits of other scripts, which are more often slips."""
+"""A plain number. Python would also accept 1_000 and digits of other scripts, which are usually mistakes."""
 
 
 def decimal(text: str) -> float | None:
-    """The plain number that is written, None where none is; ValueError where it leaves the range of floats."""
+    """Return the plain number in a text, or None if it is not one; raise ``ValueError`` if it over- or underflows."""
     if not DECIMAL.fullmatch(text):
         return None
     found = float(text)
@@ -24,30 +25,30 @@ def decimal(text: str) -> float | None:
     return found
 
 
-def held(text: str) -> float | None:
-    """``decimal``, where an integer must be distinguished from its neighbours, which floats beyond 2^53 are not."""
-    from ..domains import changed  # brings numpy, which help does without
+def exact_decimal(text: str) -> float | None:
+    """Return ``decimal(text)``; raise ``ValueError`` for an integer that a float does not hold exactly."""
+    from ..domains import changed  # imports NumPy, which help texts do not need
 
     found = decimal(text)
-    if WHOLE.fullmatch(text) and (said := changed(int(text))):
-        raise ValueError(f"must be {said.partition(';')[0]}")
+    if WHOLE.fullmatch(text) and (fault := changed(int(text))):
+        raise ValueError(f"must be {fault.partition(';')[0]}")
     return found
 
 
 def is_zero(text: str) -> bool:
-    """Whether a plain number is written as zero, and not only too small for a float."""
+    """Whether a plain number is written as zero, rather than too small for a float."""
     return not re.search("[1-9]", text.lower().partition("e")[0])
 
 
 def whole_word(text: str) -> int:
-    """An integer of any size, where an option's rule is applied later; Python's own would take 1_0 and any script."""
+    """Parse an integer of any size; range checks follow elsewhere."""
     if not WHOLE.fullmatch(text):
         raise DomainError(f"must be an integer; got {shortened(text)!r}")
     return int(text)
 
 
 def number(text: str) -> float:
-    """A number, infinity among them; NaN is none."""
+    """Parse a number or infinity; NaN is rejected."""
     try:
         found = float(text) if text.lower().lstrip("+-") == "inf" else decimal(text)
     except ValueError as error:
@@ -58,7 +59,7 @@ def number(text: str) -> float:
 
 
 def number_word(text: str) -> float:
-    """A number of any size, also as a fraction 1/3 and NaN, where an option's rule is applied later."""
+    """Parse a number, a fraction such as 1/3, or NaN; range checks follow elsewhere."""
     over, slash, under = text.partition("/")
     if slash and (divisor := number(under)):
         return number(over) / divisor
@@ -66,11 +67,11 @@ def number_word(text: str) -> float:
 
 
 def check_between(name: str, value: int | None, low: int, high: int) -> None:
-    """Refuse an integer that is not in a range; None is left open."""
+    """Raise ``DomainError`` if an integer is not in a range; None is accepted."""
     if value is not None and not low <= value <= high:
         raise DomainError(f"{name} must be an integer from {low} to {high}; got {shortened(str(value))}")
 
 
 def check_workers(value: int | None, low: int = 0) -> None:
-    """Refuse more processes than the maximum."""
+    """Raise ``DomainError`` if the number of processes is not in its range."""
     check_between("workers", value, low, MOST_WORKERS)

@@ -1,4 +1,4 @@
-"""How formulas print: in words, in Unicode letters, in LaTeX; square roots of products stay together."""
+"""Print formulas with the quantities' names, with Unicode letters, or in LaTeX."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .letters import in_unicode, raised
 
 HALF = sp.Rational(1, 2)
 INSIDE = re.compile(r"‖.*?‖|\(.*?\)|\[.*?\]|\{.*?\}|⟨.*?⟩")
-"""What stands between brackets or bars."""
+"""The contents of brackets or bars."""
 
 
 class _Roots:
-    """SymPy splits ``sqrt(a*b/c)`` into three roots; printers with this mixin show one root again."""
+    """A printer mixin that prints ``sqrt(a*b/c)`` as one root, which SymPy splits into three."""
 
     root = "sqrt({})"
 
@@ -47,7 +47,7 @@ class _Words(_Roots, StrPrinter):
 
 
 class _Signs(_Roots, StrPrinter):
-    """One line of Unicode letters."""
+    """Prints one line of Unicode letters."""
 
     root = "√({})"
     _relationals: ClassVar = {"<=": "≤", ">=": "≥"}
@@ -57,14 +57,14 @@ class _Signs(_Roots, StrPrinter):
         self.letters = letters
 
     def doprint(self, expr: sp.Basic) -> str:
-        return str(super().doprint(expr)).replace("*", "·")  # letters have asterisks of another kind
+        return str(super().doprint(expr)).replace("*", "·")  # asterisks in letters are other characters
 
     def _print_Quantity(self, expr: Quantity) -> str:
         letter = in_unicode(self.letters[expr])
         return f"({letter})" if {" ", "/"} & {*INSIDE.sub("", letter)} else letter
 
     def _print_Pow(self, expr: sp.Pow, rational: bool = False) -> str:
-        """Exponents are raised; a letter that is a square itself keeps one exponent, as in LaTeX."""
+        """Print exponents as superscripts; a letter that is a square itself keeps one exponent, as in LaTeX."""
         base, exponent = expr.args
         if exponent.is_Rational and exponent < 0:
             return f"1/{self.parenthesize(base**-exponent, PRECEDENCE['Mul'])}"
@@ -98,7 +98,7 @@ class _Signs(_Roots, StrPrinter):
 
 
 class _Letters(_Roots, LatexPrinter):
-    """LaTeX inside the subset that matplotlib's mathtext draws too."""
+    """Prints LaTeX in the subset that matplotlib's mathtext understands."""
 
     root = r"\sqrt{{{}}}"
 
@@ -111,7 +111,7 @@ class _Letters(_Roots, LatexPrinter):
         return rf"\left({letter}\right)" if _is_sum(letter) else letter
 
     def _print_Pow(self, expr: sp.Pow) -> str:
-        """A letter that is a square itself (``G^2``) keeps one exponent: ``G^2`` cubed is ``G^6``, its root ``G``."""
+        """Print one exponent for a letter that is a square itself: ``G^2`` cubed is ``G^6``, its root ``G``."""
         base, exponent = expr.args
         head = _squared(self.letters.get(base, "")) if isinstance(base, Quantity) else ""
         if head and exponent.is_Rational and exponent > 0:
@@ -120,34 +120,34 @@ class _Letters(_Roots, LatexPrinter):
 
 
 def words(expression: sp.Basic) -> str:
-    """The formula in the quantities' words, ``^`` for powers, as the terminal card shows it."""
+    """Return the formula with the quantities' names and ``^`` for powers."""
     return str(_Words().doprint(expression)).replace("**", "^")
 
 
 def signs(expression: sp.Basic, letters: Mapping[Quantity, str]) -> str:
-    """The formula in one line of Unicode, with a letter for every quantity that ``letters`` has in LaTeX."""
+    """Return the formula in one line of Unicode; ``letters`` are the LaTeX letters of the quantities."""
     return _Signs(letters).doprint(expression)
 
 
 def latex(expression: sp.Basic, letters: Mapping[Quantity, str]) -> str:
-    """The formula in LaTeX with a letter for every quantity."""
+    """Return the formula in LaTeX, with a letter for every quantity."""
     return str(_Letters(letters).doprint(expression))
 
 
 def split_sign(term: sp.Expr) -> tuple[str, sp.Expr]:
-    """``("-", x)`` for a term ``-x`` with a negative number in front, else ``("+", term)``."""
+    """Return ``("-", x)`` for a term ``-x`` with a negative number in front, else ``("+", term)``."""
     return ("-", -term) if term.as_coeff_Mul()[0].is_negative else ("+", term)
 
 
 def _squared(letter: str) -> str:
-    """``G`` for ``G^2``: the letter under a final square, or empty."""
+    """Return ``G`` for ``G^2``, the letter under a final square, or an empty string."""
     match = re.fullmatch(r"(.+)\^(?:2|\{2\})", letter)
     head = match.group(1) if match else ""
     return "" if _is_sum(head) or re.search(r"\^[^|]*$", head) else head
 
 
 def _is_sum(letter: str) -> bool:
-    """True for letters such as ``f-f^*`` that need brackets inside a product."""
+    """Whether a letter is a sum, such as ``f-f^*``, which needs brackets in a product."""
     bare = re.sub(r"\\\|.*?\\\||\|.*?\|", "", letter)
     while bare != (shorter := re.sub(r"\{[^{}]*\}|\([^()]*\)", "", bare)):
         bare = shorter
@@ -165,10 +165,10 @@ SPECIAL = {
     "<": r"$<$", ">": r"$>$", "∞": r"$\infty$", "≤": r"$\le$", "≥": r"$\ge$", "²": r"$^2$", "|": r"$|$", "[": "{[}",
     "−": r"$-$", "·": r"$\cdot$", "′": "$'$", "→": r"$\to$", "≈": r"$\approx$", "…": r"\dots{}", "√": r"$\surd$",
 }  # fmt: skip
-"""A bracket at the start of a row would be an argument of the line break before it."""
+"""LaTeX for special characters. A bracket at the start of a row would be an argument of the line break before."""
 
 
 def escaped(words: str) -> str:
-    """Plain words for LaTeX, in one line; what is beyond ASCII and has no entry is left to the font."""
+    """Escape plain text for LaTeX, in one line; other characters beyond ASCII are left to the font."""
     known = SPECIAL | {letter: rf"$\{name}$" for letter, name in GREEK.items()}
     return "".join(known.get(letter, letter) for letter in " ".join(words.split()))

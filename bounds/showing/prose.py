@@ -1,4 +1,4 @@
-"""Sentences with formulas in plain text, such as ``60 beta^2 <= N (1 - 72 beta^2)``, for LaTeX."""
+"""Typeset sentences with plain-text formulas, such as ``60 beta^2 <= N (1 - 72 beta^2)``, in LaTeX."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAMES = {
     "E": r"\mathbb{E}", "grad": r"\nabla", "sqrt": r"\sqrt", "oo": r"\infty",
 }  # fmt: skip
 ALONE = {*GREEK.values(), "grad", "oo"}
-"""Names that are part of a formula even where no sign stands beside them."""
+"""Names that are part of a formula even without signs around them."""
 SIGNS = {
     "<=": r"\le ", ">=": r"\ge ", "<<": r"\ll ", ">>": r"\gg ", "->": r"\to ", "..": r"\dots ", "||": r"\|",
     "*": r"\cdot ", "+-": r"\pm ", "%": r"\%", "≤": r"\le ", "≥": r"\ge ", "·": r"\cdot ", "∗": "*",
@@ -35,35 +35,35 @@ GROUPS = (
     (re.compile(rf"(sqrt)\({INSIDE}\)"), r"\1⟦\2⟧"),
     (re.compile(r"(?<=\w)\*(?=\s*(?:[-+=<>),]|$))"), "^⟦∗⟧"),
 )
-"""What is raised, lowered or under a root, between brackets that no formula has; the last is the star of ``K*``."""
+"""Superscripts, subscripts and roots, put between brackets that no formula has; the last one is the star of ``K*``."""
 
 
 def typeset(text: str, letters: Mapping[str, str] | None = None) -> str:
-    """The sentence with its formulas between dollar signs; ``letters`` holds the LaTeX of names that stand in them.
+    """Return the sentence with its formulas between dollar signs; ``letters`` has the LaTeX of names.
 
-    What cannot be read as a formula stays as it is, escaped.
+    Text that cannot be read as a formula is escaped.
 
     >>> typeset("It holds while 60 beta^2 <= N (1 - 72 beta^2), and fails at K = 5.")
     'It holds while $60 \\\\beta^{2} \\\\le N (1 - 72 \\\\beta^{2})$, and fails at $K = 5$.'
     """
-    known, said, run = letters or {}, [""][:0], [""][:0]
+    known, done, run = letters or {}, [""][:0], [""][:0]
     words = text.split()
     for before, word, following in zip(["", *words], words, [*words[1:], ""], strict=False):
         related = following in ("=", "<", ">", "<=", ">=")
         if before == "Appendix" or not _is_formula(word, known, related):
-            said += [*_closed(run, known), _word(word)]
+            done += [*_closed(run, known), _word(word)]
             run = []
             continue
         run.append(word)
         ends = END.search(word)[0] or (word in known and following[:1].isdigit())  # type: ignore[index]
         if ends and _depth(" ".join(run)) <= 0:
-            said += _closed(run, known)
+            done += _closed(run, known)
             run = []
-    return " ".join([*said, *_closed(run, known)])
+    return " ".join([*done, *_closed(run, known)])
 
 
 def _word(word: str) -> str:
-    """A word as it is, but for a letter that begins it and powers of units; a long name may be broken."""
+    """Return a word with a leading letter and powers of units typeset; long names may be broken."""
     head = BEFORE_WORD.match(word)
     letter = f"${_name(head[1], {})}$" if head else ""
     rest = re.sub(r"\\textasciicircum\{\}(\d+)", r"$^{\1}$", escaped(word[len(head[1]) if head else 0 :]))
@@ -75,7 +75,7 @@ def _depth(text: str) -> int:
 
 
 def _is_formula(word: str, letters: Mapping[str, str], related: bool) -> bool:
-    """Whether every part of a word is one of a formula; ``related`` if an equals sign or the like follows."""
+    """Whether a word is part of a formula; ``related`` if an equals sign or the like follows."""
     bare = END.sub("", word)
     parts = PART.findall(bare)
     if "".join(parts) != bare or not parts or re.search(r"^\(\d+\)$|[A-Za-z]\d", bare):  # (9), v2
@@ -84,7 +84,7 @@ def _is_formula(word: str, letters: Mapping[str, str], related: bool) -> bool:
 
 
 def _name(name: str, letters: Mapping[str, str], joined: bool = True) -> str:
-    """The LaTeX of a name, empty where it is a word; ``joined`` if signs stand around it."""
+    """Return the LaTeX of a name, or an empty string for a word; ``joined`` if signs stand around it."""
     head, _, index = name.partition("_")
     if name in letters and (joined or index):
         return letters[name]
@@ -99,7 +99,7 @@ def _name(name: str, letters: Mapping[str, str], joined: bool = True) -> str:
 
 
 def _closed(run: list[str], letters: Mapping[str, str]) -> list[str]:
-    """The words of a run as a formula; signs alone and numbers that nothing is said of stay words."""
+    """Return a run of words as a formula; signs alone and bare numbers stay words."""
     text = END.sub("", " ".join(run))
     end = " ".join(run)[len(text) :]
     before, after = "(" * (text[:1] == "(" and _depth(text) > 0), ")" * (text[-1:] == ")" and _depth(text) < 0)

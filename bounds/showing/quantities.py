@@ -1,4 +1,4 @@
-"""The vocabulary as it is listed: every quantity with its card, the papers' letters, its bounds, and its ties."""
+"""List the vocabulary: every quantity with its card, the papers' letters, its bounds and its identities."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ WIDE = 104
 
 
 def all_entries() -> list[Entry]:
-    """What is known of every quantity, in the order of the vocabulary; ``index.json`` keeps it."""
+    """Return an entry for every quantity, in the order of the vocabulary; ``index.json`` stores them."""
     from ..catalog import BOUNDS
+    from ..identities import IDENTITIES
     from ..letters import letters
-    from ..stated import QUANTITIES
-    from ..ties import TIES
+    from ..scenario_values import QUANTITIES
     from .cards import quantity_card
 
     used = {name: {q.name for q in bound.quantities} for name, bound in BOUNDS.items()}
@@ -33,15 +33,15 @@ def all_entries() -> list[Entry]:
             },
             "bounds": [name for name, words in used.items() if word in words],
             "bounded": [name for name, bound in BOUNDS.items() if bound.target.name == word],
-            "follows": [str(tie) for tie in TIES if tie.left.name == word],
-            "gives": [str(tie) for tie in TIES if word in tie.needs],
+            "follows": [str(identity) for identity in IDENTITIES if identity.left.name == word],
+            "gives": [str(identity) for identity in IDENTITIES if word in identity.needs],
         }
         for word, quantity in QUANTITIES.items()
     ]
 
 
 def chosen(entries: Sequence[Entry], word: str | None) -> list[Entry]:
-    """All of them, or the one of this word, or those that some paper calls by this letter."""
+    """Return all entries, the one with this name, or those that some paper calls by this letter."""
     if word is None:
         return list(entries)
     named = [entry for entry in entries if entry["name"] == word]
@@ -52,7 +52,7 @@ def chosen(entries: Sequence[Entry], word: str | None) -> list[Entry]:
 
 
 def lines(entries: Sequence[Entry], word: str | None) -> Iterable[str]:
-    """A table of them all, or a card for each requested one."""
+    """Return the lines of a table of all entries, or of a card for each requested one."""
     if word is None:
         rows = [[e["name"], e["unit"], e["domain"], _count(e), e["meaning"]] for e in entries]
         return aligned(rows, ["quantity", "unit", "domain", "bounds", "meaning"])
@@ -79,7 +79,7 @@ def _card(entry: Entry) -> list[str]:
 
 
 def _by_paper(names: Sequence[str]) -> list[str]:
-    """The names of bounds, in lines, those of one paper after one another."""
+    """Return lines with the names of bounds, paper by paper."""
     papers = dict.fromkeys(name.partition(".")[0] for name in names)
-    said = [", ".join(name for name in names if name.startswith(f"{paper}.")) for paper in papers]
-    return [line for text in said for line in wrap(text, WIDE)]
+    lists = [", ".join(name for name in names if name.startswith(f"{paper}.")) for paper in papers]
+    return [line for text in lists for line in wrap(text, WIDE)]

@@ -1,4 +1,4 @@
-"""The values of a command line (``GRAMMAR``) as they are typed: numbers, ranges, lists, and files of constants."""
+"""Parse the values of a command line (``GRAMMAR``): numbers, ranges, lists, and files of constants."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import numpy as np
 from ..domains import changed
 from ..errors import BoundsError, DomainError, shortened, unknown
 from .files import from_json
-from .numbers import held, is_zero
+from .numbers import exact_decimal, is_zero
 
 ROUNDING = 1e-9
-"""How far, relatively, a value may lie outside of its interval."""
+"""The relative tolerance for a value outside its interval."""
 
 GRAMMAR = """\
 quantity=value:
@@ -26,30 +26,30 @@ quantity=value:
   1,2,3   [1,2,3]            a list
   [[1,2],[3,4]]              a list of lists
   @file.json                 a value kept in a file
-  client_weight=uniform      every client weighs the same
-@file.json alone brings constants: a JSON object of values by quantity. It may hold more than a bound needs (words that
-begin with _ are notes), and quantity=value goes before it. Its note _interval holds [low, high] of uncertain constants
-(null: no end); eval then also prints the interval of the bound, minimize and solve those of their answers. A bound on
-single samples takes the smoothness of their losses from it, sample_smoothness, where it holds both.
+  client_weight=uniform      all clients have the same weight
+@file.json alone reads constants: a JSON object of values by quantity. It may hold more than a bound needs (keys that
+begin with _ are notes), and quantity=value takes precedence. Its note _interval has [low, high] of uncertain constants
+(null: unknown end); eval then also prints the range of the bound, minimize and solve those of their answers. A bound on
+single samples uses the smoothness of their losses, sample_smoothness, if the file has both.
 
 For a quantity that varies over clients (or classes) a list runs over them, a list of lists is a sweep, and a number or
 a range holds for all clients. For other quantities a list or a range is a sweep. Several sweeps are combined each
 with each. Ranges of whole-number quantities are rounded, repeated numbers dropped. With client_weight=uniform a list
-over the clients tells how many there are; without one, give clients (it may be swept)."""
+over the clients sets their number; without a list, give clients (it may be swept)."""
 MOST_POINTS = 1_000_000
 """Points of a grid: a table of that many rows takes half a minute; larger ones belong in a program."""
 
 LEADING_ZERO = re.compile(r"[+-]?0[0-9]")
 NOT_FINITE = re.compile(r"[+-]?(inf|infinity|nan)", re.IGNORECASE)
-"""Numbers too, which the domain of every quantity refuses by their name."""
+"""Numbers that are accepted here and then rejected by the domain of every quantity."""
 
 
 @dataclass(frozen=True, eq=False)
 class Value:
-    """One value as typed: ``kind`` is number, range, list, table (a list of lists) or uniform.
+    """One parsed value: ``kind`` is number, range, list, table (a list of lists) or uniform.
 
-    ``log`` marks a range of equal ratios; an ``optional`` value is ignored by a bound that does not use it. ``ends``
-    are those of the interval that an uncertain constant lies in, ``file`` is the file of constants that brought it.
+    ``log`` marks a logarithmic range. An ``optional`` value is ignored by a bound that does not use it. ``ends`` is the
+    interval of an uncertain constant, and ``file`` the file of constants that a value comes from.
     """
 
     kind: str
@@ -59,8 +59,8 @@ class Value:
     ends: tuple[Any, Any] | None = None
     file: str = ""
 
-    def says(self, other: Value) -> bool:
-        """Whether the two mean the same."""
+    def equals(self, other: Value) -> bool:
+        """Whether both values are the same."""
         same = self.kind == other.kind and np.array_equal(self.numbers, other.numbers)
         return same and (self.ends, self.log) == (other.ends, other.log)
 
@@ -69,20 +69,20 @@ class Value:
 
 
 def read(words: Sequence[str]) -> dict[str, Value]:
-    """The values of ``quantity=value`` words and constants files, in the order they were given."""
+    """Return the values of ``quantity=value`` arguments and files of constants, by quantity, in the given order."""
     found: dict[str, Value] = {}
     files: dict[str, Value] = {}
     for word in words:
         name, equals, text = word.partition("=")
         if not equals and word.startswith("@"):
-            brought = _constants(word[1:])
-            for known in brought.keys() & files.keys():
+            constants = _constants(word[1:])
+            for known in constants.keys() & files.keys():
                 typed = any(other.startswith(f"{known}=") for other in words)
-                if not typed and not brought[known].says(files[known]):
+                if not typed and not constants[known].equals(files[known]):
                     both = f"{files[known].file} and {word[1:]} hold different values of {known}"
                     raise BoundsError(f"{both}; say which: {known}=...")
-            files |= brought
-            found |= {k: v for k, v in brought.items() if k not in found or found[k].optional}
+            files |= constants
+            found |= {k: v for k, v in constants.items() if k not in found or found[k].optional}
         elif not equals or not name:
             meant = f"@{word}" if word.endswith(".json") else f"{word}=VALUE" if word.isidentifier() else ""
             hint = f": write {meant}" if meant else ""
@@ -95,7 +95,7 @@ def read(words: Sequence[str]) -> dict[str, Value]:
 
 
 def given_values(words: Sequence[str], quantities: Mapping[str, Any]) -> dict[str, Value]:
-    """The values of ``quantity=value`` words and files, and of ``quantities`` that a program gives by name."""
+    """Return the values of ``quantity=value`` arguments and files, and of ``quantities`` that a program passes."""
     if twice := next((name for name in quantities if any(word.startswith(f"{name}=") for word in words)), ""):
         raise BoundsError(f"{twice} is given twice")
     plain = {name: item.tolist() if hasattr(item, "tolist") else item for name, item in quantities.items()}
@@ -103,12 +103,12 @@ def given_values(words: Sequence[str], quantities: Mapping[str, Any]) -> dict[st
 
 
 def number_of(name: str, item: str | float) -> float:
-    """One number, as a program or a person gives it."""
+    """Return a number that is given as such or as text."""
     return parse_number(name, item, "") if isinstance(item, str) else float(item)
 
 
 def parse(name: str, text: str) -> Value:
-    """The value of one quantity from its text."""
+    """Parse the value of one quantity."""
     text = text.strip()
     if text.startswith("@"):
         return value_of(name, _load(text[1:]))
@@ -126,12 +126,12 @@ def parse(name: str, text: str) -> Value:
 
 
 def parse_number(name: str, text: str, otherwise: str = ", a range a:b:n or a:b:n:log, or a list") -> float:
-    """One number: 0.5, 1e-3, 1/3; ``otherwise`` says what else would be understood in its place."""
+    """Parse one number, such as 0.5, 1e-3 or 1/3; ``otherwise`` says in errors what else would be valid."""
     parts = [part.strip() for part in text.split("/")]
     if len(parts) == 1 and NOT_FINITE.fullmatch(parts[0]):
         return float(parts[0])
     try:
-        read = [held(part) for part in parts]
+        read = [exact_decimal(part) for part in parts]
     except ValueError as error:
         raise DomainError(f"{name} {error}; got {shortened(text)!r}") from None
     numbers = [x for x in read if x is not None]
@@ -144,7 +144,7 @@ def parse_number(name: str, text: str, otherwise: str = ", a range a:b:n or a:b:
 
 
 def _shown(item: Any) -> str:
-    """A piece of JSON as an error shows it."""
+    """Format a piece of JSON for an error message."""
     try:
         return shortened(json.dumps(item))
     except RecursionError:
@@ -173,7 +173,7 @@ def _range(name: str, text: str) -> np.ndarray:
 
 
 def _brackets(name: str, text: str) -> Any:
-    """Nested lists of numbers; every number may be written in any way a single one may."""
+    """Parse nested lists; every number in them may be written like a single one."""
     quoted = re.sub(r"[^\[\],\s]+", lambda m: json.dumps(m.group()), text)
     try:
         items = json.loads(quoted)
@@ -210,13 +210,13 @@ def _load(path: str) -> Any:
 
 
 def _float(text: str) -> float | str:
-    """A float; what is too small for one stays as it is written, and is refused with the name that it is given."""
+    """Return a float; a number that underflows stays text, so that it is rejected with the name of its quantity."""
     number = float(text)
     return number if number or is_zero(text) else text
 
 
 def _whole(text: str) -> float | int:
-    """A float where it holds the number, infinite beyond its range."""
+    """Return an integer as a float if that is exact or infinite, else as an int."""
     number = float(text)
     return number if math.isinf(number) or number == int(text) else int(text)
 
@@ -246,7 +246,7 @@ def _constants(path: str) -> dict[str, Value]:
 
 
 def _ends(where: str, value: Value, pair: Any) -> tuple[Any, Any]:
-    """The interval of one value in its shape, which holds the value (up to the rounding of what wrote the file)."""
+    """Return the interval of a value in the shape of the value; raise if it does not contain the value."""
     if not (isinstance(pair, list) and len(pair) == 2):
         raise BoundsError(f"{where} must be [low, high], null where there is no end; got {_shown(pair)}")
     try:
@@ -267,7 +267,7 @@ def _ends(where: str, value: Value, pair: Any) -> tuple[Any, Any]:
 
 
 def _finite(end: Any, limit: float) -> Any:
-    """The end of an interval, infinite where it is null."""
+    """Return the end of an interval, infinite for null."""
     if isinstance(end, list):
         return [_finite(part, limit) for part in end]
     if isinstance(end, (bool, str)):
@@ -278,13 +278,13 @@ def _finite(end: Any, limit: float) -> Any:
 
 
 def value_of(name: str, item: Any) -> Value:
-    """The value that a program or a JSON file gives: a number, lists of numbers, or text as it is typed."""
+    """Return the value that a program or a JSON file gives: a number, lists of numbers, or text."""
 
     def as_number(part: Any) -> float:
         if isinstance(part, bool) or not isinstance(part, (int, float)):
             raise DomainError(f"{name} must be a number or a list of numbers; got {_shown(part)}")
-        if isinstance(part, int) and (said := changed(part)):
-            raise DomainError(f"{name} must be {said}")
+        if isinstance(part, int) and (fault := changed(part)):
+            raise DomainError(f"{name} must be {fault}")
         return float(part)
 
     if isinstance(item, str):

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from ..statement import Statement
 
 REAL, WHOLE, EACH = float | np.ndarray, int | np.ndarray, Sequence[float] | np.ndarray
-"""Annotations: a number, a whole number, one for every client; or arrays of them."""
+"""Annotations: a number, an integer, one number per client; or arrays of them."""
 
 
 class CallSignature:
-    """``__signature__`` of a bound; the class of bounds has none of its own, so that it shows how bounds are made."""
+    """The descriptor ``__signature__`` of bounds. The class itself has none, so that it shows its constructor."""
 
     def __get__(self, bound: Statement | None, owner: type[Statement]) -> Signature:
         if bound is None:

@@ -1,4 +1,4 @@
-"""Numbers for reading and for machines: aligned columns, six digits, and JSON that strict parsers accept."""
+"""Format tables with aligned columns, numbers with six digits, and strict JSON."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ from typing import Any
 
 
 def number(value: float, digits: int = 6) -> str:
-    """A number as tables show it: ``digits`` significant ones, whole numbers without a point."""
+    """Format a number with ``digits`` significant digits, integers without a point."""
     return f"{value:.{digits}g}"
 
 
 def aligned(rows: Iterable[Sequence[str]], head: Sequence[str] = (), gap: int = 3) -> list[str]:
-    """Lines with columns padded to one width; the last column is not padded."""
+    """Return lines with aligned columns; the last column is not padded."""
     return list(streamed(rows, head, gap, sys.maxsize))
 
 
 def streamed(
     rows: Iterable[Sequence[str]], head: Sequence[str] = (), gap: int = 3, together: int = 10_000
 ) -> Iterator[str]:
-    """The same with a number of rows aligned ``together``: a long table begins before it is done, and may grow
-    wider."""
+    """Yield aligned lines, ``together`` rows at a time, so that a long table starts early; it may widen later."""
     left = chain([head] if head else [], rows)
     widths: list[int] = []
     while table := list(islice(left, together)):
@@ -35,12 +34,12 @@ def streamed(
 
 
 def cells(text: str) -> int:
-    """The columns of a terminal that a text takes: a sign on top of a letter takes none."""
+    """Return the width of a text in terminal columns; combining characters have none."""
     return len(text) if text.isascii() else sum(not unicodedata.combining(sign) for sign in text)
 
 
 def to_json(item: Any) -> str:
-    """What ``--json`` prints: two spaces of indentation, NaN as null, letters as codes where they cannot be written."""
+    """Return indented JSON in which NaN is null; characters that cannot be encoded are escaped."""
     import json
 
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
@@ -48,12 +47,12 @@ def to_json(item: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Lists and numbers for JSON in the shape of ``value``: NaN is null, infinities are "inf" and "-inf"."""
+    """Convert to lists and numbers for JSON: NaN is null, infinities are "inf" and "-inf"."""
     if isinstance(value, dict):
         return {k: plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(v) for v in value]
-    if hasattr(value, "tolist"):  # an array or a scalar of NumPy, which need not be imported to know
+    if hasattr(value, "tolist"):  # a NumPy array or scalar; NumPy need not be imported
         return plain(value.tolist())
     if isinstance(value, float):
         if math.isnan(value):

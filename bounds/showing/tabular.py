@@ -1,4 +1,4 @@
-"""What every table of an answer can do: HTML, CSV, JSON, a data frame, all of the same records."""
+"""``Tabular``: HTML, CSV, JSON and data frames for every table of results."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from .tables import plain
 
 
 class Tabular:
-    """A table says its ``records()``, and as ``str`` what the shell prints; the rest follows."""
+    """Base class of tables; subclasses implement ``records()``."""
 
     def records(self) -> list[dict[str, Any]]:
-        """A row each, one number, word or None by the name of its column; all rows have the same columns."""
+        """Return the rows as dicts of a number, text or None by column; all rows have the same columns."""
         raise NotImplementedError
 
     def as_json(self) -> Any:
-        """What ``to_json`` writes: NaN is null, infinity is ``"inf"``."""
+        """Return what ``to_json`` writes: NaN is null, infinity is ``"inf"``."""
         return plain(self.records())
 
     def to_json(self) -> str:
-        """The table as JSON text."""
+        """Return the table as JSON text."""
         return json.dumps(self.as_json(), indent=2, allow_nan=False)
 
     def to_pandas(self) -> Any:
-        """A data frame of the records; needs pandas."""
+        """Return a data frame of the records; needs pandas."""
         return import_module("pandas").DataFrame(self.records())
 
     def to_csv(self, path: Path | str) -> Path:
-        """Write the records as a CSV file with full precision; what is None is empty."""
+        """Write the records as a CSV file with full precision; None is an empty cell."""
         return write_csv(self.records(), Path(path))
 
     def _repr_html_(self) -> str:
@@ -52,12 +52,12 @@ def write_csv(rows: Sequence[Mapping[str, Any]], path: Path) -> Path:
 
 
 def _cell(value: Any) -> Any:
-    """A cell of a CSV file."""
+    """Return a value for a CSV file, floats with full precision."""
     return "" if value is None else repr(value) if isinstance(value, float) else value
 
 
 def html_table(rows: Iterable[Mapping[str, Any]], most: int = 30) -> Iterator[str]:
-    """The first ``most`` rows as HTML, and how many there are."""
+    """Yield the first ``most`` rows as HTML, and the number of rows if there are more."""
     every = list(rows)
     yield "<table>"
     for number, row in enumerate(every[:most]):

@@ -1,6 +1,6 @@
-"""What a person at a terminal reads: lines folded to its width, verdicts in colour.
+"""Output for terminals: lines wrapped to its width, and verdicts in colour.
 
-A pipe or a file gets the lines unfolded, in printable characters too: it may end on a terminal (``| tail``).
+A pipe or a file gets unwrapped lines, also without control characters, since its contents may be shown on a terminal.
 """
 
 from __future__ import annotations
@@ -20,37 +20,37 @@ COLOURS = {
     "holds here": "green", "violated": "red", "undecided": "yellow",
     "informative": "green", "vacuous": "yellow", "does not apply": "yellow",
 }  # fmt: skip
-"""The colour of every verdict, the same in all verbs."""
+"""The colour of every verdict, in all verbs."""
 LOUD = "|".join(word for word in COLOURS if word.isupper())
 QUIET = "|".join(word for word in COLOURS if word.islower())
 VERDICT = re.compile(rf"\b(?:{LOUD})\b|(?:^|(?<=\s\s))(?:{QUIET})(?=$|\s\s|[;:])")
-"""In small letters they are verdicts where they stand in a cell of their own; in a sentence they are words."""
+"""Verdicts in lower case count only in a table cell of their own, not in a sentence."""
 GAP = re.compile(r"(?<=\S)\s{2,}(?=\S)")
 COMMAND = re.compile(r"(?:^\s*|: )fedbounds [a-z]")
-"""A line to copy: broken by the terminal itself it is still one command."""
+"""A command to copy, which must not be wrapped by us."""
 LEFT = 0.6
-"""Share of the width within which the last column must begin for its lines to go on under it."""
+"""The share of the width in which the last column must begin for its text to be wrapped below it."""
 FURTHER = 4
-"""Elsewhere a line goes on that many columns to the right of where it began."""
+"""The indentation of other continuation lines."""
 LEAST = 20
-"""Columns below which nothing is folded."""
+"""The width below which nothing is wrapped."""
 
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""What steers a terminal instead of being shown: escape sequences, carriage returns, changes of direction."""
+"""Characters that control a terminal: escape sequences, carriage returns, changes of direction."""
 
 
 def printable(text: str) -> str:
-    """The text with control characters spelled out, such as ``\\x1b``; lines and tabulators stay."""
+    """Return the text with control characters spelled out, such as ``\\x1b``; line breaks and tabs stay."""
     return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 class Terminal:
-    """A stream for readers that is written to in printable characters: names in data are not commands to a terminal."""
+    """A stream that spells out control characters, so that names in data cannot control a terminal."""
 
     def __init__(self, stream: TextIO) -> None:
         self.raw = stream
-        """The stream itself, for Rich, whose colours are escape sequences."""
+        """The underlying stream, for Rich, whose colours are escape sequences."""
 
     def write(self, text: str) -> int:
         return self.raw.write(printable(text))
@@ -60,12 +60,12 @@ class Terminal:
 
 
 def raw(stream: Any) -> Any:
-    """The stream to give to a console of Rich; what goes there must be ``printable``."""
+    """Return the stream for a console of Rich; what is written there must be ``printable``."""
     return stream.raw if isinstance(stream, Terminal) else stream
 
 
 def print_lines(lines: Iterable[str], *, flush: bool = False) -> None:
-    """Print lines for a person: folded and in colour where standard output is a terminal."""
+    """Print lines, wrapped and in colour if standard output is a terminal."""
     for line in lines:
         for part in folded(line, sys.stdout):
             if VERDICT.search(part) and on_terminal(sys.stdout):
@@ -75,7 +75,7 @@ def print_lines(lines: Iterable[str], *, flush: bool = False) -> None:
 
 
 def folded(text: str, stream: TextIO | None) -> list[str]:
-    """The lines of ``text``, printable; where ``stream`` is a terminal, folded."""
+    """Return the lines of ``text`` without control characters, wrapped if ``stream`` is a terminal."""
     lines = printable(text).split("\n")
     if not on_terminal(stream):
         return lines
@@ -84,9 +84,9 @@ def folded(text: str, stream: TextIO | None) -> list[str]:
 
 
 def fold(line: str, width: int) -> list[str]:
-    """One line in parts of at most ``width`` columns; a cell of a table that does not fit goes on a line of its own.
+    """Wrap one line to ``width`` columns; a table cell that does not fit goes to its own line.
 
-    Words and factors stay whole. The last column stays a column where there is room.
+    Words and factors are not broken. The last column stays a column if there is room.
     """
     if cells(line) <= width or width < LEAST or COMMAND.search(line):
         return [line]
@@ -108,7 +108,7 @@ def fold(line: str, width: int) -> list[str]:
 
 
 class _Wrapper(TextWrapper):
-    """Breaks at spaces and behind the ``*`` of a product."""
+    """Wraps text at spaces and after the ``*`` of a product."""
 
     wordsep_simple_re = re.compile(r"(\s+|(?<=\*)(?=[^*\s]))")
 
@@ -117,7 +117,7 @@ class _Wrapper(TextWrapper):
 
 
 def on_terminal(stream: TextIO | None) -> bool:
-    """Whether a person reads what goes there; a stream may be closed or None."""
+    """Whether a stream is an open terminal."""
     try:
         return stream is not None and stream.isatty()
     except ValueError:
@@ -140,7 +140,7 @@ def _coloured(line: str) -> None:
 
 @lru_cache(maxsize=1)
 def _console(stream: TextIO) -> Any:
-    """Rich's, which heeds ``NO_COLOR``, ``TERM=dumb`` and what the terminal can show; it takes time to load."""
+    """Return a console of Rich, which respects ``NO_COLOR`` and ``TERM=dumb``; importing it takes time."""
     from rich.console import Console
 
     return Console(file=raw(stream), highlight=False, emoji=False)

@@ -1,4 +1,4 @@
-"""Mistakes in a command line, and the files that it names to be written."""
+"""Errors in a command line, and checks of files that it will write."""
 
 from __future__ import annotations
 
@@ -13,20 +13,17 @@ from .files import no_file, refuse_foreign, to_write
 
 
 class UsageError(BoundsError):
-    """A command line that cannot be read."""
+    """A command line that is invalid."""
 
 
 def refuse_unused(why: str, **options: Any) -> None:
-    """Refuse those of the options that were given although they change nothing, for the reason ``why``."""
+    """Raise ``UsageError`` if options were given that have no effect, for the reason ``why``."""
     if given := [f"--{name.replace('_', '-')}" for name, value in options.items() if value not in (None, False, ())]:
         raise UsageError(f"{why}; leave out {', '.join(given)}")
 
 
 def writable_file(option: str, path: Path, *endings: str) -> None:
-    """Refuse a file that could not be written, before time is spent on what would go there; nothing is touched.
-
-    So is a name that says it holds something else, where the ``endings`` say what will be in it.
-    """
+    """Raise ``UsageError`` if a file cannot be written or has a wrong ending, before work starts; change nothing."""
     if endings and path.suffix.lower() not in ("", *endings):
         raise UsageError(f"{option} writes {' or '.join(endings)}; got {path}: call it {path.with_suffix(endings[0])}")
     folder = path.parent
@@ -46,10 +43,9 @@ def writable_file(option: str, path: Path, *endings: str) -> None:
 
 
 def writable_folder(option: str, folder: Path, own: Mapping[str, str | bytes] | None = None) -> None:
-    """Make the folder of ``option`` and try it, before time is spent on what would go there.
+    """Create the folder of an option and test that it is writable, before work starts.
 
-    ``own`` says how the files begin that will be written there by names of their own: others of these names are
-    somebody else's, and are refused.
+    ``own`` maps names of files that will be written there to how they begin; other files of these names are protected.
     """
     if (folder / "__init__.py").exists():
         raise UsageError(f"{option} {folder}: a Python package lies there; choose another folder")
@@ -59,12 +55,12 @@ def writable_folder(option: str, folder: Path, own: Mapping[str, str | bytes] | 
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder):
             pass
-    except (OSError, ValueError) as error:  # a ValueError is a path no system has, with a NUL in it
+    except (OSError, ValueError) as error:  # ValueError: the path contains NUL
         raise UsageError(f"{option} {folder}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def version() -> str:
-    """What ``fedbounds --version`` prints."""
+    """Return the text of ``fedbounds --version``."""
     from importlib.metadata import PackageNotFoundError, version
     from platform import python_version
 

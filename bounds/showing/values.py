@@ -1,4 +1,4 @@
-"""The sweeps that the values of a command line span: arrays for one bound, an axis per sweep."""
+"""The grid of values on a command line: arrays for one bound, with one axis per sweep."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from ..vocabulary import client_weight, clients
 from .reading import GRAMMAR, MOST_POINTS, parse, parse_number, read, Value
 
 MOST_SWEEPS = 30
-"""Axes of a grid; arrays cannot have more than twice as many."""
+"""The largest number of sweeps; arrays cannot have more than about twice as many axes."""
 MOST_MEMBERS = 1_000_000_000
-"""Points times clients (or classes): some ten seconds for each term."""
+"""The largest number of points times clients (or classes), which takes some ten seconds per term."""
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """A bound with arrays for its quantities that broadcast to one axis per sweep (the client axis comes last).
+    """A bound with arrays for its quantities that broadcast to one axis per sweep; a client axis comes last.
 
-    ``axes`` has one entry per sweep: its numbers by quantity (several quantities where sweeps are paired).
-    ``uncertain`` holds the intervals of constants that are known no better.
+    ``axes`` has one entry per sweep: its numbers by quantity (of several quantities if sweeps are paired).
+    ``uncertain`` holds the intervals of uncertain constants.
     """
 
     bound: Bound
@@ -41,16 +41,16 @@ class Grid:
         return tuple(len(next(iter(axis.values()))) for axis in self.axes)
 
     def remarks(self) -> Iterator[str]:
-        """What to say where answers take uncertain constants at their values alone."""
+        """Yield a remark if uncertain constants are used at their values, not over their intervals."""
         if self.uncertain:
             yield _at_values(self.uncertain)
 
     def points(self) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
-        """What the sweeps say at each point, and the values there: numbers, and lists over the clients."""
+        """Yield, for every point, the values of the sweeps and all values: numbers, or lists over the clients."""
         over = {q.name for q in self.bound.quantities if q.card.axis}
         for index in np.ndindex(self.shape):
-            said = tuple(column[i] for i, axis in zip(index, self.axes, strict=True) for column in axis.values())
-            yield said, {name: _at(array, index, name in over) for name, array in self.values.items()}
+            swept = tuple(column[i] for i, axis in zip(index, self.axes, strict=True) for column in axis.values())
+            yield swept, {name: _at(array, index, name in over) for name, array in self.values.items()}
 
 
 def _at(array: np.ndarray, index: tuple[int, ...], listed: bool) -> Any:
@@ -60,14 +60,14 @@ def _at(array: np.ndarray, index: tuple[int, ...], listed: bool) -> Any:
 
 
 def taken_as_they_are(bounds: Iterable[Bound], given: Mapping[str, Value]) -> Iterator[str]:
-    """The same of a picture of several bounds, each of which takes what it uses of the values ``given``."""
+    """Yield the remark on uncertain constants for a picture of several bounds."""
     used = {_asked(bound, given).get(q.name, q.name) for bound in bounds for q in bound.quantities}
     if uncertain := [name for name, value in given.items() if value.ends is not None and name in used]:
         yield _at_values(uncertain)
 
 
 def stand_ins(bounds: Iterable[Bound], given: Mapping[str, Value]) -> Iterator[str]:
-    """Which constants of a file a bound takes under another name than its own, and which assumption says so."""
+    """Yield which constants of a file a bound uses under another name, and the assumption that says so."""
     for bound in bounds:
         for name, word in _asked(bound, given).items():
             value = given[word]
@@ -76,7 +76,7 @@ def stand_ins(bounds: Iterable[Bound], given: Mapping[str, Value]) -> Iterator[s
 
 
 def _asked(bound: Bound, given: Mapping[str, Value]) -> dict[str, str]:
-    """The words of files that a bound takes for quantities of other names that were not typed."""
+    """Return, by quantity, the names of constants in files that a bound uses for quantities of other names."""
     words = {q.name: bound.word_of(q.name) for q in bound.quantities}
     return {
         name: word
@@ -93,7 +93,7 @@ def _at_values(names: Iterable[str]) -> str:
 
 
 def grid(bound: Bound, given: Mapping[str, Value], *, paired: bool = False, free: Iterable[str] = ()) -> Grid:
-    """Arrays for one bound; ``free`` quantities are left without a value, ``paired`` sweeps move together."""
+    """Return the grid for one bound; ``free`` quantities get no value, and ``paired`` sweeps vary together."""
     known, paper = {q.name for q in bound.quantities} | {clients.name}, bound.source.paper
     given = {name if value.optional else quantity_named(name, known, paper): value for name, value in given.items()}
     given = {**given, **{name: given[word] for name, word in _asked(bound, given).items()}}
@@ -139,7 +139,7 @@ def _span(bound: Bound, values: Mapping[str, Value], used: Mapping[str, Quantity
         arrays[name] = numbers.reshape(*lead, *tail)
     columns = [{name: numbers.tolist()} for name, numbers in sweeps.items()]
     merged = [{k: v for column in columns for k, v in column.items()}] if paired and columns else columns
-    counted = {clients.name} if bound.axis == CLIENTS else set()  # by the lists: that is certain
+    counted = {clients.name} if bound.axis == CLIENTS else set()  # certain, as the length of the lists
     uncertain = {name: v.ends for name, v in values.items() if v.ends is not None and name not in counted}
     return Grid(bound, arrays, tuple(merged), uncertain)
 
@@ -153,7 +153,7 @@ def _sweeps(quantity: Quantity, value: Value) -> bool:
 
 
 def _fitted(quantity: Quantity, value: Value) -> Value:
-    """The value in the shape this quantity can have; ranges of whole numbers rounded."""
+    """Return the value in a shape that the quantity can have; ranges of integer quantities are rounded."""
     if value.ends is not None:
         if _sweeps(quantity, value):
             raise DomainError(f"{quantity.name} is a sweep; an _interval is that of one value: leave one of them out")
@@ -168,7 +168,7 @@ def _fitted(quantity: Quantity, value: Value) -> Value:
 
 
 def _check_ends(quantity: Quantity, low: Any, high: Any) -> None:
-    """An interval stays within the domain; one that is open there may come as near as it likes."""
+    """Raise if an interval leaves the domain; it may touch an open end."""
     domain = quantity.card.domain
     if domain.simplex:
         raise DomainError(f"{quantity.name} cannot be uncertain, as it sums to 1; leave its _interval out")
@@ -177,7 +177,7 @@ def _check_ends(quantity: Quantity, low: Any, high: Any) -> None:
     if ((known < domain.low) | (known > domain.high)).any():
         raise DomainError(
             f"_interval of {quantity.name} must stay {domain.words}; got [{_end(low)}, {_end(high)}]: mend it, "
-            "or write null for an end that is not known"
+            "or write null for an unknown end"
         )
 
 
@@ -186,7 +186,7 @@ def _end(end: Any) -> str:
 
 
 def _special_case(bound: Bound, given: Mapping[str, Value], free: set[str]) -> tuple[Bound, dict[str, Value]]:
-    """Equal weights for listed clients, or the bound for equal clients where none is listed."""
+    """Return equal weights for listed clients, or the bound for identical clients if there are no lists."""
     given = dict(given)
     if bound.axis != CLIENTS:
         return bound, given
@@ -196,13 +196,13 @@ def _special_case(bound: Bound, given: Mapping[str, Value], free: set[str]) -> t
     per_client = {q.name for q in bound.quantities if q.card.per_client}
     lists = {k: v.numbers.shape[-1] for k, v in given.items() if k in per_client and v.kind in ("list", "table")}
     if clients.name in given and (others := given[clients.name].numbers[given[clients.name].numbers != 1]).size:
-        for name in (name for name, size in lists.items() if size == 1):  # to numpy a single entry would stand for all
+        for name in (name for name, size in lists.items() if size == 1):  # NumPy would broadcast a single entry
             raise DomainError(f"{name} has 1 entry where there are {others.flat[0]:g} clients; list one for each")
     swept = clients.name in free or (clients.name in given and given[clients.name].kind != "number")
     if not lists and (uniform or (swept and not weighted)):
         given.pop(client_weight.name, None)
-        alike: Any = evaluator_of(bound).special.bound
-        return alike, given
+        identical: Any = evaluator_of(bound).special.bound
+        return identical, given
     if uniform and weight is not None:
         size = max(lists.values())
         given[client_weight.name] = Value("list", np.full(size, 1 / size), weight.optional)

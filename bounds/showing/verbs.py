@@ -1,4 +1,4 @@
-"""The verbs of the command line: which function each of them is, with an example that works as printed."""
+"""The verbs of the command line: the function of each, with an example that works as printed."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ QUESTIONS = {
     "What should I run?": "advise",
     "Does a paper's claim hold?": "check",
 }
-"""What a user wants, and the verb for it."""
+"""Questions of users, and the verb that answers each."""
 START = "\n".join(
     [
         "The bounds of federated learning: evaluated, measured, compared, checked.",
@@ -204,4 +204,4 @@ START = "\n".join(
         f"fedbounds --help lists all {len(VERBS)} verbs; fedbounds VERB --help says more.",
     ]
 )
-"""What ``fedbounds`` alone prints: a few lines for who comes first."""
+"""The output of ``fedbounds`` without arguments, for new users."""

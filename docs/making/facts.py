@@ -23,14 +23,14 @@ from bounds.assumptions import (
     SMOOTH,
     STRONGLY_CONVEX,
 )
+from bounds.bounded_quantity import BoundedQuantity, mismatch
 from bounds.catalog import BOUNDS
-from bounds.classes import ClassOf, unlike
 from bounds.core import Bound
+from bounds.identities import KNOBS, METHODS
 from bounds.papers import Paper, PAPERS
 from bounds.scenario import Scenario
+from bounds.scenario_values import ADMISSIBLE, COST, DEFINED, DESIGN, FREE, OUTCOME, role_of
 from bounds.showing.cards import letters_of
-from bounds.stated import ADMISSIBLE, COST, DEFINED, DESIGN, FREE, OUTCOME, role_of
-from bounds.ties import KNOBS, METHODS
 from bounds.vocabulary import strong_convexity
 from empirics.algorithms.algorithm import Algorithm
 from figures.catalogue import artefact, NAMES
@@ -228,12 +228,12 @@ def _unranked(bound: Bound) -> str:
         return "it hides a constant: slopes can be compared, levels cannot"
     if bound.relation != "<=":
         return f"it states {bound.relation!r}, not an upper bound"
-    kind = ClassOf.of(bound)
+    kind = BoundedQuantity.of(bound)
     if kind.reading not in ("", "intended"):  # it is that of FedAvg, or of another reading, by the plan
         return ""
     knobs = [f"{knob}={OTHER[name]}" for name, knob, _ in KNOBS if name == kind.algorithm]
     base = [f"algorithm={kind.algorithm}"] if kind.algorithm in METHODS else []
-    return unlike(kind, Scenario.of(*knobs, *base))
+    return mismatch(kind, Scenario.of(*knobs, *base))
 
 
 # ---- symbols ----

@@ -17,9 +17,9 @@ from bounds.assumptions import ASSUMPTIONS, follows
 from bounds.catalog import BOUNDS
 from bounds.papers import PAPERS
 from bounds.points import POINTS
+from bounds.scenario_values import QUANTITIES
 from bounds.showing import cards, printing
 from bounds.showing.verbs import VERBS
-from bounds.stated import QUANTITIES
 from empirics.algorithms import ALGORITHMS
 from figures.catalogue import artefact, FILES, NAMES
 from figures.explorer import optima, verdicts

@@ -13,7 +13,7 @@ from functools import cache
 from inspect import Parameter, Signature, signature
 from typing import Any
 
-from bounds.showing.loading import said_with_place
+from bounds.showing.loading import message_with_place
 
 from ..errors import EmpiricsError
 from ..numbers import quoted
@@ -101,6 +101,6 @@ def _refused(cell: Cell) -> Iterator[None]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        said, which = said_with_place(error, quiet=(ValueError,)), str(cell)
+        said, which = message_with_place(error, quiet=(ValueError,)), str(cell)
         which = which if len(which) <= LONGEST else f"{which[:LONGEST]}..."
         raise EmpiricsError(f"this run cannot work: {which}: {said}") from None

@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 from typing import Any
 
-from bounds.showing.loading import said_with_place
+from bounds.showing.loading import message_with_place
 
 from ..errors import EmpiricsError
 from ..sizes import CORES, cores
@@ -194,7 +194,7 @@ def serve(file: int, parent: int) -> None:
             try:
                 connection.send((function(*call), ""))
             except Exception as error:  # of the call, or of an answer that cannot be pickled
-                connection.send((None, said_with_place(error, quiet=(EmpiricsError,))))
+                connection.send((None, message_with_place(error, quiet=(EmpiricsError,))))
 
 
 def _end_with(parent: int) -> None:
@@ -243,4 +243,4 @@ def answer_of(future: Any) -> Answer:
     except KilledWorker as error:
         return None, f"its worker died {error.allowed_failures + 1} times in a row: a crash, or memory ran out"
     except Exception as error:
-        return None, said_with_place(error, quiet=(EmpiricsError,))
+        return None, message_with_place(error, quiet=(EmpiricsError,))

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from bounds.showing.loading import said_with_place
+from bounds.showing.loading import message_with_place
 
 from ..errors import Diverged, EmpiricsError
 from . import Cell, Outcome, Store
@@ -113,7 +113,7 @@ def attempt(home: str, arguments: Mapping[str, Any], state: str | None = None) -
     except KeyboardInterrupt:
         raise
     except BaseException as raised:
-        error = said_with_place(raised)
+        error = message_with_place(raised)
     return outcome, error, (time.perf_counter() - began) / 60
 
 

@@ -16,18 +16,29 @@ from typing import Any
 
 import sympy as sp
 
-from bounds import anyway, one_machine, substituting
+from bounds import one_machine, substituting, trivial_bounds
 from bounds.assumptions import Assumption, INDEPENDENT_NOISE
+from bounds.bounded_quantity import (
+    BoundedQuantity,
+    Conversion,
+    EQUATIONS,
+    FALLING,
+    MEANING,
+    mismatch,
+    never,
+    Route,
+    routes,
+    unweighted,
+)
 from bounds.catalog import BOUNDS
-from bounds.classes import ClassOf, Conversion, FALLING, MEANING, never, SAID, unlike, unweighted, Way, ways
 from bounds.core import Bound
 from bounds.dissimilarity import convex_pair
+from bounds.identities import Identity
 from bounds.places import SERVER
 from bounds.quantities import CLIENTS, quantities_of
-from bounds.resolving import IN_TURN
+from bounds.resolving import IDENTITY_ORDER
 from bounds.scenario import Scenario
-from bounds.stated import ADMISSIBLE, DOWN, FREE, PAIR, QUANTITIES, role_of, ROLES, UP
-from bounds.ties import Tie
+from bounds.scenario_values import ADMISSIBLE, DOWN, FREE, PAIR, QUANTITIES, role_of, ROLES, UP
 from bounds.vocabulary import optimum_dissimilarity, smoothness, strong_convexity
 from paper_checks.comparing.audit_status import AUDIT_STATUS
 from paper_checks.comparing.evidence import at_server, is_single_number
@@ -117,8 +128,8 @@ def atlas(entries: Sequence[NamedBound]) -> Atlas:
     """What the page contains of these bounds, and of the federations that it starts from."""
     known = situations()
     shown = [e for e in entries if e.bound.relation in UPPER or is_identity(e.bound)]
-    starts = sorted({ClassOf.of(e.bound) for e in shown})
-    reached = {(start, key): ways(start, s) for start in starts for key, s in known.items()}
+    starts = sorted({BoundedQuantity.of(e.bound) for e in shown})
+    reached = {(start, key): routes(start, s) for start in starts for key, s in known.items()}
     kinds = sorted({way.to for found, _ in reached.values() for way in found if way.to.target in TARGETS})
     factors, told, places = Listed(), Listed(), {kind: place for place, kind in enumerate(kinds)}
     of_starts: dict[int, list[int]] = {}
@@ -126,7 +137,7 @@ def atlas(entries: Sequence[NamedBound]) -> Atlas:
         each = [_reached(start, s, *reached[start, key], places, factors) for key, s in known.items()]
         if any(each):
             of_starts[place] = [told.place(json.dumps(one)) for one in each]
-    of_them = [e for e in shown if starts.index(ClassOf.of(e.bound)) in of_starts]
+    of_them = [e for e in shown if starts.index(BoundedQuantity.of(e.bound)) in of_starts]
     assumed = list(dict.fromkeys(c.assumption for e in of_them for c in e.bound.conditions if c.assumption is not None))
     data = {
         "targets": TARGETS,
@@ -143,7 +154,7 @@ def atlas(entries: Sequence[NamedBound]) -> Atlas:
         "worst": worst.data(e.bound for e in of_them if BOUNDS.get(e.bound.name) is e.bound),
         "search": {"splits": substituting.SPLITS.tolist(), "shares": substituting.SHARES.tolist(),
                    "zooms": substituting.ZOOMS, "fine": substituting.FINE},
-        "here": anyway.HERE,
+        "here": trivial_bounds.START_VALUES,
         "roles": {end: [w for w, role in ROLES.items() if role in roles] for end, roles in ENDS.items()},
         "lists": [name for name, quantity in QUANTITIES.items() if quantity.card.axis == CLIENTS],
         "plan": {"relaxation": 0},
@@ -165,11 +176,11 @@ def _said(answer: bool | None) -> str:
 
 
 def _reached(
-    start: ClassOf,
+    start: BoundedQuantity,
     known: Scenario,
-    reached: Sequence[Way],
+    reached: Sequence[Route],
     refused: Sequence[str],
-    places: Mapping[ClassOf, int],
+    places: Mapping[BoundedQuantity, int],
     factors: Listed,
 ) -> Record:
     """By target: ways that are about the run, each a class, names, factor and what is trusted; else why none is."""
@@ -178,7 +189,7 @@ def _reached(
         here = [way for way in reached if way.to.target == target]
         if why := _never(start, target):
             found[target] = why
-        elif own := [way for way in here if not unlike(way.to, known)]:
+        elif own := [way for way in here if not mismatch(way.to, known)]:
             each = [(places[w.to], factors.place(_times(w.steps)), w) for w in own]
             found[target] = [[kind, list(w.names), place, list(dict.fromkeys(w.trusted))] for kind, place, w in each]
         elif here:
@@ -187,7 +198,7 @@ def _reached(
 
 
 @cache
-def _never(start: ClassOf, target: str) -> str:
+def _never(start: BoundedQuantity, target: str) -> str:
     return never(start, target=target)
 
 
@@ -196,7 +207,7 @@ def _times(steps: Sequence[Conversion]) -> sp.Expr:
     return sp.Mul(*(step.factor for step in steps if step.factor != 1))
 
 
-def _kind(kind: ClassOf) -> Record:
+def _kind(kind: BoundedQuantity) -> Record:
     """A class in words; whether only conversions make it, its models, and how it is read off the server's in runs."""
     at = at_server(kind) or kind
     read = (
@@ -208,9 +219,11 @@ def _kind(kind: ClassOf) -> Record:
             "runs": read}  # fmt: skip
 
 
-def _bound(bound: Bound, starts: list[ClassOf], kinds: list[ClassOf], assumed: list[Assumption]) -> Record:
+def _bound(
+    bound: Bound, starts: list[BoundedQuantity], kinds: list[BoundedQuantity], assumed: list[Assumption]
+) -> Record:
     """One bound: its class, the conditions that no numbers of its own decide, and where its words come from."""
-    start, standing = ClassOf.of(bound), AUDIT_STATUS.get(bound.name)
+    start, standing = BoundedQuantity.of(bound), AUDIT_STATUS.get(bound.name)
     rest: list[list[Any]] = []
     alike = unweighted(bound) and all(c.words != EQUAL_WEIGHTS.words for c in bound.conditions)
     for condition in (*bound.conditions, *((EQUAL_WEIGHTS,) if alike else ())):
@@ -218,7 +231,7 @@ def _bound(bound: Bound, starts: list[ClassOf], kinds: list[ClassOf], assumed: l
             told = [w for w in LEFT_OUT if w == getattr(condition.assumption.holds, "attribute", "")]
             rest.append([condition.words, "assumed", assumed.index(condition.assumption), *told])
         elif condition.kind == "words":
-            decided = "falling" if condition.words in FALLING else "said" if condition.words in SAID else "trusted"
+            decided = "falling" if condition.words in FALLING else "said" if condition.words in EQUATIONS else "trusted"
             rest.append([condition.words, "silent" if condition is EQUAL_WEIGHTS else decided])
     names = [q.name for q in bound.quantities]
     return {
@@ -234,19 +247,19 @@ def _bound(bound: Bound, starts: list[ClassOf], kinds: list[ClassOf], assumed: l
         "from": {n: bound.word_of(n) for n in names if bound.word_of(n) != n},
         "pair": [n for n in names if role_of(n) == PAIR],
         "free": next((n for n in names if role_of(n) == FREE), ""),
-        "trivial": {t: [_met(one, bound) for one in anyway.TRIVIAL.get(t, ())] for t in TARGETS},
+        "trivial": {t: [_met(one, bound) for one in trivial_bounds.TRIVIAL.get(t, ())] for t in TARGETS},
         "made": _made(bound, kinds),
         "lows": {n: max(QUANTITIES[n].card.domain.low, -LARGE) for n in names if n in QUANTITIES and is_outcome(n)},
         "off": int(bool(bound.off_by)),
     }
 
 
-def _met(one: anyway.Anyway, bound: Bound) -> list[int]:
+def _met(one: trivial_bounds.TrivialBound, bound: Bound) -> list[int]:
     """Which of the groups of premises the bound has one of: with others it may have one of each."""
-    return [int(bool(anyway.supposed(bound) & set(group))) for group in one.premises]
+    return [int(bool(trivial_bounds.premises_of(bound) & set(group))) for group in one.premises]
 
 
-def _made(bound: Bound, kinds: list[ClassOf]) -> Record:
+def _made(bound: Bound, kinds: list[BoundedQuantity]) -> Record:
     """Of every word of a run: the words whose bounds may stand for it, with their targets and the classes they need."""
     if bound.expr in bound.quantities:
         return {}
@@ -265,15 +278,17 @@ def _made(bound: Bound, kinds: list[ClassOf]) -> Record:
 
 def code(factors: Iterable[sp.Expr]) -> str:
     """The expressions as functions of words: ties in the order in which they go, factors, sides, trivial values."""
-    ties = [tie for tie in IN_TURN if not tie.counts]
+    ties = [tie for tie in IDENTITY_ORDER if not tie.counts_entries]
     pairs = convex_pair(optimum_dissimilarity, smoothness, strong_convexity, SPLIT)
     return "".join(
         f"const {name} = {text};\n"
         for name, text in {
             "TIES": _listed(map(_tie, ties)),
             "FACTORS": _listed(function(factor) for factor in factors),
-            "SIDES": _named({words: _needing(*sides) for words, sides in SAID.items()}),
-            "TRIVIAL": _named({t: _listed(_needing(o.expression) for o in anyway.TRIVIAL.get(t, ())) for t in TARGETS}),
+            "SIDES": _named({words: _needing(*sides) for words, sides in EQUATIONS.items()}),
+            "TRIVIAL": _named(
+                {t: _listed(_needing(o.expression) for o in trivial_bounds.TRIVIAL.get(t, ())) for t in TARGETS}
+            ),
             "PAIR": f"[{','.join(f'(v,s)=>{javascript(part)}' for part in pairs)}]",
             "MACHINE_NOISE": function(one_machine.INDEPENDENT),
             "FOLLOWS": _named({word: _following(*found) for word, found in federations.FOLLOWS.items()}),
@@ -285,13 +300,13 @@ def _following(expression: sp.Expr, limits: Mapping[str, sp.Expr]) -> str:
     return f"[{function(expression)},{_named({other: function(limit) for other, limit in limits.items()})}]"
 
 
-def _tie(tie: Tie) -> str:
+def _tie(tie: Identity) -> str:
     """Left word, relation, words it waits for, whether it is whole or a list, the right side."""
     card = tie.left.card
     kind = "list" if card.axis else "whole" if card.domain.whole else ""
     defined = role_of(tie.left.name) not in ADMISSIBLE
     return (
-        f"[{json.dumps(tie.left.name)},{json.dumps(tie.relation)},{json.dumps(list(tie.asked))},{json.dumps(kind)},"
+        f"[{json.dumps(tie.left.name)},{json.dumps(tie.relation)},{json.dumps(list(tie.inputs))},{json.dumps(kind)},"
         f"{function(tie.right)},{int(defined)}]"
     )
 

@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from bounds.bounded_quantity import BoundedQuantity
 from bounds.catalog import get
-from bounds.classes import ClassOf
+from bounds.identities import evaluated
 from bounds.scenario import Scenario
-from bounds.ties import evaluated
 from bounds.vocabulary import uniform_dissimilarity
 from empirics.verbs import constants
 from paper_checks.comparing import compare
@@ -154,7 +154,7 @@ def of_runs(data: str, plans: Mapping[str, tuple[float, int]], ran: str) -> list
     relaxed starts are of the reading of the theorem that they were trained for."""
     found: dict[tuple[Any, ...], Record] = {}
     for name, by_rounds in rows(data).items():
-        kind, (step_size, cohort) = ClassOf.of(get(name)), plans[name]
+        kind, (step_size, cohort) = BoundedQuantity.of(get(name)), plans[name]
         if kind.statistic == "every":
             continue
         relaxed = RELAXATION if name.startswith("fedinit") else 0.0
@@ -181,7 +181,7 @@ def by_steps(plan: tuple[float, int], ran: str) -> list[Record]:
         if asked.get("problem") != grid.problem(SCALE) or asked["local_steps"] == STEPS["phishing"]:
             continue
         at = [int(rounds) for rounds in columns["rounds"]].index(SWEPT)
-        kind = ClassOf.of(get(asked["bound"]))
+        kind = BoundedQuantity.of(get(asked["bound"]))
         found.append(
             {
                 "target": kind.target,

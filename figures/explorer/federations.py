@@ -9,7 +9,7 @@ import numpy as np
 import sympy as sp
 
 from bounds import vocabulary as q
-from bounds.ties import evaluated
+from bounds.identities import evaluated
 
 if TYPE_CHECKING:
     from empirics.problems.quadratics import Quadratics

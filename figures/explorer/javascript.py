@@ -24,7 +24,7 @@ FUNCTIONS = {
     "whole": "whole",
     "first": [(lambda *arguments: True, lambda count, of: f"+(i<Math.trunc({count}))")],
 }
-"""What the page has of its own; ``whole`` and ``first`` are those of ``bounds.ties``."""
+"""What the page has of its own; ``whole`` and ``first`` are those of ``bounds.identities``."""
 
 
 def javascript(expression: sp.Basic) -> str:

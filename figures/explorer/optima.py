@@ -10,7 +10,7 @@ from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.errors import NoMinimumError
 from bounds.numerics.closed import closed_form, Optimum
-from bounds.stated import DESIGN, role_of
+from bounds.scenario_values import DESIGN, role_of
 from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.checkers import ArgminIs
 

@@ -21,7 +21,7 @@ import sympy as sp
 
 from bounds.core import Bound, MIXED
 from bounds.dimensions import unit_of
-from bounds.errors import DomainError, said
+from bounds.errors import DomainError, message_of
 from bounds.quantities import Quantity
 from bounds.showing.command_line import Report
 from bounds.showing.loading import from_file, run_file
@@ -198,7 +198,7 @@ def wrong_values(
         except OverflowError:  # of plain floats, which the bound's own numbers do not know
             continue
         except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
-            return [f"the reference raises {said(error)} at {point}"]
+            return [f"the reference raises {message_of(error)} at {point}"]
         try:
             np.testing.assert_allclose(value, expected, rtol=close, atol=0)
         except AssertionError as error:

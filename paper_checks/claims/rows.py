@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 import sympy as sp
 
 from bounds.catalog import BOUNDS
-from bounds.errors import said
+from bounds.errors import message_of
 
 from ..reported import Reported
 from .check_texts import Texts
@@ -145,7 +145,7 @@ def _claim(paper: str, name: str) -> Claim:
     try:
         return _made(paper, name, row)
     except (ClaimError, KeyError, ValueError, TypeError, NameError, AttributeError, SyntaxError) as error:
-        words = str(error) if isinstance(error, ClaimError) else said(error)
+        words = str(error) if isinstance(error, ClaimError) else message_of(error)
         raise ClaimError(f"{paper}/claims.toml, {name}: {words}") from error
 
 

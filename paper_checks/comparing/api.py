@@ -7,16 +7,16 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any, NamedTuple, TYPE_CHECKING
 
-from bounds.anyway import trivial
 from bounds.catalog import with_own
 from bounds.core import Bound
 from bounds.errors import BoundsError, MissingQuantityError
 from bounds.scenario import Scenario
+from bounds.scenario_values import FREE as OF_PROOFS, PAIR, role_of
 from bounds.showing.loading import load
 from bounds.showing.numbers import number
 from bounds.showing.process import remark
 from bounds.showing.usage import refuse_unused, UsageError
-from bounds.stated import FREE as OF_PROOFS, PAIR, role_of
+from bounds.trivial_bounds import trivial
 from empirics.numbers import check_options
 from empirics.progress import progress
 

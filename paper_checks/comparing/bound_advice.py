@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from bounds.anyway import trivial
+from bounds.bounded_quantity import BoundedQuantity, EQUATIONS, mismatch, routes
 from bounds.catalog import BOUNDS
-from bounds.classes import ClassOf, SAID, unlike, ways
 from bounds.core import Bound
 from bounds.errors import BoundsError
+from bounds.identities import evaluated, IDENTITIES
 from bounds.quantities import quantities_of
 from bounds.scenario import Scenario
-from bounds.stated import ADMISSIBLE, DEFINED, DESIGN, FREE, PAIR, role_of
-from bounds.substituting import chosen
-from bounds.ties import evaluated, TIES
+from bounds.scenario_values import ADMISSIBLE, DEFINED, DESIGN, FREE, PAIR, role_of
+from bounds.substituting import chosen_values
+from bounds.trivial_bounds import trivial
 from bounds.vocabulary import step_scale, step_size
 from empirics.progress import Progress
 
@@ -120,7 +120,7 @@ class BoundAdvice:
     def fixed_step_size(self) -> sp.Expr | None:
         """The step size that a condition prescribes, if the scenario has its quantities."""
         for condition in self.bound.conditions:
-            left, right = SAID.get(condition.words, (None, None))
+            left, right = EQUATIONS.get(condition.words, (None, None))
             if left == step_size and right is not None and step_scale not in right.free_symbols:
                 known = {*self.goal.scenario, "local_steps", "rounds", "iterations"}
                 return right if {q.name for q in quantities_of([right])} <= known else None
@@ -173,14 +173,14 @@ class BoundAdvice:
         key = steps, int(self._beyond(sizes[:1])[0])
         if key not in self._known:
             here = self.goal.plan(steps, float(sizes[0]))
-            self._known[key] = here, {} if self._chosen else chosen(here, self.bound)
+            self._known[key] = here, {} if self._chosen else chosen_values(here, self.bound)
         here, constants = self._known[key]
         plan = with_derived({**numbers(here), **(plans or {}), "step_size": sizes})
         if self._chosen:
             names = {q.name for q in self.bound.quantities}
             along = {word: plan[word] for word in ("step_size", "rounds", *DERIVED) if np.ndim(plan.get(word, 0))}
             along = {word: x for word, x in along.items() if word in names}
-            constants = chosen(here, self.bound, along)
+            constants = chosen_values(here, self.bound, along)
         return {**plan, **constants}
 
     @cached_property
@@ -198,8 +198,8 @@ class BoundAdvice:
     @cached_property
     def _powers(self) -> tuple[float, dict[str, float]]:
         def at(scenario: Scenario) -> float:
-            reached, _ = ways(ClassOf.of(self.bound), scenario)
-            own = [way for way in reached if way.to.target == self.goal.target and not unlike(way.to, scenario)]
+            reached, _ = routes(BoundedQuantity.of(self.bound), scenario)
+            own = [way for way in reached if way.to.target == self.goal.target and not mismatch(way.to, scenario)]
             return own[0].factor if own else math.nan
 
         base, *doubled = (at(scenario) for scenario in self.goal.unit_plans)
@@ -214,7 +214,7 @@ def numbers(scenario: Scenario) -> dict[str, Any]:
 def with_derived(plan: dict[str, Any]) -> dict[str, Any]:
     """The quantities of a plan, and those of ``DERIVED`` that follow; arrays where these are."""
     found = dict(plan)
-    for tie in TIES:
+    for tie in IDENTITIES:
         if tie.left.name in DERIVED and set(tie.needs) <= found.keys():
             found[tie.left.name] = tie.value(*(found[word] for word in tie.needs))
     return found
@@ -339,7 +339,7 @@ def minimum_rounds(bound: Bound, scenario: Scenario, target: str) -> MinimumRoun
 
 def _with_cohort(bound: Bound, scenario: Scenario, target: str, cohort: float) -> MinimumRounds | None:
     words = {word: scenario[word] for word in scenario if is_given(scenario, word) and word not in PLAN}
-    base = Scenario.of(words, **scenario.said, also=bound.quantities)
+    base = Scenario.of(words, **scenario.text_options, also=bound.quantities)
     base = base if math.isnan(cohort) else base.at(cohort=cohort)
     level = trivial(target, base)[1]
     if not math.isfinite(level) or "smoothness" not in base:
@@ -427,7 +427,7 @@ def by_formula(
                 return None
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                value = float(bound(**chosen(scenario, bound)))
+                value = float(bound(**chosen_values(scenario, bound)))
             if not math.isfinite(value):
                 return None
             if bound.target.name == "step_size":

@@ -19,15 +19,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from bounds.classes import AFTER, ClassOf, everyone
+from bounds.bounded_quantity import AFTER, BoundedQuantity, full_participation
 from bounds.core import Bound
 from bounds.errors import BoundsError, MissingQuantityError
+from bounds.identities import KNOBS, SCAFFOLD
 from bounds.one_machine import NAME as MACHINE
 from bounds.places import LOCAL, SERVER, VIRTUAL
 from bounds.scenario import Scenario
-from bounds.stated import DEFINED, DOWN, OUTCOME, PAIR, QUANTITIES, role_of, UP
+from bounds.scenario_values import DEFINED, DOWN, OUTCOME, PAIR, QUANTITIES, role_of, UP
 from bounds.substituting import pairs
-from bounds.ties import KNOBS, SCAFFOLD
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import Diverged, EmpiricsError
@@ -62,7 +62,7 @@ NEARLY_FLAT = 1e-4
 # ---- the number of a bounded quantity in a run ----
 
 
-def value_in_run(kind: ClassOf, run: Moments) -> float | None:
+def value_in_run(kind: BoundedQuantity, run: Moments) -> float | None:
     """The value of a bounded quantity in a run of exact expectations; None if the run does not have it."""
     if (kind.at, kind.over) not in PLACES or not is_single_number(kind):
         return None
@@ -75,20 +75,20 @@ def value_in_run(kind: ClassOf, run: Moments) -> float | None:
     return float(statistic_of(read, kind.statistic, per))
 
 
-def is_single_number(kind: ClassOf) -> bool:
+def is_single_number(kind: BoundedQuantity) -> bool:
     """Whether a bounded quantity is one number of a run, without weights."""
     return kind.statistic in FOLDS and kind.statistic != "every" and not kind.weights
 
 
-def has_no_reading(kind: ClassOf, scenario: Scenario) -> bool:
+def has_no_reading(kind: BoundedQuantity, scenario: Scenario) -> bool:
     """Whether runs of the scenario do not have a value at these models.
 
     A run continues from the server's model, which is the average of all clients only with full participation.
     """
-    return kind.over == AFTER and not everyone(scenario)
+    return kind.over == AFTER and not full_participation(scenario)
 
 
-def at_server(kind: ClassOf) -> ClassOf | None:
+def at_server(kind: BoundedQuantity) -> BoundedQuantity | None:
     """The same minimum at the server's models; by conversion C4 it is at least the minimum over iterations."""
     if (kind.statistic, kind.over, kind.at) != ("min", "iterations", VIRTUAL):
         return None
@@ -129,7 +129,7 @@ def surrogate_evidence(scenario: Scenario, target: str, problem: FederatedProble
         return None
 
     def server(word: str, statistic: str) -> tuple[float, float] | None:
-        value = value_in_run(ClassOf(word, statistic, "rounds", SERVER, "", ""), run)
+        value = value_in_run(BoundedQuantity(word, statistic, "rounds", SERVER, "", ""), run)
         return None if value is None else (value, 0.0)
 
     return EvidenceSet(SURROGATE, of, _server_readings("quadratic surrogate, exact", target, server))

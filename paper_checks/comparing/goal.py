@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bounds.anyway import HERE
-from bounds.classes import FOLDED
+from bounds.bounded_quantity import FOLDED
 from bounds.errors import BoundsError, DomainError, MissingQuantityError, unknown
+from bounds.identities import FEDAVG
 from bounds.scenario import Scenario
-from bounds.stated import ADMISSIBLE, DEFINED, DOWN, PAIR, ROUNDING
-from bounds.ties import FEDAVG
+from bounds.scenario_values import ADMISSIBLE, DEFINED, DOWN, PAIR, ROUNDING
+from bounds.trivial_bounds import START_VALUES
 
 BUDGETS = ("runtime", "rounds", "iterations", "communicated_bytes")
 """Quantities that limit a run; ``communicated_bytes`` are those of one participant."""
@@ -197,7 +197,7 @@ class Goal:
     @property
     def start(self) -> float:
         """The target before training, infinite where it is not known."""
-        stated = self.scenario.get(HERE[self.target])
+        stated = self.scenario.get(START_VALUES[self.target])
         return math.inf if stated is None else float(stated.high)
 
     def within(self, scenario: Scenario) -> Goal:
@@ -284,7 +284,7 @@ class Goal:
         """The scenario with every quantity of ``UNIT_PLAN`` at 1, and with each of them at 2."""
         budget = ("runtime", "iterations")
         words = {word: s for word, s in self.scenario.items() if is_given(self.scenario, word) and word not in budget}
-        one = Scenario.of(words, also=(), **self.scenario.said).at(**dict.fromkeys(UNIT_PLAN, 1.0))
+        one = Scenario.of(words, also=(), **self.scenario.text_options).at(**dict.fromkeys(UNIT_PLAN, 1.0))
         return [one, *(one.at(**{word: 2.0}) for word in UNIT_PLAN)]
 
     def _length(self, local_steps: int) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """The rows of a comparison: the value of one bound for one bounded quantity of a federation, or why it has none.
 
 The value is that of the bound at ``Scenario.values``, times the factor of the conversions from the bound's own quantity
-to the row's. Rows are ranked by their upper ends, and only within one bounded quantity (``bounds.classes``).
+to the row's. Rows are ranked by their upper ends, and only within one bounded quantity (``bounds.bounded_quantity``).
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy as sp
 
-from bounds.anyway import trivial
-from bounds.catalog import BOUNDS
-from bounds.classes import (
-    ALIKE,
-    ClassOf,
+from bounds.bounded_quantity import (
+    BoundedQuantity,
     CONVERSIONS,
+    EQUAL_WEIGHTS_WORDS,
     FOLDED,
+    mismatch,
     never,
     Place,
-    said,
-    unlike,
+    Route,
+    routes,
+    sides_of,
     unweighted,
-    Way,
-    ways,
 )  # fmt: skip
+from bounds.catalog import BOUNDS
 from bounds.core import Bound, Condition
 from bounds.errors import BoundsError, unknown
+from bounds.identities import AT_MOST, evaluated, IDENTITIES
 from bounds.one_machine import IDENTICAL, NAME as MACHINE, TARGETS as OF_MACHINES
 from bounds.scenario import Scenario
-from bounds.stated import FREE, OUTCOME, QUANTITIES, role_of, ROUNDING, Stated, worst
+from bounds.scenario_values import FREE, OUTCOME, QUANTITIES, role_of, ROUNDING, ScenarioValue, worst
 from bounds.substituting import Substituted
-from bounds.ties import AT_MOST, evaluated, TIES
+from bounds.trivial_bounds import trivial
 
 from .audit_status import AUDIT_STATUS
 
@@ -53,7 +53,7 @@ EXACT, SURROGATE, WORST, MEASURED = "exact", "surrogate", "worst case", "measure
 KINDS = (EXACT, SURROGATE, WORST, MEASURED)
 """Evidence: exact moments of quadratics that satisfy the row's premises; those of the federation's quadratic surrogate;
 the exact worst case over all federations that the theorem covers; training."""
-EQUAL_WEIGHTS = Condition(ALIKE)
+EQUAL_WEIGHTS = Condition(EQUAL_WEIGHTS_WORDS)
 """The implicit assumption of a bound whose means over clients are unweighted."""
 UPPER = ("<=", "<~")
 HOLDS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt, "==": operator.eq, "!=": operator.ne}
@@ -149,7 +149,7 @@ class Row:
     """
 
     bound: str
-    kind: ClassOf
+    kind: BoundedQuantity
     state: str
     conversions: tuple[str, ...] = ()
     factor: float = math.nan
@@ -233,7 +233,9 @@ def rank_rows(
         BoundsError: if no bound is on this quantity.
     """
     target = FOLDED[target][0] if target in FOLDED else target
-    targets = {ClassOf.of(bound).target for bound in book.values() if bound.relation in UPPER or is_identity(bound)}
+    targets = {
+        BoundedQuantity.of(bound).target for bound in book.values() if bound.relation in UPPER or is_identity(bound)
+    }
     targets |= {conversion.result["target"] for conversion in CONVERSIONS if "target" in conversion.result}
     if target not in targets:
         raise unknown("target of a comparison", target, targets)
@@ -245,7 +247,7 @@ def rank_rows(
         book = {name: bound for one in of for name, bound in book.items() if one in (name, papers[name])}
     rows = in_order(book, [row for bound in book.values() for row in rows_of(bound, scenario, target)])
     if of and not rows:
-        about = sorted({ClassOf.of(bound).target for bound in book.values()})
+        about = sorted({BoundedQuantity.of(bound).target for bound in book.values()})
         raise BoundsError(f"{', '.join(of)} is about {', '.join(about)}, which implies nothing for {target}: "
                           f"compare {about[0]}")  # fmt: skip
     return target, book, rows
@@ -271,7 +273,7 @@ def rows_of(bound: Bound, scenario: Scenario, target: str, seen: frozenset[str] 
 
 def federated_rows(bound: Bound, scenario: Scenario, target: str, seen: frozenset[str] = frozenset()) -> list[Row]:
     """The rows of a bound without theorems on one machine; see ``rows_of``."""
-    start = ClassOf.of(bound)
+    start = BoundedQuantity.of(bound)
     status = AUDIT_STATUS.get(bound.name) if BOUNDS.get(bound.name) is bound else None
     row = Row(bound.name, start, OTHER, audit=str(status or ""), source=str(bound.source))
     if bound.relation not in UPPER and not is_identity(bound):
@@ -281,13 +283,13 @@ def federated_rows(bound: Bound, scenario: Scenario, target: str, seen: frozense
         return [replace(row, state=OTHER, why=why)]
     if target not in REACHABLE.get(start.target, {start.target}):
         return []
-    reached, refused = ways(start, scenario)
+    reached, refused = routes(start, scenario)
     here = [way for way in reached if way.to.target == target]
     if not here:
         return []
     if bound.relation == "<~":
         return [replace(row, state=ORDER, why="known up to a constant")]
-    own = [way for way in here if not unlike(way.to, scenario)]
+    own = [way for way in here if not mismatch(way.to, scenario)]
     if not own:
         return [replace(row, state=OTHER, why=why_other(here, refused, scenario))]
     if ignores_server_step(bound, scenario):
@@ -332,15 +334,15 @@ def ignores_server_step(bound: Bound, scenario: Scenario) -> bool:
     return scenario["server_step_size"].value != 1 and all(q.name != "server_step_size" for q in bound.quantities)
 
 
-def why_other(here: Iterable[Way], refused: Iterable[str], scenario: Scenario) -> str:
+def why_other(here: Iterable[Route], refused: Iterable[str], scenario: Scenario) -> str:
     """Why none of the quantities is that of the run: they are about other runs, or a conversion is not available."""
-    reasons = [(way.to, unlike(way.to, scenario)) for way in here]
+    reasons = [(way.to, mismatch(way.to, scenario)) for way in here]
     same = [why for to, why in reasons if to.algorithm == scenario.algorithm and to.reading == "intended"]
     conversions = [why for why in refused if why.startswith("C12 ")]
     return "; ".join(dict.fromkeys(same or conversions or [why for _, why in reasons]))
 
 
-def _with_number(row: Row, way: Way, premises: Sequence[Bound], scenario: Scenario, put: Substituted) -> Row:
+def _with_number(row: Row, way: Route, premises: Sequence[Bound], scenario: Scenario, put: Substituted) -> Row:
     """The row with its value, state and terms; ``premises`` are the bounds whose premises give the trivial value."""
     of_premises, start = trivial(way.to.target, scenario, premises)
     value = put.value * way.factor
@@ -377,13 +379,13 @@ def _conditions(
     """The conditions that fail, numeric ones first, and those that cannot be checked."""
     numeric = [_sides(bound, condition.words, put) for condition in put.at.failed]
     others, assumed = [], []
-    unsaid = unweighted(bound) and all(c.words != ALIKE for c in bound.conditions)
+    unsaid = unweighted(bound) and all(c.words != EQUAL_WEIGHTS_WORDS for c in bound.conditions)
     for condition in (*bound.conditions, *((EQUAL_WEIGHTS,) if unsaid else ())):
         sides: tuple[float, ...] = ()
         if condition.assumption is not None:
             holds = condition.assumption.holds(*scenario.facts)
         elif condition.kind == "words":
-            known = said(condition.words, scenario)
+            known = sides_of(condition.words, scenario)
             sides = known or ()
             holds = None if known is None else math.isclose(*known, rel_tol=CLOSE, abs_tol=CLOSE * abs(known[0]))
         else:
@@ -445,15 +447,17 @@ def fill_missing(
 
 def substitutes_for(quantity: str, bound: Bound) -> list[tuple[str, Place]]:
     """The quantity and those that an identity derives it from, each with its place in the run, if known."""
-    through = [w for t in TIES if t.left.name == quantity and t.relation == AT_MOST for w in t.needs if is_outcome(w)]
-    places = [(one, ClassOf.of(bound).place_of(one)) for one in (quantity, *through)]
+    through = [
+        w for t in IDENTITIES if t.left.name == quantity and t.relation == AT_MOST for w in t.needs if is_outcome(w)
+    ]
+    places = [(one, BoundedQuantity.of(bound).place_of(one)) for one in (quantity, *through)]
     return [(one, place) for one, place in places if place is not None]
 
 
-def _as_stated(quantity: str, row: Row, value: float) -> Stated:
+def _as_stated(quantity: str, row: Row, value: float) -> ScenarioValue:
     provenance = worst(*(p for p in row.provenance.values() if p != FREE))
     how = f"at most {value:.6g} by {row.bound}"
-    return Stated(value, value, value, provenance, role_of(quantity), how, frozenset([quantity]))
+    return ScenarioValue(value, value, value, provenance, role_of(quantity), how, frozenset([quantity]))
 
 
 def _increases(bound: Bound, scenario: Scenario, quantities: Sequence[str]) -> bool:
@@ -497,7 +501,7 @@ def in_order(book: Mapping[str, Bound], rows: Iterable[Row]) -> list[Row]:
     Some quantities are reached by conversions only. Their rows are dropped, unless a bound is on such a quantity itself
     or bounds on single models and bounds on means or minima meet there.
     """
-    starts = [(row, ClassOf.of(book[row.bound])) for row in rows]
+    starts = [(row, BoundedQuantity.of(book[row.bound])) for row in rows]
     joined = [(row, start.statistic in ("last", "expectation")) for row, start in starts if row.kind.joins]
     both = {row.kind for row, single in joined if single} & {row.kind for row, single in joined if not single}
     shown = [row for row, start in starts

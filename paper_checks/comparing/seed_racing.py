@@ -20,7 +20,7 @@ import numpy as np
 import torch
 
 from bounds.errors import BoundsError
-from bounds.stated import ROUNDING
+from bounds.scenario_values import ROUNDING
 from empirics.algorithms.algorithm import fedavg, renamed
 from empirics.errors import Diverged
 from empirics.models.compiled import compiled, NotServed

@@ -22,7 +22,7 @@ import torch
 
 from bounds.decaying_k.schedules import Schedule, SCHEDULES
 from bounds.errors import BoundsError
-from bounds.stated import ROUNDING
+from bounds.scenario_values import ROUNDING
 from empirics.algorithms.algorithm import State
 from empirics.algorithms.scheduled import ScheduledSteps
 from empirics.errors import EmpiricsError

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from bounds.classes import MEANING
+from bounds.bounded_quantity import MEANING
 from bounds.scenario import Scenario
+from bounds.scenario_values import FREE, OUTCOME, QUANTITIES, role_of, ScenarioValue
 from bounds.showing.tables import aligned, number, plain
-from bounds.stated import FREE, OUTCOME, QUANTITIES, role_of, Stated
 
 from ..columns import abridged, Columns, ColumnTable, digits3, FEW, section, with_aliases
 from .goal import number_of
@@ -202,7 +202,7 @@ class ComparisonTable(ColumnTable):
         run = f"{of('rounds')} rounds of {of('local_steps')} step{'s' * (of('local_steps') != '1')}"
         run += f" ({of('runtime')} s)" if "runtime" in s else ""
 
-        def interval(stated: Stated) -> str:
+        def interval(stated: ScenarioValue) -> str:
             if stated.certain or np.ndim(stated.value):
                 return number(float(np.max(stated.value)), FEW)
             return f"[{number(stated.low, FEW)}, {number(stated.high, FEW)}]"

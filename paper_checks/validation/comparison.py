@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bounds.classes import said as sides_of
+from bounds.bounded_quantity import sides_of
 from bounds.core import Bound
 from bounds.showing.files import write_whole
 from bounds.showing.tables import plain

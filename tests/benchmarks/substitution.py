@@ -22,10 +22,10 @@ import numpy as np
 from comparing_toys import blurred, DROPPED, measured, played, words
 from threadpoolctl import threadpool_limits
 
+from bounds.bounded_quantity import BoundedQuantity, EQUAL_WEIGHTS_WORDS, mismatch, routes, sides_of, unweighted
 from bounds.catalog import BOUNDS
-from bounds.classes import ALIKE, ClassOf, said, unlike, unweighted, ways
 from bounds.scenario import Scenario
-from bounds.stated import ADMISSIBLE, COST, DESIGN, DOWN
+from bounds.scenario_values import ADMISSIBLE, COST, DESIGN, DOWN
 from bounds.substituting import pairs
 from paper_checks.comparing.audit_status import AUDIT_STATUS, FAILS
 from paper_checks.runs import schedules
@@ -41,7 +41,8 @@ TARGETS = ("grad_norm_sq", "optimality_gap", "distance_sq")
 SOUND = tuple(
     name
     for name, bound in BOUNDS.items()
-    if bound.relation == "<=" and ClassOf.of(bound).target in TARGETS and ClassOf.of(bound).statistic != "every"
+    if bound.relation == "<=" and (quantity := BoundedQuantity.of(bound)).target in TARGETS
+    and quantity.statistic != "every"
     and (name not in AUDIT_STATUS or AUDIT_STATUS[name].verdict != FAILS)
 )  # fmt: skip
 
@@ -109,8 +110,8 @@ def _bound(seed: int, s: Scenario, name: str, run, step_size: float, tally: Tall
     if not np.isfinite(put.high):
         return False
     before = tally.rows
-    for way in ways(ClassOf.of(bound), s)[0]:
-        if unlike(way.to, s) or way.to.statistic == "expectation":
+    for way in routes(BoundedQuantity.of(bound), s)[0]:
+        if mismatch(way.to, s) or way.to.statistic == "expectation":
             continue
         weights = schedules.weights(bound.statistic, put.values) if way.to.weights else None
         true = measured(way.to, run, step_size, weights)
@@ -124,8 +125,8 @@ def _bound(seed: int, s: Scenario, name: str, run, step_size: float, tally: Tall
 
 def _refused(bound, s: Scenario) -> bool:
     """Whether an assumption or a condition in words fails."""
-    plain = (ALIKE,) if unweighted(bound) else ()
-    sides = [said(words, s) for words in (*(c.words for c in bound.conditions if c.kind == "words"), *plain)]
+    plain = (EQUAL_WEIGHTS_WORDS,) if unweighted(bound) else ()
+    sides = [sides_of(words, s) for words in (*(c.words for c in bound.conditions if c.kind == "words"), *plain)]
     unequal = any(two is not None and not np.isclose(*two, rtol=CLOSE, atol=0) for two in sides)
     return unequal or any(c.assumption.holds(*s.facts) is False for c in bound.conditions if c.assumption)
 

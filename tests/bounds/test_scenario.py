@@ -9,10 +9,10 @@ from refusals import all_refused
 from bounds import Bound, BOUNDS, Condition, Source, vocabulary as q
 from bounds.core import About, Statistic
 from bounds.errors import BoundsError, MissingQuantityError
+from bounds.identities import WHY_NOT
 from bounds.scenario import Scenario
-from bounds.stated import PROVENANCES, QUANTITIES
-from bounds.substituting import chosen, pairs
-from bounds.ties import WHY_NOT
+from bounds.scenario_values import PROVENANCES, QUANTITIES
+from bounds.substituting import chosen_values, pairs
 
 PLAN = {"clients": 12, "cohort": 5, "local_steps": 3, "rounds": 40, "step_size": 0.03}
 
@@ -151,7 +151,7 @@ def test_what_holds_for_short_steps_alone_is_left_out_beyond():
         assert s.at(**beyond)["grad_cap_sq"].value == 81  # what follows from others still does
     alone = Scenario.of(file, step_size=0.31)
     assert "grad_cap_sq" not in alone
-    assert "holds for step_size up to 0.3 alone; here it is 0.31" in alone.missing(bound)["grad_cap_sq"]
+    assert "step_size up to 0.3 only; here it is 0.31" in alone.missing(bound)["grad_cap_sq"]
     assert alone.at(step_size=0.2)["grad_cap_sq"].value == 7.5
     assert Scenario.of(file, step_size=0.31, grad_cap_sq=8.5)["grad_cap_sq"].value == 8.5
 
@@ -167,7 +167,7 @@ def test_other_weights_make_what_a_file_says_of_the_global_loss_stale(weights):
         assert not stale & set(s)
         assert (s["pl_constant"].value, s["smoothness"].value, s["gradient_variance"].value) == (0.4, 2.5, 0.7)
         said = s.missing(own({"a": q.initial_gap}))["initial_gap"]
-        assert "that of given is for other weights of the clients" in said
+        assert "given is for other weights of the clients" in said
         assert "initial_gap" not in s.at(local_steps=3)  # not back again
         assert s.at(initial_gap=1.7)["initial_gap"].value == 1.7
     kept = Scenario.of(file, typed, heterogeneity=0.9)
@@ -368,7 +368,7 @@ def test_constants_that_are_chosen_along_plans_are_those_of_each_plan(name):
                     strong_convexity=0.3, optimum_dissimilarity=0.7, gradient_variance=0.9, grad_cap_sq=2.3,
                     initial_loss=2.2)  # fmt: skip
     sizes = np.array([1e-4, 3e-3, 0.02])
-    along = chosen(s, bound, {"step_size": sizes})
+    along = chosen_values(s, bound, {"step_size": sizes})
     for i, size in enumerate(sizes):
         for word, value in s.at(step_size=float(size)).values(bound).items():
             if word not in ("squared_step_sizes", "summed_step_sizes"):

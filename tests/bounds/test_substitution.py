@@ -39,9 +39,11 @@ WRONG = {
 @pytest.mark.parametrize("word", WRONG)
 def test_a_wrong_tie_is_caught(word, monkeypatch):
     """A factor that is off, in each row that gives the word."""
-    ties = [replace(tie, right=WRONG[word](tie.right)) if tie.left.name == word else tie for tie in resolving.IN_TURN]
-    assert ties != resolving.IN_TURN
-    monkeypatch.setattr(resolving, "IN_TURN", ties)
+    ties = [
+        replace(tie, right=WRONG[word](tie.right)) if tie.left.name == word else tie for tie in resolving.IDENTITY_ORDER
+    ]
+    assert ties != resolving.IDENTITY_ORDER
+    monkeypatch.setattr(resolving, "IDENTITY_ORDER", ties)
     for first in range(0, DRAWS, 4):
         try:
             faults = many(4, first, words_alone=True).faults

@@ -18,8 +18,8 @@ from loops import cases
 import fedbounds
 from bounds import BOUNDS
 from bounds.errors import BoundsError
+from bounds.identities import evaluated
 from bounds.scenario import Scenario
-from bounds.ties import evaluated
 from empirics.algorithms import algorithm
 from empirics.exact import exact_run
 from empirics.experiments import Outcome, Store

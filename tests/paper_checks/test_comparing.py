@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from bounds import Bound, BOUNDS, Condition, Source
-from bounds.anyway import trivial
 from bounds.assumptions import LOWER_BOUNDED, SMOOTH
-from bounds.classes import AFTER, ClassOf, CONVERSIONS, FOLDED, MEANING, SAID
+from bounds.bounded_quantity import AFTER, BoundedQuantity, CONVERSIONS, EQUATIONS, FOLDED, MEANING
 from bounds.core import About, Statistic
 from bounds.errors import BoundsError
 from bounds.places import SERVER, VIRTUAL
 from bounds.scenario import Scenario
-from bounds.stated import of_weights
+from bounds.scenario_values import of_weights
+from bounds.trivial_bounds import trivial
 from bounds.vocabulary import (
     distance_sq,
     grad_cap_sq,
@@ -226,7 +226,7 @@ def test_no_divergence_of_clients_exceeds_what_is_known_anyway():
 
 
 def test_the_tables_of_conditions_statistics_conversions_and_standings_fit_the_catalogue():
-    assert set(SAID) <= {c.words for bound in BOUNDS.values() for c in bound.conditions if c.kind == "words"}
+    assert set(EQUATIONS) <= {c.words for bound in BOUNDS.values() for c in bound.conditions if c.kind == "words"}
     assert {c.name for c in CONVERSIONS} | {"C15"} == set(MEANING)
     for bound in BOUNDS.values():
         if bound.target.name in FOLDED and bound.statistic is not None and bound.statistic.over:
@@ -372,7 +372,7 @@ SMALL = {
     "strong_convexity": 0.07, "initial_loss": 0.9, "optimal_loss": 0.3, "client_gradient_variance": [0.4] * 5,
     "heterogeneity": 0.11, "optimum_dissimilarity": 0.09, "grad_cap_sq": 9.5, "client_weight": [0.2] * 5,
 }  # fmt: skip
-SERVER_LEAST = ClassOf("grad_norm_sq", "min", "rounds", SERVER, "fedavg", "intended")
+SERVER_LEAST = BoundedQuantity("grad_norm_sq", "min", "rounds", SERVER, "fedavg", "intended")
 
 
 def row_of(found, name, kind=SERVER_LEAST):

@@ -14,12 +14,12 @@ from comparing_toys import blurred, DROPPED, measured, outcomes, played, words
 from loops import cases
 
 from bounds import BOUNDS
-from bounds.classes import AFTER, ClassOf, CONVERSIONS, ways, WEIGHTED
+from bounds.bounded_quantity import AFTER, BoundedQuantity, CONVERSIONS, routes, WEIGHTED
+from bounds.identities import AT_LEAST, AT_MOST, EQUAL, IDENTITIES
 from bounds.one_machine import one_machine, TARGETS
 from bounds.places import AVERAGE, SERVER, VIRTUAL
 from bounds.scenario import Scenario
 from bounds.substituting import pairs
-from bounds.ties import AT_LEAST, AT_MOST, EQUAL, TIES
 from empirics.algorithms import algorithm
 from empirics.exact import exact_run
 from empirics.problems.quadratics import Quadratics, random_quadratics
@@ -45,7 +45,7 @@ def holds(relation, left, right, slack=CLOSE):
                         AT_LEAST: left >= right - room}[relation]))  # fmt: skip
 
 
-SAID = [tie for tie in TIES if tie.relation in (EQUAL, AT_MOST, AT_LEAST)]
+SAID = [tie for tie in IDENTITIES if tie.relation in (EQUAL, AT_MOST, AT_LEAST)]
 
 
 @cases("tie", SAID)
@@ -111,7 +111,7 @@ PLACES = [
     ("mean", AFTER, VIRTUAL),
 ]
 STARTS = [
-    ClassOf(target, kind, over, at, "fedavg", "intended")
+    BoundedQuantity(target, kind, over, at, "fedavg", "intended")
     for target in ("grad_norm_sq", "optimality_gap", "distance_sq")
     for kind, over, at in PLACES
     if kind not in (WEIGHTED, "expectation") or target == "grad_norm_sq"
@@ -151,7 +151,7 @@ def exactly(seed, full):
 
 def test_means_before_and_after_the_steps_bound_neither_each_other_nor_what_is_made_of_the_other():
     """By exact runs: noisy ones from near the minimiser climb, those from afar descend."""
-    before = ClassOf("optimality_gap", "mean", "iterations", VIRTUAL, "fedavg", "intended")
+    before = BoundedQuantity("optimality_gap", "mean", "iterations", VIRTUAL, "fedavg", "intended")
     after = replace(before, over=AFTER)
     averaged = replace(before, statistic="expectation", at=AVERAGE)
     seen = set()
@@ -165,7 +165,7 @@ def test_means_before_and_after_the_steps_bound_neither_each_other_nor_what_is_m
         gaps, T = run.iterations("optimality_gap"), plan["local_steps"] * plan["rounds"]
         one, other = (measured(kind, run, plan["step_size"]) for kind in (before, after))
         assert one - other == pytest.approx((gaps[0] - gaps[-1]) / T, rel=1e-6, abs=1e-12)
-        reached = {kind: {way.to: way.factor for way in ways(kind, s)[0]} for kind in (before, after)}
+        reached = {kind: {way.to: way.factor for way in routes(kind, s)[0]} for kind in (before, after)}
         assert after not in reached[before]
         assert not {before, averaged} & reached[after].keys()
         assert averaged in reached[before]
@@ -178,7 +178,7 @@ def test_means_before_and_after_the_steps_bound_neither_each_other_nor_what_is_m
                  ("averaged above after", run.average_gap() > other * 1.01),
                  ("last above after", gaps[-1] > other * 1.01)}  # fmt: skip
         part = s.at(cohort=1)
-        assert {(way.to.statistic, way.to.over) for way in ways(after, part)[0]} == {("mean", AFTER)}
+        assert {(way.to.statistic, way.to.over) for way in routes(after, part)[0]} == {("mean", AFTER)}
     assert {what for what, found in seen if found} == {what for what, _ in seen}  # each wrong direction is caught
 
 
@@ -186,7 +186,7 @@ def test_means_before_and_after_the_steps_bound_neither_each_other_nor_what_is_m
 def test_a_class_has_another_name_where_all_take_part_and_is_another_one_elsewhere(name):
     """After a round the average of all clients is the server's model; with single local steps there is no other."""
     move = next(c for c in CONVERSIONS if c.name == name and c.source["at"] == VIRTUAL)
-    start = ClassOf("grad_norm_sq", "last", "iterations", VIRTUAL, "fedavg", "intended")
+    start = BoundedQuantity("grad_norm_sq", "last", "iterations", VIRTUAL, "fedavg", "intended")
     elsewhere = []
     for seed, full, steps in product(SEEDS[:8], (True, False), (1, 3)):
         problem, plan, run = played(seed, full, steps=steps)
@@ -270,7 +270,7 @@ SCAFFOLD = BOUNDS["classics.scaffold_convex"]
 
 def test_scaffold_is_fedavg_where_the_conversion_says_so():
     def converted(**changed):
-        reached, _ = ways(ClassOf.of(SCAFFOLD), Scenario.of(**{**KNOWN, **changed}))
+        reached, _ = routes(BoundedQuantity.of(SCAFFOLD), Scenario.of(**{**KNOWN, **changed}))
         return {way.to.algorithm for way in reached}
 
     for steps, clients, cohort, same in ((1, 3, 3, True), (2, 3, 3, False), (4, 1, 1, True), (1, 3, 2, False)):

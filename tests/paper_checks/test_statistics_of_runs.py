@@ -11,8 +11,8 @@ from loops import cases
 from measuring_toys import INPUTS, NUMBERS
 
 from bounds.assumptions import CONVEX, FIXED_STEP_SIZE, LOCAL_SGD, ONE_CLIENT, SMOOTH, STRONGLY_CONVEX
+from bounds.bounded_quantity import AFTER, BoundedQuantity, never, routes
 from bounds.catalog import get
-from bounds.classes import AFTER, ClassOf, never, ways
 from bounds.core import About, Bound, Condition, Statistic
 from bounds.papers import Source
 from bounds.scenario import Scenario
@@ -65,10 +65,10 @@ def test_shares_are_the_weights_over_their_sum_in_the_kind_of_number_that_they_a
 
 
 def test_a_weighted_mean_is_a_class_of_its_own_that_bounds_the_least_and_not_the_last():
-    at = ClassOf.of(get("classics.scaffold_strongly_convex"))
+    at = BoundedQuantity.of(get("classics.scaffold_strongly_convex"))
     assert at.weights
     assert at.statistic == "weighted mean"
-    assert at != ClassOf.of(replace(get("classics.scaffold_strongly_convex"),
+    assert at != BoundedQuantity.of(replace(get("classics.scaffold_strongly_convex"),
                                     statistic=Statistic("mean", "rounds", "server model", BOTH)))  # fmt: skip
     assert never(at, statistic="last")
 
@@ -200,14 +200,16 @@ def test_weighted_statements_are_held_against_training(bound):
 @cases("target", ["optimality_gap", "distance_sq"])
 def test_the_average_by_some_weights_is_at_most_the_mean_by_the_same_and_by_no_others(target):
     """C9 on exact runs; what would be wrong (the other way round, other weights) is seen to be wrong."""
-    start = ClassOf(target, "weighted mean", "iterations", "virtual average of all clients", "fedavg", "intended", "w")
+    start = BoundedQuantity(
+        target, "weighted mean", "iterations", "virtual average of all clients", "fedavg", "intended", "w"
+    )
     known = Scenario.of(clients=3, cohort=3, local_steps=2, rounds=3, strong_convexity=0.1, smoothness=3)
-    reached = {way.to: way for way in ways(start, known)[0]}
+    reached = {way.to: way for way in routes(start, known)[0]}
     at = replace(start, statistic="expectation", at="average of the iterates")
     assert (reached[at].names, reached[at].factor) == (("C9",), 1)
     assert not {replace(at, weights=""), replace(at, weights="v")} & reached.keys()
-    assert start not in {way.to for way in ways(at, known)[0]}
-    assert at not in {way.to for way in ways(replace(start, over=AFTER), known)[0]}
+    assert start not in {way.to for way in routes(at, known)[0]}
+    assert at not in {way.to for way in routes(replace(start, over=AFTER), known)[0]}
     shares, above = np.array(BOTH.shares(6)), []
     for seed in range(12):
         problem = random_quadratics(seed, 3, 2, noise=0.4)

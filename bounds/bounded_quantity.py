@@ -1,7 +1,7 @@
-"""What may be compared: the class of a bound, and the conversions that lead from one class to another.
+"""Which bounds may be compared: the quantity that a bound is about, and conversions between such quantities.
 
 Two bounds are about the same number only if they agree in target, statistic, index set, model, algorithm and reading.
-Everything here is read off the ``Bound``; no bound's name occurs.
+Everything here is derived from the ``Bound`` object; no bound is treated by name.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ import sympy as sp
 
 from . import vocabulary as q
 from .assumptions import Assumption, CONVEX, INDEPENDENT_SAMPLES
+from .identities import evaluated, FEDAVG, KNOBS, SCAFFOLD, WITHOUT_REPLACEMENT
 from .operators import ClientMax
 from .places import AVERAGE, LOCAL, SERVER, VIRTUAL
 from .quantities import quantities_of
 from .scenario import Scenario
-from .stated import ROUNDING
-from .ties import evaluated, FEDAVG, KNOBS, SCAFFOLD, WITHOUT_REPLACEMENT
+from .scenario_values import ROUNDING
 
 if TYPE_CHECKING:
     from .core import Bound
 
 SERVER_SIDE = (SERVER, "averaged model", VIRTUAL)
-"""Models that are the same whether or not clients that are not averaged run, where clients keep nothing."""
+"""Models that are unaffected by clients that train but are not averaged, provided that clients keep no state."""
 WEIGHTED = "step-weighted sum"
 WEIGHTED_MEAN, WEIGHTED_DRAW = "weighted mean", "weighted expectation"
-"""A mean whose entries have different weights, and what is expected of a model that is drawn by such shares."""
+"""A mean with unequal weights, and the expectation at a model that is drawn with these weights as probabilities."""
 WITH_LAST = "rounds, the last included"
-"""The models w(0) .. w(R): the least and the mean over rounds are of w(0) .. w(R-1), the last one is w(R). The least
-over iterations is of all of them too."""
+"""The models w(0) .. w(R). The minimum and the mean over rounds cover w(0) .. w(R-1), and the last model is w(R); the
+minimum over iterations includes the last model as well."""
 AFTER = "iterations, after their steps"
-"""The averages w(1) .. w(T) of all clients; a mean over iterations is of w(0) .. w(T-1). The mean after is the mean
-before less (first - last)/T, and no factor leads from one of them to the other. Where not all take part, a round's last
-average is neither the server's model nor one that a step begins from."""
+"""The averages w(1) .. w(T) of all clients, whereas a mean over iterations covers w(0) .. w(T-1). The two means differ
+by (first - last)/T, so no factor converts one into the other. With partial participation, the last average of a round
+is neither the server's model nor a model at which a step starts."""
 ONE_AVERAGING = "the training samples"
-"""What a statement on one averaging round is an expectation over."""
+"""What the expectation in a statement on a single averaging round is over."""
 FOLDED: dict[str, tuple[str, str, str]] = {
     "mean_grad_norm_sq": ("grad_norm_sq", "mean", "rounds"),
     "weighted_grad_norm_sq": ("grad_norm_sq", WEIGHTED, "iterations"),
@@ -49,7 +49,7 @@ FOLDED: dict[str, tuple[str, str, str]] = {
     "mean_divergence": ("divergence", "mean", "rounds"),
     "final_divergence": ("divergence", "last", "rounds"),
 }
-"""Words with a statistic of their own: the word it is of, the statistic, and what it is over."""
+"""Targets that include a statistic, such as a mean: the underlying quantity, the statistic, and its index set."""
 
 
 _AT = {
@@ -60,8 +60,8 @@ Place = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, order=True)
-class ClassOf:
-    """What number of which run a bound is about."""
+class BoundedQuantity:
+    """The number that a bound is about: a metric, its statistic over a run, the model it is taken at, the method."""
 
     target: str
     statistic: str
@@ -70,38 +70,39 @@ class ClassOf:
     algorithm: str
     reading: str
     weights: str = ""
-    """Those of a mean or an average with unequal weights."""
+    """The weights of a mean or an average, if they are unequal."""
 
     @classmethod
-    def of(cls, bound: Bound) -> ClassOf:
-        """The class of a bound; a statistic or an algorithm that it does not declare is empty."""
-        target, at = bound.target.name, bound.statistic
-        kind, over = (at.kind, at.over) if at is not None else ("", "")
+    def of(cls, bound: Bound) -> BoundedQuantity:
+        """Return the quantity that a bound is about; fields that the bound does not declare are empty strings."""
+        target, kind, over, at, weights = bound.target.name, "", "", "", ""
+        if (statistic := bound.statistic) is not None:
+            kind, over, at = statistic.kind, statistic.over, statistic.at
+            weights = str(statistic.weights) if statistic.weights is not None else ""
         if target in FOLDED:
             target, kind, over = FOLDED[target]
-        weights = str(at.weights) if at is not None and at.weights is not None else ""
         if weights and kind == "mean":
             kind = WEIGHTED_MEAN
-        if weights and kind == "expectation" and at is not None and at.at != AVERAGE:
+        if weights and kind == "expectation" and at != AVERAGE:
             kind = WEIGHTED_DRAW
         about = bound.about
         algorithm, reading = (about.algorithm, about.reading) if about is not None else ("", "")
-        return cls(target, kind, over, at.at if at is not None else "", algorithm, reading, weights)
+        return cls(target, kind, over, at, algorithm, reading, weights)
 
     @property
     def place(self) -> Place:
-        """Without the method: what is read, and how."""
+        """The target, statistic, index set and model, without the method."""
         return self.target, self.statistic, self.over, self.at
 
     @property
     def joins(self) -> bool:
-        """Whether statements on means and on single models can meet in it, by conversions."""
+        """Whether both statements on means and statements on single models can be converted to this quantity."""
         return self.over == WITH_LAST or self.at == AVERAGE
 
     def place_of(self, word: str) -> Place | None:
-        """Which number of the same run a quantity means in a bound of this class; None where that is not said.
+        """Return which number of the same run the quantity ``word`` means in such a bound, or None if that is unclear.
 
-        A statement on the local iterations of one round is about that round, and not about a run.
+        A statement on the local iterations of one round is about that round, not about a run.
         """
         if word in FOLDED and self.over != "local iterations":
             target, kind, over = FOLDED[word]
@@ -114,17 +115,17 @@ class ClassOf:
         return f"{self.statistic}{over}, {self.at}{weights}"
 
 
-Needs = Callable[[ClassOf, Scenario], bool | None]
+Needs = Callable[[BoundedQuantity, Scenario], bool | None]
 
 
 @dataclass(frozen=True)
 class Conversion:
-    """From a class to another one: ``bound in to <= factor * bound in from``.
+    """A step from one bounded quantity to another: a bound on the first, times ``factor``, bounds the second.
 
-    ``source`` and ``result`` are the fields of the class that it asks for and those that it changes. ``needs`` says
-    whether the scenario allows it (None: cannot tell), ``words`` what it needs. Where a predicate of its ``premises``
-    is False it is not allowed either; where one cannot tell, the premise is assumed. One that ``renames`` leads
-    to the same number under the name that is kept. A class with a field of ``unless`` is none that it leads from.
+    The first must have the field values ``source`` and none of ``unless``; ``result`` are the fields that change.
+    ``needs`` is whether the scenario allows the step (None, undecidable, counts as no), and ``words`` describe this. A
+    premise in ``premises`` that fails forbids the step; an undecidable one is assumed. If it ``renames``, both are the
+    same number, and comparisons use the second name.
     """
 
     name: str
@@ -138,77 +139,83 @@ class Conversion:
     unless: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
-    def asked(self) -> tuple[str, ...]:
-        """The words of the factor."""
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the quantities in the factor."""
         return tuple(each.name for each in quantities_of([self.factor]))
 
-    def fits(self, found: ClassOf) -> bool:
-        asked = all(getattr(found, name) == value for name, value in self.source.items())
-        return asked and not any(getattr(found, name) == value for name, value in self.unless.items())
+    def fits(self, quantity: BoundedQuantity) -> bool:
+        """Whether the step starts from this quantity."""
+        matches = all(getattr(quantity, name) == value for name, value in self.source.items())
+        return matches and not any(getattr(quantity, name) == value for name, value in self.unless.items())
 
-    def refusal(self, found: ClassOf, scenario: Scenario) -> str:
-        """Why it is not allowed here, empty if it is."""
-        lacking = [word for word in self.asked if word not in scenario]
+    def refusal(self, quantity: BoundedQuantity, scenario: Scenario) -> str:
+        """Return why the step is not allowed in this scenario, or an empty string if it is."""
+        lacking = [word for word in self.inputs if word not in scenario]
         if lacking:
             return f"{self.name} needs {', '.join(lacking)}"
-        if self.needs is not None and not self.needs(found, scenario):
+        if self.needs is not None and not self.needs(quantity, scenario):
             return f"{self.name} needs that {self.words}"
         broken = [premise.words for premise in self.premises if premise.holds(*scenario.facts) is False]
         return f"{self.name} needs that {' and '.join(broken)}" if broken else ""
 
-    def trusted(self, scenario: Scenario) -> tuple[str, ...]:
-        """The premises that nothing in the scenario decides."""
+    def assumed_premises(self, scenario: Scenario) -> tuple[str, ...]:
+        """Return the premises that the scenario leaves undecided, so that they are assumed."""
         return tuple(premise.words for premise in self.premises if premise.holds(*scenario.facts) is None)
 
-    def apply(self, found: ClassOf) -> ClassOf:
-        return replace(found, **self.result)
+    def apply(self, quantity: BoundedQuantity) -> BoundedQuantity:
+        """Return the quantity that the step leads to."""
+        return replace(quantity, **self.result)
 
     def at(self, scenario: Scenario) -> float:
-        """The factor, with admissible constants at their weaker ends."""
-        safe = {word: scenario[word].safe for word in self.asked}
+        """Return the factor as a number, with every admissible constant at its weaker end."""
+        safe = {word: scenario[word].safe for word in self.inputs}
         return float(evaluated(self.factor, safe) if safe else self.factor)
 
 
-def everyone(scenario: Scenario) -> bool:
-    """Whether the server's model after a round is the average of all clients, and the next one starts there."""
+def full_participation(scenario: Scenario) -> bool:
+    """Whether the server's model after a round is the average of all clients, and the next round starts there."""
     known = {"clients", "cohort"} <= scenario.keys() and scenario["relaxation"].value == 0
-    drawn = known and (scenario.sampling == WITHOUT_REPLACEMENT or scenario["clients"].value == 1)
-    return bool(drawn and scenario["cohort"].value == scenario["clients"].value)
+    each_once = known and (scenario.sampling == WITHOUT_REPLACEMENT or scenario["clients"].value == 1)
+    return bool(each_once and scenario["cohort"].value == scenario["clients"].value)
 
 
-def _everyone_or_server(found: ClassOf, scenario: Scenario) -> bool:
-    """Clients that keep nothing from round to round change no model at the server by running for themselves."""
+def _all_run_or_server(quantity: BoundedQuantity, scenario: Scenario) -> bool:
+    """Whether it makes no difference that clients outside the cohort train as well.
+
+    It makes none if there are no such clients, or if clients are stateless and the server's model is evaluated.
+    """
     known = {"clients", "cohort"} <= scenario.keys() and scenario.sampling == WITHOUT_REPLACEMENT
     all_run = known and scenario["cohort"].value == scenario["clients"].value
     plain = scenario.base == FEDAVG and all(scenario[knob].value == off for _, knob, off in KNOBS)
-    return bool(all_run or (found.at in SERVER_SIDE and plain))
+    return bool(all_run or (quantity.at in SERVER_SIDE and plain))
 
 
 def _known(scenario: Scenario, word: str) -> bool:
-    stated = scenario.get(word)
-    return stated is not None and not stated.floor and bool(np.all(np.isfinite(stated.safe)))
+    """Whether a finite, valid value of this constant is known."""
+    constant = scenario.get(word)
+    return constant is not None and not constant.floor and bool(np.all(np.isfinite(constant.safe)))
 
 
-def _ends_with_all(found: ClassOf, scenario: Scenario) -> bool:
-    """Whether a run ends with a whole round, after which the server's model is read."""
+def _ends_with_round(quantity: BoundedQuantity, scenario: Scenario) -> bool:
+    """Whether the last iteration completes a round, so that the last model is the server's."""
     if not {"iterations", "local_steps", "rounds"} <= scenario.keys():
         return False
     steps = scenario["local_steps"].value * scenario["rounds"].value
     whole = math.isclose(scenario["iterations"].value, steps, rel_tol=ROUNDING)
-    return whole and (found.at == SERVER or everyone(scenario))
+    return whole and (quantity.at == SERVER or full_participation(scenario))
 
 
 def _one_step(scenario: Scenario) -> bool:
     return "local_steps" in scenario and bool(scenario["local_steps"].value == 1)
 
 
-def _controls_cancel(found: ClassOf, scenario: Scenario) -> bool:
-    """Whether SCAFFOLD's corrections add up to nothing before any client takes a second step."""
+def _controls_cancel(_: BoundedQuantity, scenario: Scenario) -> bool:
+    """Whether SCAFFOLD's corrections sum to zero before any client takes a second step."""
     weights = scenario.get("client_weight")
-    alike = weights is not None and bool(np.ptp(np.asarray(weights.value)) <= ROUNDING)
+    equal = weights is not None and bool(np.ptp(np.asarray(weights.value)) <= ROUNDING)
     alone = "clients" in scenario and scenario["clients"].value == 1
-    plain = scenario["server_step_size"].value == 1 and everyone(scenario)
-    return bool(plain and (alone or (_one_step(scenario) and alike)))
+    plain = scenario["server_step_size"].value == 1 and full_participation(scenario)
+    return bool(plain and (alone or (_one_step(scenario) and equal)))
 
 
 def _is_off(knob: str, off: float) -> Needs:
@@ -217,17 +224,17 @@ def _is_off(knob: str, off: float) -> Needs:
 
 _SMOOTH: tuple[Needs, str] = (lambda _, s: _known(s, "smoothness"), "the global loss is L-smooth")
 _STRONG: tuple[Needs, str] = (lambda _, s: _known(s, "strong_convexity"), "the global loss is mu-strongly convex")
-_EVERYONE: tuple[Needs, str] = (lambda _, s: everyone(s), "all clients take part")
+_ALL_CLIENTS: tuple[Needs, str] = (lambda _, s: full_participation(s), "all clients take part")
 _STEPPED = {"over": AFTER}
 
 CONVERSIONS: tuple[Conversion, ...] = (
     Conversion("C1", {"statistic": "mean"}, {"statistic": "min"}, unless=_STEPPED),
     Conversion("C1", {"statistic": WEIGHTED_MEAN}, {"statistic": "min", "weights": ""}, unless=_STEPPED),
     Conversion("C1", {"statistic": "mean", **_STEPPED}, {"statistic": "min", "over": "iterations"},
-               sp.S.One, *_EVERYONE),
+               sp.S.One, *_ALL_CLIENTS),
     Conversion("C1", {"statistic": WEIGHTED_MEAN, **_STEPPED},
                {"statistic": "min", "over": "iterations", "weights": ""},
-               sp.S.One, *_EVERYONE),
+               sp.S.One, *_ALL_CLIENTS),
     Conversion("C2", {"statistic": "expectation", "over": "rounds", "at": SERVER}, {"statistic": "mean"}),
     Conversion("C2", {"statistic": "expectation", "over": "iterations", "at": VIRTUAL}, {"statistic": "mean"}),
     Conversion("C2", {"statistic": WEIGHTED_DRAW, "over": "rounds", "at": SERVER}, {"statistic": WEIGHTED_MEAN}),
@@ -260,13 +267,13 @@ CONVERSIONS: tuple[Conversion, ...] = (
     Conversion("C11", {"target": "divergence", "at": LOCAL}, {"target": "consensus_distance"}),
     *(
         Conversion("C13", {"statistic": "last", "over": "iterations", "at": at}, {"over": "rounds", "at": SERVER},
-                   needs=_ends_with_all, words="all clients take part and the run ends with a round", renames=True)
+                   needs=_ends_with_round, words="all clients take part and the run ends with a round", renames=True)
         for at in (VIRTUAL, SERVER)
     ),
     *(
         Conversion("C14", {"statistic": kind, "over": "iterations", "at": at},
                    {"over": WITH_LAST if kind == "min" else "rounds", "at": SERVER},
-                   needs=lambda c, s: _one_step(s) and (c.at == SERVER or everyone(s)),
+                   needs=lambda c, s: _one_step(s) and (c.at == SERVER or full_participation(s)),
                    words="all clients take part with one local step a round", renames=True)
         for at in (VIRTUAL, SERVER)
         for kind in ("last", "min", "mean", "expectation", WEIGHTED_MEAN, WEIGHTED_DRAW, WEIGHTED)
@@ -277,106 +284,110 @@ CONVERSIONS: tuple[Conversion, ...] = (
         for name, knob, off in KNOBS
     ),
     Conversion("C12", {"algorithm": SCAFFOLD, "at": SERVER}, {"algorithm": FEDAVG}, needs=_controls_cancel,
-               words="all clients take part and weigh the same, with one local step a round, or that there is one "
-               "alone: then scaffold is FedAvg"),
-    Conversion("C12", {"reading": "proof"}, {"reading": "intended"}, needs=_everyone_or_server,
-               words="all clients take part, or keep nothing between rounds while the server's model is read"),
+               words="all clients take part with equal weights and one local step per round, or there is only one "
+               "client: then scaffold is FedAvg"),
+    Conversion("C12", {"reading": "proof"}, {"reading": "intended"}, needs=_all_run_or_server,
+               words="all clients take part, or the bound is on the server's model and clients are stateless"),
 )  # fmt: skip
-"""What leads from one class to another; what does not, and why, is in ``NEVER``."""
+"""The allowed steps between bounded quantities. ``NEVER`` lists steps that look plausible and are wrong."""
 MEANING: dict[str, str] = {
-    "C1": "the least is at most the mean",
-    "C2": "of a model drawn at random the expectation is the mean; the last model, or any other, is one of the run's",
-    "C3": "a sum weighted by a fixed step size, divided by it",
+    "C1": "the minimum is at most the mean",
+    "C2": "the expectation at a random model of the run is the mean; the minimum is at most the value at any model",
+    "C3": "a sum weighted by a fixed step size, divided by that step size",
     "C4": "the average of all clients passes through every server model",
-    "C5": "a squared gradient is at most 2L times the gap",
-    "C6": "a gap is at most the squared gradient over 2 mu",
+    "C5": "a squared gradient norm is at most 2L times the optimality gap",
+    "C6": "an optimality gap is at most the squared gradient norm over 2 mu",
     "C7": "between the distance and the gap or the gradient, by L or mu",
-    "C9": "of a convex loss, at the average of the models it is at most its mean over them, by the same weights",
+    "C9": "the value of a convex loss at the averaged model is at most the mean of its values, with equal weights",
     "C10": "stability bounds the generalization gap",
-    "C11": "the clients' mean is their best centre",
-    "C12": "another method, or another reading of one, that does the same here",
-    "C13": "after a round of all clients their average is the server's model",
-    "C14": "with one local step of all clients a round is an iteration",
-    "C15": "one local step of all clients is a step of SGD on one machine",
+    "C11": "the mean of the clients' models minimises the mean squared distance to them",
+    "C12": "another algorithm, or another reading of it, that does the same here",
+    "C13": "after a round in which all clients take part, their average is the server's model",
+    "C14": "with full participation and one local step, a round is an iteration",
+    "C15": "with full participation and one local step, a round is a step of SGD on one machine",
 }
-"""What a conversion says, by name; the last one takes a federation for one machine (``bounds.one_machine``)."""
+"""The meaning of every conversion, by name. C15 is that of ``bounds.one_machine``."""
 
 
 _Fields = Mapping[str, str]
 NEVER: tuple[tuple[_Fields, _Fields, str], ...] = (
-    ({"statistic": "min"}, {"statistic": "last"}, "the least over a run does not bound its last model"),
+    ({"statistic": "min"}, {"statistic": "last"}, "the minimum over a run does not bound its last model"),
     ({"statistic": "mean"}, {"statistic": "last"}, "the mean over a run does not bound its last model"),
     ({"statistic": WEIGHTED_MEAN}, {"statistic": "last"}, "the mean over a run does not bound its last model"),
     (
         {"statistic": "mean", "over": "iterations"},
         {"over": AFTER},
-        "the mean before the steps counts the first model, and leaves out the last one",
+        "the mean before the steps includes the first model, not the last one",
     ),
     (
         {"statistic": "mean", "over": AFTER},
         {"statistic": "mean", "over": "iterations"},
-        "the mean after the steps counts the last model, and leaves out the first one",
+        "the mean after the steps includes the last model, not the first one",
     ),
     (
         {"statistic": "mean", "over": AFTER},
         {"statistic": "expectation"},
-        "the average is of the models before the steps, the mean is over those after them",
+        "the average is over the models before the steps, the mean over those after them",
     ),
     ({"at": VIRTUAL}, {"at": SERVER}, "the average of all clients is not a model of the server"),
     ({"over": ONE_AVERAGING}, {"over": "rounds"}, "it is about one averaging round, not about a run of several"),
-    ({"target": "divergence"}, {"target": "active_divergence"}, "it is about all clients, not those that took part"),
-    ({"target": "active_divergence"}, {"target": "divergence"}, "it is about those that took part, not all clients"),
-    ({"target": "next_divergence"}, {"target": "divergence"}, "it is one step, given the divergence before"),
-    ({"target": "next_distance_sq"}, {"target": "distance_sq"}, "it is one step, given the distance before"),
-    ({"target": "out_of_sample_gap"}, {"target": "generalization_gap"}, "it leaves out clients that take no part"),
+    ({"target": "divergence"}, {"target": "active_divergence"}, "it is about all clients, not only the participants"),
+    ({"target": "active_divergence"}, {"target": "divergence"}, "it is about the participants, not all clients"),
+    ({"target": "next_divergence"}, {"target": "divergence"}, "it is about one step, given the divergence before"),
+    ({"target": "next_distance_sq"}, {"target": "distance_sq"}, "it is about one step, given the distance before"),
+    ({"target": "out_of_sample_gap"}, {"target": "generalization_gap"}, "it leaves out clients that never take part"),
+    ({"target": "participation_gap"}, {"target": "generalization_gap"}, "it leaves out the gap of the participants"),
     (
-        {"target": "participation_gap"},
+        {"target": "round_averaged_gap"},
         {"target": "generalization_gap"},
-        "it leaves out the gap of those that take part",
+        "it evaluates every round on the samples of that round only",
     ),
-    ({"target": "round_averaged_gap"}, {"target": "generalization_gap"}, "a round is judged on its own samples alone"),
-    ({"target": "train_loss"}, {"target": "test_loss"}, "a training loss bounds no test loss"),
+    ({"target": "train_loss"}, {"target": "test_loss"}, "a training loss does not bound a test loss"),
 )
-"""What does not follow: fields of a class, fields of another one, and why. From falling step sizes to fixed ones, from
-an exact local solver to K steps, and from an order to a level nothing leads either: conditions and relations of the
-bounds say so. Over seeds, the mean of the least is at most the least of the means: what bounds the latter bounds the
-former, and never the other way."""
+"""Invalid steps: fields of one bounded quantity, fields of another, and why the first does not bound the second.
+
+Nor does anything lead from decreasing step sizes to fixed ones, from an exact local solver to K steps, or from a rate
+to a value; conditions and relations of the bounds exclude these. Over seeds, the mean of the minima is at most the
+minimum of the means, so a bound on the latter bounds the former and not conversely."""
 
 
-def never(found: ClassOf, **wanted: str) -> str:
-    """Why a number of a class does not bound one with the fields that are ``wanted``; empty where nothing forbids it.
+def never(quantity: BoundedQuantity, **fields: str) -> str:
+    """Return why ``quantity`` does not bound one with these ``fields``, or an empty string if nothing forbids it.
 
-    >>> never(ClassOf("grad_norm_sq", "min", "rounds", SERVER, "fedavg", "intended"), statistic="last")
-    'the least over a run does not bound its last model'
+    >>> never(BoundedQuantity("grad_norm_sq", "min", "rounds", SERVER, "fedavg", "intended"), statistic="last")
+    'the minimum over a run does not bound its last model'
     """
     for source, result, why in NEVER:
-        if all(getattr(found, name) == word for name, word in source.items()) and result.items() <= wanted.items():
+        if all(getattr(quantity, name) == word for name, word in source.items()) and result.items() <= fields.items():
             return why
     return ""
 
 
-def unlike(found: ClassOf, scenario: Scenario) -> str:
-    """Why a class is not about the run of a scenario as it is meant; empty where it is."""
-    if not found.algorithm:
+def mismatch(quantity: BoundedQuantity, scenario: Scenario) -> str:
+    """Return why a quantity is not one of the scenario's own run, or an empty string if it is."""
+    if not quantity.algorithm:
         return "it names no method: declare about=About(...), such as About('fedavg')"
-    if found.algorithm != scenario.algorithm or found.reading != "intended":
-        method = found.algorithm
-        return f"it is about {method if found.reading in ('', 'intended') else f'{method} (reading: {found.reading})'}"
-    if not found.statistic:
+    if quantity.algorithm != scenario.algorithm or quantity.reading != "intended":
+        reading = "" if quantity.reading in ("", "intended") else f" (reading: {quantity.reading})"
+        return f"it is about {quantity.algorithm}{reading}"
+    if not quantity.statistic:
         return "it does not say which models of a run it bounds: declare statistic=Statistic(...)"
-    if found.statistic == WEIGHTED:
+    if quantity.statistic == WEIGHTED:
         return "it does not say which models of a run it bounds"
-    if found.statistic == "every":
-        return "it is about one step of a run, given what the run gave before it"
+    if quantity.statistic == "every":
+        return "it is about one step of a run, given the state before it"
     several = "rounds" in scenario and scenario["rounds"].value != 1
-    return never(found, over="rounds") if several else ""
+    return never(quantity, over="rounds") if several else ""
 
 
 @dataclass(frozen=True)
-class Way:
-    """A class, the conversions that lead there, one by one and by name, and the factor they multiply a bound by."""
+class Route:
+    """Conversions (``steps``, by name ``names``) to the quantity ``to``, with the product of their factors.
 
-    to: ClassOf
+    ``trusted`` lists the premises that had to be assumed.
+    """
+
+    to: BoundedQuantity
     names: tuple[str, ...] = ()
     factor: float = 1.0
     trusted: tuple[str, ...] = ()
@@ -384,40 +395,44 @@ class Way:
 
 
 @cache
-def _moves(found: ClassOf) -> tuple[tuple[Conversion, ClassOf], ...]:
-    """The conversions that lead from a class, and where to."""
-    return tuple((conversion, conversion.apply(found)) for conversion in CONVERSIONS if conversion.fits(found))
+def _moves(quantity: BoundedQuantity) -> tuple[tuple[Conversion, BoundedQuantity], ...]:
+    """Return the conversions that start from a quantity, each with the quantity it leads to."""
+    return tuple((conversion, conversion.apply(quantity)) for conversion in CONVERSIONS if conversion.fits(quantity))
 
 
-def ways(start: ClassOf, scenario: Scenario) -> tuple[list[Way], list[str]]:
-    """Every class within reach and the shortest way there, the start first; and why others are out of reach."""
-    found = {start: Way(start)}
+def routes(start: BoundedQuantity, scenario: Scenario) -> tuple[list[Route], list[str]]:
+    """Return the shortest route to every quantity that can be reached, and why other steps were refused.
+
+    The first route is the empty one, at ``start`` (unless that quantity is known by another name).
+    """
+    found = {start: Route(start)}
     refused: list[str] = []
-    renamed: set[ClassOf] = set()
+    renamed: set[BoundedQuantity] = set()
     queue = [found[start]]
     while queue:
         here = queue.pop(0)
         for conversion, other in _moves(here.to):
             if other in found and not conversion.renames:
                 continue
-            if said := conversion.refusal(here.to, scenario):
-                refused.append(said)
+            if reason := conversion.refusal(here.to, scenario):
+                refused.append(reason)
                 continue
-            renamed |= {here.to} if conversion.renames else set()
+            if conversion.renames:
+                renamed.add(here.to)
             if other in found:
                 continue
             names = here.names if conversion.name in here.names else (*here.names, conversion.name)
-            trusted = (*here.trusted, *conversion.trusted(scenario))
+            trusted = (*here.trusted, *conversion.assumed_premises(scenario))
             factor = here.factor * conversion.at(scenario)
-            found[other] = Way(other, names, factor, trusted, (*here.steps, conversion))
+            found[other] = Route(other, names, factor, trusted, (*here.steps, conversion))
             queue.append(found[other])
-    return [way for way in found.values() if way.to not in renamed], list(dict.fromkeys(refused))
+    return [route for route in found.values() if route.to not in renamed], list(dict.fromkeys(refused))
 
 
 # ---- conditions in words that the plan decides ----
 
-ALIKE = "all clients weigh the same, 1/C"
-SAID: dict[str, tuple[sp.Expr, sp.Expr]] = {
+EQUAL_WEIGHTS_WORDS = "all clients weigh the same, 1/C"
+EQUATIONS: dict[str, tuple[sp.Expr, sp.Expr]] = {
     "the step size is 1/sqrt(tau T)": (q.step_size, 1 / sp.sqrt(q.local_steps * q.rounds)),
     "the step size is c/sqrt(tau T)": (q.step_size, q.step_scale / sp.sqrt(q.local_steps * q.rounds)),
     "the step size is sqrt(M)/(4 L sqrt(T))": (
@@ -445,35 +460,35 @@ SAID: dict[str, tuple[sp.Expr, sp.Expr]] = {
         q.iterations,
         q.local_steps * q.rounds,
     ),
-    ALIKE: (ClientMax(q.client_weight), 1 / q.clients),
+    EQUAL_WEIGHTS_WORDS: (ClientMax(q.client_weight), 1 / q.clients),
     "before the first round every client holds the server model, so that Delta^0 = 0": (
         q.initial_divergence,
         sp.S.Zero,
     ),
 }
-"""By the words of a condition: two sides that must be equal."""
+"""The two expressions that must be equal for a condition to hold, by the words of the condition."""
 
 
 def unweighted(bound: Bound) -> bool:
-    """Whether a bound counts clients and has no weights: its means over them are plain."""
+    """Whether a bound depends on the number of clients but not on their weights, so that its means are unweighted."""
     names = {each.name for each in bound.quantities}
     return bool(names & {"clients", "cohort"}) and "client_weight" not in names
 
 
 FALLING = ("the step size of local iteration tau (counted over all rounds) is c/tau",)
-"""Words of conditions that no fixed step size meets, but in a single step."""
+"""Conditions, by their words, that a fixed step size cannot meet in a run of more than one step."""
 
 
-def said(words: str, scenario: Scenario) -> tuple[float, float] | None:
-    """The two sides of a condition in words, which holds if they are equal; None where nothing here decides it.
+def sides_of(words: str, scenario: Scenario) -> tuple[float, float] | None:
+    """Return both sides of a condition that is given in words, or None if the scenario does not decide it.
 
-    Both are NaN where it fails and has no sides.
+    The condition holds if the sides are equal. Both are NaN if it fails for another reason.
     """
     if words in FALLING and {"step_size", "iterations"} <= scenario.keys() and scenario["iterations"].value > 1:
         return math.nan, math.nan
-    if words not in SAID or any(each.name not in scenario for each in quantities_of(SAID[words])):
+    if words not in EQUATIONS or any(each.name not in scenario for each in quantities_of(EQUATIONS[words])):
         return None
-    known = {each.name: scenario[each.name].value for each in quantities_of(SAID[words])}
-    with np.errstate(all="ignore"):  # a step size of noise is infinite where there is none
-        left, right = (float(evaluated(side, known)) for side in SAID[words])
+    known = {each.name: scenario[each.name].value for each in quantities_of(EQUATIONS[words])}
+    with np.errstate(all="ignore"):  # a step size of the form c/sigma is infinite without noise
+        left, right = (float(evaluated(side, known)) for side in EQUATIONS[words])
     return left, right

@@ -1,4 +1,4 @@
-"""A value of a scenario with its interval, where it comes from, and how it may be replaced in a bound."""
+"""A value in a scenario: a number with its interval, its provenance, and the role that says how a bound may use it."""
 
 from __future__ import annotations
 
@@ -36,50 +36,52 @@ ROLES: dict[str, str] = {
     }.items()
     for word in words.split()
 }
-"""How a word may be replaced in a bound; what is not listed is an ``outcome`` of a run.
+"""The role of each quantity: how it may be replaced in a bound. A quantity not listed is an ``outcome`` of a run.
 
-``admissible``: the assumption with a constant implies that with every larger (``above``) or smaller (``below``) one, so
-the theorem holds with it as it stands, and the best of several may be taken; two words of a ``pair`` go together.
-``defined``: a number of this problem; where only an interval is known the largest value of the bound over it is valid.
-``design`` and ``cost`` are chosen, ``free`` is a proof's own constant: the best one is taken.
+``admissible``: an assumption with one constant implies the assumption with every larger (``above``) or smaller
+(``below``) constant, so the theorem holds with any valid constant and the best one may be used; the two quantities of a
+``pair`` go together.
+``defined``: a number of this problem. If only an interval is known, the largest value of the bound over it is valid.
+``design`` and ``cost``: chosen by the user. ``free``: a constant of the proof, which is optimised.
 """
 
 EXACT, CHOSEN, PROVED, INTERVAL, DEFAULT, ASSUMED, LOWER = (
     "exact", "chosen", "proved", "interval", "default", "assumed", "lower",
 )  # fmt: skip
 PROVENANCES = (EXACT, CHOSEN, PROVED, INTERVAL, DEFAULT, ASSUMED, LOWER)
-"""Where a value comes from, and so what it is worth, the best first: counted or computed; chosen in the plan; valid at
-every model or along every run of this plan; known to lie in an interval; a default; typed, and taken at its word; the
-largest over some models alone, which no constant of an assumption may be."""
+"""Where a value comes from, the most reliable first: counted or computed; chosen in the plan; proved at every model or
+along every run of this plan; known to lie in an interval; a default; given by the user and not checked; the largest
+over some models only, which does not satisfy an assumption."""
 
 OF_RUNS = ("grad_cap_sq",)
-"""Constants that hold along the runs of a plan, where others hold at every model."""
+"""Constants that hold along the runs of one plan; all others hold at every model."""
 OF_WEIGHTS = (
     "heterogeneity", "optimum_dissimilarity", "dissimilarity_offset", "dissimilarity_factor", "initial_loss",
     "optimal_loss", "current_loss", "initial_gap", "initial_distance_sq", "initial_grad_norm_sq", "pl_constant",
     "grad_cap_sq", "uniform_dissimilarity", "chi_square", "control_error", "initial_lyapunov",
 )  # fmt: skip
-"""Constants of the global loss, of its minimiser and of runs: with other weights of the clients they are others."""
+"""Constants that change with the clients' weights: those of the global loss, of its minimiser and of runs."""
 
 
 def of_weights(word: str) -> bool:
-    """Whether a number depends on the clients' weights; whatever is read off a run does."""
+    """Whether a quantity depends on the clients' weights. Every outcome of a run does."""
     return word in OF_WEIGHTS or (word in QUANTITIES and role_of(word) == OUTCOME)
 
 
 QUANTITIES: dict[str, Quantity] = {n: q for n, q in vars(vocabulary).items() if isinstance(q, Quantity)}
-
+"""All quantities of the vocabulary, by name."""
 
 ROUNDING = 1e-9
-"""Relative difference up to which two numbers are one."""
+"""Relative difference up to which two numbers count as equal."""
 
 
 @dataclass(frozen=True)
-class Stated:
-    """A value, the ends of the interval it lies in, where it comes from, its role, and how it was come by.
+class ScenarioValue:
+    """A number, or a tuple of one per client, with the interval from ``low`` to ``high`` in which it is known to lie.
 
-    Lists over the clients are tuples. ``support`` are the words that were given on which it rests. ``up_to`` are words
-    of the plan, each with the largest value up to which this one is known to hold.
+    ``provenance`` (see ``PROVENANCES``) is its reliability, ``role`` (see ``ROLES``) how a bound may use it, and
+    ``how`` its source in words, such as "typed", a file, or a formula. ``support`` are the given quantities from which
+    it was derived. ``up_to`` are pairs of a quantity of the plan and its largest value for which this value is valid.
     """
 
     value: Any
@@ -93,36 +95,37 @@ class Stated:
 
     @property
     def origin(self) -> str:
-        """Who says so: a file, a mapping, or what was typed."""
+        """The source alone: a file, a mapping, or "typed"."""
         return self.how.partition(":")[0]
 
     @property
     def certain(self) -> bool:
+        """Whether the interval is a single point."""
         return bool(np.all(np.asarray(self.low) == np.asarray(self.high)))
 
     @property
     def safe(self) -> Any:
-        """The value with which a theorem holds: the end on the weaker side for a constant that is admissible."""
+        """The value with which a theorem holds: for an admissible constant the weaker end of the interval."""
         end = {UP: self.high, PAIR: self.high, DOWN: self.low}.get(self.role, self.value)
         ok = np.all(np.isfinite(end)) and (self.role != DOWN or np.all(np.asarray(end) > 0))
         return end if ok else self.value
 
     @property
     def floor(self) -> bool:
-        """Whether the end on the weaker side is not known, as of a lower estimate: no theorem holds with it."""
+        """Whether the weaker end is unknown, as for a lower estimate, so that no theorem holds with this value."""
         if self.role == DOWN:
             low = np.asarray(self.low)
             return not np.all(np.isfinite(low) & (low > 0))
         return self.role in (UP, PAIR) and not np.all(np.isfinite(self.high))
 
     def __str__(self) -> str:
-        shown = told(self.value)
-        ends = "" if self.certain else f" in [{told(self.low)}, {told(self.high)}]"
+        shown = format_value(self.value)
+        ends = "" if self.certain else f" in [{format_value(self.low)}, {format_value(self.high)}]"
         return f"{shown}{ends}; {self.provenance}: {self.how}"
 
 
-def worst(*sources: Stated | str) -> str:
-    """The provenance of what is made of these: that of its worst source."""
+def worst(*sources: ScenarioValue | str) -> str:
+    """Return the least reliable provenance of these sources, which is that of any value derived from them."""
     words = [source if isinstance(source, str) else source.provenance for source in sources]
     return max(words, key=PROVENANCES.index)
 
@@ -131,14 +134,16 @@ def role_of(word: str) -> str:
     return ROLES.get(word, OUTCOME)
 
 
-def told(value: Any) -> str:
+def format_value(value: Any) -> str:
+    """Format a number, or summarise a list, such as ``10 x 0.1`` or ``10 numbers from 0.05 to 0.2``."""
     if np.ndim(value):
         ends = sorted({f"{v:g}" for v in value}, key=float)
         return f"{len(value)} x {ends[0]}" if len(ends) == 1 else f"{len(value)} numbers from {ends[0]} to {ends[-1]}"
     return f"{value:.6g}"
 
 
-def frozen(word: str, value: Any) -> Any:
+def float_or_tuple(word: str, value: Any) -> Any:
+    """Return a number as a float and a list as a tuple of floats; raise ``DomainError`` for anything else."""
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -149,6 +154,6 @@ def frozen(word: str, value: Any) -> Any:
 
 
 def widened(end: Any, sign: int) -> Any:
-    """An end of an interval, moved outward (``sign`` -1 or 1) by rounding."""
+    """Move the lower (``sign`` -1) or upper (1) end of an interval outward by the rounding tolerance."""
     number = np.asarray(end, dtype=float)
     return number + sign * ROUNDING * np.abs(number)

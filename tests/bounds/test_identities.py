@@ -2,15 +2,17 @@
 
 import sympy as sp
 
-from bounds.anyway import HERE, TRIVIAL
-from bounds.classes import CONVERSIONS, WEIGHTED
+from bounds.bounded_quantity import CONVERSIONS, WEIGHTED
 from bounds.dimensions import unit_of
-from bounds.stated import QUANTITIES, ROLES
-from bounds.ties import TIES
+from bounds.identities import IDENTITIES
+from bounds.scenario_values import QUANTITIES, ROLES
+from bounds.trivial_bounds import START_VALUES, TRIVIAL
 
 COUNTED = ("model_size", "complexity")
 """Numbers of parameters turned into megabits, or standing in for another number."""
-PLAIN = [t for t in TIES if t.needs and not t.right.atoms(sp.core.function.AppliedUndef) and t.left.name not in COUNTED]
+PLAIN = [
+    t for t in IDENTITIES if t.needs and not t.right.atoms(sp.core.function.AppliedUndef) and t.left.name not in COUNTED
+]
 
 
 def test_both_sides_of_a_tie_have_one_unit():
@@ -31,5 +33,5 @@ def test_what_is_known_anyway_has_the_unit_of_its_target():
     for target, known in TRIVIAL.items():
         wanted = QUANTITIES[target].card.unit
         assert all(unit_of(one.expression) == wanted for one in known), target
-        assert target not in HERE or QUANTITIES[HERE[target]].card.unit == wanted
+        assert target not in START_VALUES or QUANTITIES[START_VALUES[target]].card.unit == wanted
     assert set(ROLES) <= set(QUANTITIES)

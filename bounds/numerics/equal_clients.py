@@ -1,4 +1,4 @@
-"""Identical clients: the bound for a number of them, computed by their count and not one by one."""
+"""Evaluate a bound for a number of identical clients without an array over them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..statement import Statement
 from ..vocabulary import client_weight, clients
 
 ROUNDING = 1e-9
-"""How far the weights' sum may be from 1, as in the domain of weights."""
+"""The tolerance for the sum of the weights, as in their domain."""
 
 
 def applies(bound: Statement, values: Mapping[str, Any]) -> bool:
-    """Whether ``values`` say how many clients there are and tell none of them from another; a list of one tells one."""
+    """Whether ``values`` have the number of clients and no lists over them (a list of one entry is one)."""
     if clients.name not in values or bound.axis != CLIENTS or bound.target.card.axis:
         return False
     merged = {**bound.given, **values}
@@ -27,7 +27,7 @@ def applies(bound: Statement, values: Mapping[str, Any]) -> bool:
 
 
 def special_form(bound: Statement) -> Statement:
-    """``bound.equal_clients()`` without the values that were fixed and that it has no place for."""
+    """Return ``bound.equal_clients()`` without fixed values of quantities that do not occur in it."""
     form = bound.equal_clients()
     names = {q.name for q in form._all}
     over = {q.name for q in bound._all if q.card.axis}
@@ -35,7 +35,7 @@ def special_form(bound: Statement) -> Statement:
 
 
 def special_values(bound: Statement, values: Mapping[str, Any]) -> dict[str, Any]:
-    """``values`` for the special form: per-client quantities without their axis, no weights."""
+    """Return ``values`` for the special form: per-client quantities without their axis, and no weights."""
     over = {q.name for q in bound._all if q.card.axis}
     short = {name: _dropped(value) if name in over else value for name, value in values.items()}
     weight = short.pop(client_weight.name, _dropped(bound.given.get(client_weight.name, np.nan)))
@@ -47,7 +47,7 @@ def special_values(bound: Statement, values: Mapping[str, Any]) -> dict[str, Any
 def _check_weights(weight: np.ndarray, count: np.ndarray) -> None:
     clients.card.domain.check(clients.name, count)
     weight, count = np.broadcast_arrays(weight, count)
-    with np.errstate(over="ignore"):  # infinity is no sum of 1 either
+    with np.errstate(over="ignore"):  # an infinite sum is rejected below, too
         total = weight * count
     if (wrong := ~(np.abs(total - 1) <= ROUNDING)).any():
         raise DomainError(

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from bounds import BOUNDS
-from bounds.anyway import TRIVIAL, trivial
-from bounds.classes import ClassOf
+from bounds.bounded_quantity import BoundedQuantity
 from bounds.scenario import Scenario
+from bounds.trivial_bounds import TRIVIAL, trivial
 
 L, MU, D, DIST, CAP = 2.3, 0.4, 1.7, 5.1, 8.9
 GIVEN = {"smoothness": L, "strong_convexity": MU, "initial_gap": D, "initial_distance_sq": DIST, "grad_cap_sq": CAP}
@@ -40,7 +40,7 @@ def test_every_bound_that_can_be_ranked_supposes_what_its_trivial_value_needs():
     s = Scenario.of(**GIVEN, clients=7, cohort=3, local_steps=2, step_size=0.1, loss_cap=3.3)
     seen = set()
     for bound in BOUNDS.values():
-        target = ClassOf.of(bound).target
+        target = BoundedQuantity.of(bound).target
         made = {c.assumption.name for c in bound.conditions if c.assumption} | {q.name for q in bound.quantities}
         if bound.relation != "<=" or target not in TRIVIAL:
             continue

@@ -4,22 +4,22 @@ import numpy as np
 import pytest
 
 from bounds import BOUNDS
-from bounds.classes import (
+from bounds.bounded_quantity import (
     AFTER,
     AVERAGE,
-    ClassOf,
+    BoundedQuantity,
     CONVERSIONS,
+    EQUATIONS,
     FALLING,
     LOCAL,
+    mismatch,
     NEVER,
     never,
     ONE_AVERAGING,
-    SAID,
-    said,
+    routes,
     SERVER,
-    unlike,
+    sides_of,
     VIRTUAL,
-    ways,
     WEIGHTED_DRAW,
     WEIGHTED_MEAN,
     WITH_LAST,
@@ -30,11 +30,11 @@ PLAN = {"clients": 5, "cohort": 3, "local_steps": 2, "rounds": 7, "step_size": 0
 
 
 def kind(target="grad_norm_sq", statistic="mean", over="rounds", at=SERVER, algorithm="fedavg", reading="intended"):
-    return ClassOf(target, statistic, over, at, algorithm, reading)
+    return BoundedQuantity(target, statistic, over, at, algorithm, reading)
 
 
 def reached(start, scenario):
-    return {way.to for way in ways(start, scenario)[0]}
+    return {way.to for way in routes(start, scenario)[0]}
 
 
 def test_the_least_over_iterations_counts_the_last_model_and_stays_apart_from_that_over_rounds():
@@ -51,9 +51,9 @@ def test_the_least_over_iterations_counts_the_last_model_and_stays_apart_from_th
 
 def test_a_model_drawn_by_weights_says_nothing_of_a_plain_mean_or_of_any_one():
     """Gaps (x, 0, 0) weighted 1, 2, 4 have the mean x/7: three times that is below x."""
-    start = ClassOf("optimality_gap", WEIGHTED_DRAW, "rounds", SERVER, "fedavg", "intended", "(2)^t")
+    start = BoundedQuantity("optimality_gap", WEIGHTED_DRAW, "rounds", SERVER, "fedavg", "intended", "(2)^t")
     found = reached(start, Scenario.of(**PLAN))
-    assert ClassOf("optimality_gap", WEIGHTED_MEAN, "rounds", SERVER, "fedavg", "intended", "(2)^t") in found
+    assert BoundedQuantity("optimality_gap", WEIGHTED_MEAN, "rounds", SERVER, "fedavg", "intended", "(2)^t") in found
     assert kind("optimality_gap", "min") in found
     assert {way.statistic for way in found if way.over == "rounds"} == {WEIGHTED_DRAW, WEIGHTED_MEAN, "min"}
 
@@ -64,7 +64,7 @@ def test_of_a_convex_loss_the_average_is_no_worse_than_the_mean_and_of_another_i
         there = kind(target, "expectation", at=AVERAGE)
         assert there in reached(kind(target), s)
         assert there not in reached(kind(target, "last"), s)
-    gradient = next(w for w in ways(kind(), s)[0] if w.to == kind(statistic="expectation", at=AVERAGE))
+    gradient = next(w for w in routes(kind(), s)[0] if w.to == kind(statistic="expectation", at=AVERAGE))
     assert gradient.factor == pytest.approx(2.5 / 0.4)  # a gradient's square is not convex: by way of the loss alone
     unknown = Scenario.of(**PLAN, smoothness=2.5)
     assert kind("optimality_gap", "expectation", at=AVERAGE) not in reached(kind("optimality_gap"), unknown)
@@ -79,7 +79,7 @@ def test_the_mean_is_the_best_centre():
 
 def test_stability_bounds_the_generalization_gap_of_independent_samples():
     s = Scenario.of(**PLAN)
-    way = next(w for w in ways(kind("stability", "last"), s)[0] if w.to.target == "generalization_gap")
+    way = next(w for w in routes(kind("stability", "last"), s)[0] if w.to.target == "generalization_gap")
     assert way.names == ("C10",)
     assert way.trusted == ("every client draws its samples independently from a distribution of its own",)
 
@@ -100,7 +100,7 @@ def test_a_premise_that_fails_refuses_the_conversion():
         problem.independent_samples = False
         assert move.premises[0].words in move.refusal(start, s), move.name
         problem.independent_samples = True
-        assert not move.trusted(s), move.name
+        assert not move.assumed_premises(s), move.name
 
 
 def test_what_never_follows_is_said_and_no_conversion_does_it():
@@ -115,20 +115,20 @@ def test_what_never_follows_is_said_and_no_conversion_does_it():
 
 def test_a_class_that_is_not_about_the_run_says_why():
     s = Scenario.of(**PLAN)
-    assert not unlike(kind(), s)
+    assert not mismatch(kind(), s)
     for other, names in [
         (kind(algorithm="fedinit"), "fedinit"),
         (kind(reading="proof"), "fedavg (reading: proof)"),
         (kind(statistic="every"), "one step"),
         (kind("generalization_gap", "expectation", ONE_AVERAGING, "averaged model"), "one averaging round"),
     ]:
-        assert names in unlike(other, s)
-    assert not unlike(kind("generalization_gap", "expectation", ONE_AVERAGING, "averaged model"), s.at(rounds=1))
+        assert names in mismatch(other, s)
+    assert not mismatch(kind("generalization_gap", "expectation", ONE_AVERAGING, "averaged model"), s.at(rounds=1))
     words = {c.words for c in BOUNDS["fedinit.theorem_3"].conditions if c.kind == "words"}
     assert set(FALLING) <= words  # step sizes that fall are no fixed ones
-    assert np.isnan(said(FALLING[0], s)).all()
+    assert np.isnan(sides_of(FALLING[0], s)).all()
     falling = {word: value for word, value in PLAN.items() if word != "step_size"}
-    assert said(FALLING[0], Scenario.of(**falling, step_size_scale=0.3)) is None
+    assert sides_of(FALLING[0], Scenario.of(**falling, step_size_scale=0.3)) is None
 
 
 UNSTATED = ("of order", "c/tau", "also at most c/t", "the same in all steps", "the caps of")
@@ -137,7 +137,7 @@ UNSTATED = ("of order", "c/tau", "also at most c/t", "the same in all steps", "t
 
 def test_every_step_size_that_is_stated_in_words_is_held_against_the_plan():
     words = {c.words for b in BOUNDS.values() for c in b.conditions if c.kind == "words" and "the step size" in c.words}
-    assert {w for w in words if not any(x in w for x in UNSTATED)} <= set(SAID)
+    assert {w for w in words if not any(x in w for x in UNSTATED)} <= set(EQUATIONS)
 
 
 def test_the_risk_of_several_passes_is_stated_at_one_step_size():
@@ -145,9 +145,9 @@ def test_the_risk_of_several_passes_is_stated_at_one_step_size():
     words = next(c.words for c in BOUNDS["classics.hardt_5_4"].conditions if c.words.startswith("the step size is D"))
     size = 3.7**0.5 * 50**0.5 / (1.3 * (14 * (50 + 28)) ** 0.5)
     told = {"samples": 50, "lipschitz": 1.3, "initial_distance_sq": 3.7}
-    assert said(words, Scenario.of(**PLAN, **told)) == pytest.approx((0.1, size))
+    assert sides_of(words, Scenario.of(**PLAN, **told)) == pytest.approx((0.1, size))
     words = [c.words for c in BOUNDS["classics.local_sgd_corollary_1"].conditions if c.kind == "words"][-2:]
-    two = [said(w, Scenario.of(**PLAN, strong_convexity=0.4, inverse_step=11.0)) for w in words]
+    two = [sides_of(w, Scenario.of(**PLAN, strong_convexity=0.4, inverse_step=11.0)) for w in words]
     assert np.allclose(two, [(0.1, 1 / 4.4), (14, 22 * np.log(11.0))])
 
 
@@ -162,4 +162,4 @@ def test_a_word_in_a_bound_is_read_where_it_says():
     assert kind(over="local iterations").place_of("mean_gap") is None  # it is that of one round
     epoch = BOUNDS["classics.local_gd_lemma_2"]  # its gaps are those before the steps: no class of a whole run
     assert "mean_gap" not in {q.name for q in epoch.quantities}
-    assert ClassOf.of(epoch).place_of("summed_gap") is None
+    assert BoundedQuantity.of(epoch).place_of("summed_gap") is None
