@@ -173,8 +173,13 @@ class Statement:
     @cached_property
     def expr(self) -> sp.Expr:
         """The right-hand side as one SymPy expression, with abbreviations written out and fixed numbers substituted."""
-        scalars = {q: sp.nsimplify(self.given[q.name]) for q in self._all if np.ndim(self.given.get(q.name, [])) == 0}
-        return sp.Add(*self.spelled_terms.values()).subs(scalars)
+        return sp.Add(*self.spelled_terms.values()).subs(self.fixed_scalars)
+
+    @property
+    def fixed_scalars(self) -> dict[Quantity, sp.Expr]:
+        """The exact values of the fixed quantities that are single numbers."""
+        fixed = (q for q in self.all_quantities if q.name in self.given and np.ndim(self.given[q.name]) == 0)
+        return {q: sp.nsimplify(self.given[q.name]) for q in fixed}
 
     @cached_property
     def relations(self) -> tuple[sp.Basic, ...]:
@@ -186,7 +191,8 @@ class Statement:
         return tuple(c for c in self.conditions if c.kind == "numeric")
 
     @cached_property
-    def _all(self) -> tuple[Quantity, ...]:
+    def all_quantities(self) -> tuple[Quantity, ...]:
+        """The quantities of terms and conditions, sorted by name, including those that are fixed."""
         relations = (c.relation for c in self.conditions if c.relation is not None)
         found = quantities_of((*self.terms.values(), *relations))
         for _ in range(len(self.where)):  # same result as writing abbreviations out, but fast
@@ -196,12 +202,12 @@ class Statement:
     @property
     def quantities(self) -> tuple[Quantity, ...]:
         """The quantities whose values the bound needs, sorted by name, without those that are fixed."""
-        return tuple(q for q in self._all if q.name not in self.given)
+        return tuple(q for q in self.all_quantities if q.name not in self.given)
 
     @property
     def axis(self) -> str:
         """The axis that some quantity varies over (``clients`` or ``classes``), or an empty string."""
-        return next((q.card.axis for q in self._all if q.card.axis), "")
+        return next((q.card.axis for q in self.all_quantities if q.card.axis), "")
 
     def quantity(self, name: str) -> Quantity:
         """Return the quantity with this name; raise ``BoundsError`` with similar names if there is none."""

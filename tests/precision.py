@@ -135,7 +135,7 @@ def _code(bound: Bound) -> tuple[Any, list[int], int]:
     """Terms and sides of conditions, opened into plain sums over three members, as a function of mpmath numbers."""
     names: list[str] = []
     put: dict[Quantity, Any] = {}
-    for q in bound._all:
+    for q in bound.all_quantities:
         own = [f"{q.name}_{i}" for i in range(MEMBERS)] if q.card.axis else [q.name]
         names += own
         put[q] = [sp.Symbol(n) for n in own] if q.card.axis else sp.Symbol(q.name)
@@ -165,7 +165,7 @@ def exact(bound: Bound, point: dict[str, Any]) -> Exact | None:
     """The reference at a point; None where the formula divides by zero."""
     code, counts, members = _code(bound)
     numbers = []
-    for q in bound._all:
+    for q in bound.all_quantities:
         value = np.atleast_1d(np.asarray(point[q.name], dtype=float))
         numbers += [mp.mpf(float(x)) for x in value]
     with mp.workdps(DIGITS):

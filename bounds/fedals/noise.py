@@ -31,7 +31,7 @@ from ..quantities import Quantity
 from ..vocabulary import generalization_gap, out_of_sample_gap
 from .letters import Delta, eta, L, mu, n, sigma_k_sq, tau, w, Z
 from .one_round import CONVEX_LOSS, EVERYONE, EXACT, fedals_bound, FEDAVG, INDEPENDENT, NONNEGATIVE, of, ONE_ROUND
-from .participation import CASE_1, drawn
+from .participation import CASE_1, share_moment
 from .rounds import EACH_ROUND
 
 NOISE = Condition.assume("samples_noise")
@@ -94,7 +94,7 @@ rounds_noise_sharp = _bound(
 participation_case1_noise_sharp = _bound(
     "participation_case1_noise_sharp",
     "eq. (72), averaged over the participants of Case I, without non-iidness",
-    terms(drawn(3), drawn(2), *MEASURED),
+    terms(share_moment(3), share_moment(2), *MEASURED),
     (EXACT, CASE_1, NONNEGATIVE[0]),
     "Nothing in it depends on which clients take part. The participation gap of (62) comes on top.",
     target=out_of_sample_gap,

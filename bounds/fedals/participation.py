@@ -48,7 +48,7 @@ def _lemma(name: str, place: str, value: sp.Expr, how: tuple[Condition, ...], wh
     )
 
 
-def drawn(power: int) -> sp.Expr:
+def share_moment(power: int) -> sp.Expr:
     """Return ``E[(N/cohort)^power] / p_k`` as a polynomial in p_k; N of the ``cohort`` draws are client k.
 
     N is binomial; with factorial moments, ``E[N^m] = sum_j S(m, j) cohort (cohort-1) ... (cohort-j+1) p_k^j``.
@@ -71,9 +71,11 @@ lemma_d1_weight_printed = _lemma(
 lemma_d1_weight_sq_printed = _lemma(
     "lemma_d1_weight_sq_printed", _D1, E_k(SHARE_1**2 * x), (CASE_1,), f"{_WEIGHTS[2]}, true of draws: {_DRAWS}"
 )
-lemma_d1_weight = _lemma("lemma_d1_weight", "Lemma D.1, counted by clients", E_k(drawn(2) * x), (CASE_1,), _WEIGHTS[1])
+lemma_d1_weight = _lemma(
+    "lemma_d1_weight", "Lemma D.1, counted by clients", E_k(share_moment(2) * x), (CASE_1,), _WEIGHTS[1]
+)
 lemma_d1_weight_sq = _lemma(
-    "lemma_d1_weight_sq", "Lemma D.1, counted by clients", E_k(drawn(3) * x), (CASE_1,), _WEIGHTS[2]
+    "lemma_d1_weight_sq", "Lemma D.1, counted by clients", E_k(share_moment(3) * x), (CASE_1,), _WEIGHTS[2]
 )
 lemma_d2_mean = _lemma("lemma_d2_mean", _D2, E_k(x), _CASE_2, _WEIGHTS[0])
 lemma_d2_weight = _lemma("lemma_d2_weight", _D2, E_k(SHARE_2 * x), _CASE_2, _WEIGHTS[1])
@@ -119,8 +121,8 @@ participation_case2 = _case(
 participation_case1_counted = _case(
     "case1_counted",
     "eq. (72), averaged over the participants of Case I counted by clients",
-    E_k(L / mu * drawn(3) * Delta),
-    E_k(2 * sp.sqrt(L / mu) * drawn(2) * sp.sqrt(delta * Delta)),
+    E_k(L / mu * share_moment(3) * Delta),
+    E_k(2 * sp.sqrt(L / mu) * share_moment(2) * sp.sqrt(delta * Delta)),
     (CASE_1,),
     "Derived. Tends to (6) as the cohort grows, where (73) tends to zero. The participation gap of (62) comes on top: "
     "see fedals.participation_gap_quadratic.",

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-import numpy as np
 import sympy as sp
 
 from ..errors import NoMinimumError
@@ -67,7 +66,7 @@ class Optimum:
             conditions=(*self._inherited(), *required, *conditions_extra),
             **fields,
         )
-        used = {q.name for q in result._all}
+        used = {q.name for q in result.all_quantities}
         return replace(result, given={k: v for k, v in self.bound.given.items() if k in used})
 
     def _inherited(self) -> tuple[Condition, ...]:
@@ -102,7 +101,7 @@ def bound_powers(bound: Statement, over: Quantity) -> Powers:
     """Return the bound as a sum of powers of ``over``, with fixed numbers substituted and equal exponents merged."""
     if not over.is_nonnegative:
         raise NoMinimumError(f"{bound.name}: no closed form, since {over.name} may be negative; {PASS_VALUES}")
-    fixed = {q: sp.nsimplify(bound.given[q.name]) for q in bound._all if np.ndim(bound.given.get(q.name, [])) == 0}
+    fixed = bound.fixed_scalars
     total: Powers = {}
     for label, term in bound.spelled_terms.items():
         powers = expand_powers(term.subs(fixed) if fixed else term, over)

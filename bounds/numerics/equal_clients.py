@@ -22,24 +22,24 @@ def applies(bound: Statement, values: Mapping[str, Any]) -> bool:
     if clients.name not in values or bound.axis != CLIENTS or bound.target.card.axis:
         return False
     merged = {**bound.given, **values}
-    over = [merged[q.name] for q in bound._all if q.card.axis and q.name in merged]
+    over = [merged[q.name] for q in bound.all_quantities if q.card.axis and q.name in merged]
     return all(np.ndim(value) == 0 or (np.ndim(value) > 1 and np.shape(value)[-1] == 1) for value in over)
 
 
 def special_form(bound: Statement) -> Statement:
     """Return ``bound.equal_clients()`` without fixed values of quantities that do not occur in it."""
     form = bound.equal_clients()
-    names = {q.name for q in form._all}
-    over = {q.name for q in bound._all if q.card.axis}
+    names = {q.name for q in form.all_quantities}
+    over = {q.name for q in bound.all_quantities if q.card.axis}
     return replace(form, given={n: _dropped(v) if n in over else v for n, v in form.given.items() if n in names})
 
 
 def special_values(bound: Statement, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``values`` for the special form: per-client quantities without their axis, and no weights."""
-    over = {q.name for q in bound._all if q.card.axis}
+    over = {q.name for q in bound.all_quantities if q.card.axis}
     short = {name: _dropped(value) if name in over else value for name, value in values.items()}
     weight = short.pop(client_weight.name, _dropped(bound.given.get(client_weight.name, np.nan)))
-    if any(q == client_weight for q in bound._all):
+    if any(q == client_weight for q in bound.all_quantities):
         _check_weights(np.asarray(weight, dtype=float), np.asarray(values[clients.name], dtype=float))
     return short
 

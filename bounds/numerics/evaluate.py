@@ -168,7 +168,7 @@ class Evaluator:
 
     def __init__(self, bound: Statement) -> None:
         self.bound = bound
-        self.names = tuple(q.name for q in bound._all)
+        self.names = tuple(q.name for q in bound.all_quantities)
         self.counts_clients = bound.axis == CLIENTS
         """Whether the number of clients may be given even if the formula does not contain it: it limits others."""
         self.shared_target = not bound.axis or not bound.target.card.axis
@@ -269,7 +269,7 @@ class Evaluator:
     def _checked(self, values: Mapping[str, Any], free: str) -> tuple[Arrays, tuple[int, ...]]:
         self._check_names(values, free)
         merged = {**self.bound.given, **values}
-        cards = {q.name: q for q in self.bound._all}
+        cards = {q.name: q for q in self.bound.all_quantities}
         if self.counts_clients:
             cards.setdefault(clients.name, clients)
         arrays = {name: _numbers(name, value) for name, value in merged.items()}
@@ -312,7 +312,7 @@ class Evaluator:
         """Add the trailing axis to every array (length one for shared quantities) and return the common shape."""
         if not self.bound.axis:
             return arrays, self._of_a_size(_broadcast({n: a.shape for n, a in arrays.items()}))
-        over = {q.name for q in self.bound._all if q.card.axis}
+        over = {q.name for q in self.bound.all_quantities if q.card.axis}
         count = arrays.get(clients.name) if self.bound.axis == CLIENTS else None
         lengths = {n: a.shape[-1] for n, a in arrays.items() if n in over and a.ndim}
         length = max(lengths.values(), default=1)

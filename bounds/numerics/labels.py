@@ -28,7 +28,7 @@ def labelled(bound: Statement, values: Mapping[str, Any], answer: Any) -> Any:
     """
     if not np.ndim(answer):
         return answer
-    axes = {q.name: q.card.axis for q in bound._all}
+    axes = {q.name: q.card.axis for q in bound.all_quantities}
     along = "" if bound.target.card.axis == "" or np.ndim(answer) != 1 else bound.axis
     first: tuple[str, Any] | None = None
     for name, value in values.items():

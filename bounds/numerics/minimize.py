@@ -194,5 +194,5 @@ def _end_text(objective: Objective, low: bool, x: float) -> str:
         return f"{card.name} must be {card.domain.words}"
     if not low and card.at_most is not None:
         return f"{card.name} must be <= {card.at_most.name}"
-    below = [q.name for q in objective.bound._all if q.card.at_most is not None and q.card.at_most.name == card.name]
-    return f"{card.name} must be >= {', '.join(below)}" if low and below else f"{card.name} must be {card.domain.words}"
+    below = ", ".join(objective.below)
+    return f"{card.name} must be >= {below}" if low and below else f"{card.name} must be {card.domain.words}"

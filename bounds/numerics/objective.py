@@ -72,8 +72,9 @@ class Objective:
             low = SMALLEST if low == 0 else nextafter(low, inf)
         if domain.open_high and high == domain.high:
             high = -SMALLEST if high == 0 else nextafter(high, -inf)
-        below = [q.name for q in self.bound._all if q.card.at_most is not None and q.card.at_most == self.over]
-        self.low = max(low, *(max(given[name]) for name in below if name in given), -inf)
+        self.below = [q.name for q in self.bound.all_quantities if q.card.at_most == self.over]
+        """The quantities that must not exceed ``over``."""
+        self.low = max(low, *(max(given[name]) for name in self.below if name in given), -inf)
         self.high = min(high, *(min(given[q.name]) for q in (limit,) if q is not None and q.name in given), inf)
         self.open_low, self.open_high = open_low and self.low == low, open_high and self.high == high
 

@@ -115,9 +115,9 @@ class _Uncertain:
 
     def __init__(self, inputs: Inputs, ends: Ends, outside: bool) -> None:
         bound, (values,) = inputs.bound, inputs.points()
-        self.cards = {q.name: q for q in bound._all if q.name in ends}
+        self.cards = {q.name: q for q in bound.all_quantities if q.name in ends}
         relations = () if outside else bound.relations
-        limits = [(q, q.card.at_most) for q in bound._all if q.card.at_most is not None]
+        limits = [(q, q.card.at_most) for q in bound.all_quantities if q.card.at_most is not None]
         pairs = [(q, limit) for q, limit in limits if q.name in values and limit.name in values]
         valid = [q <= limit for q, limit in pairs if q.name in ends or limit.name in ends]
         tape = Tape((sp.Add(*bound.spelled_terms.values()), *relations, *valid))

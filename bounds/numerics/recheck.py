@@ -77,11 +77,11 @@ class Formulas:
         """Return the values in plain floating point, NaN where a relation fails."""
         outs = [np.empty(self._shape(shape, self.keeps_axis)) for _ in self.expressions]
         for block, inside in self._blocks(arrays, shape):
-            held = self.joint.run(Floats(shape[-1] if self.axis else 1), inside)
-            found = [held[slot] for slot in self.joint.outputs]
-            applies = reduce(np.logical_and, (self._along(np.all, r) for r in found[len(outs) :]), np.True_)
+            slots = self.joint.run(Floats(shape[-1] if self.axis else 1), inside)
+            outputs = [slots[slot] for slot in self.joint.outputs]
+            applies = reduce(np.logical_and, (self._along(np.all, r) for r in outputs[len(outs) :]), np.True_)
             one_or_nan = 1.0 if applies.all() else np.divide(applies, applies)  # 0/0: faster than a masked copy
-            for out, value in zip(outs, found, strict=False):
+            for out, value in zip(outs, outputs, strict=False):
                 np.multiply(value, one_or_nan, out=self._axis_first(out, shape)[block])
         return outs
 

@@ -35,7 +35,7 @@ def elasticities(bound: Statement, values: Mapping[str, Any]) -> dict[str, Any]:
     outside = ~np.asarray(inputs.holds()).reshape(-1)
     keeps = bool(bound.axis and bound.target.card.axis)
     result = {}
-    for q in bound._all:
+    for q in bound.all_quantities:
         if q == client_weight:
             continue
         rows = [

@@ -48,8 +48,8 @@ class Tape:
         self.outputs = [self._slot(stable(write_out_means(e), whole=False)) for e in expressions]
         self.jumps = any(step.operation in JUMPS for step in self.steps)
         self.size = 1 + max(self.slots.values(), default=0)
-        kept = {*self.outputs, *(step.slot for step in self.steps if step.operation in JUMPS)}
-        last = {i: k for k, step in enumerate(self.steps) for i in step.arguments if i not in kept}
+        retained = {*self.outputs, *(step.slot for step in self.steps if step.operation in JUMPS)}
+        last = {i: k for k, step in enumerate(self.steps) for i in step.arguments if i not in retained}
         self.done: list[list[int]] = [[] for _ in self.steps]
         """For every step, the slots that no later step uses."""
         for i, k in last.items():

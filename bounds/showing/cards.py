@@ -131,7 +131,7 @@ def latex_parts(bound: Statement) -> list[str]:
 def abbreviations(bound: Statement) -> list[str]:
     """Return the definitions of abbreviations, and fixed numbers, in LaTeX."""
     letters = letters_of(bound)
-    given = [(q, bound.given[q.name]) for q in bound._all if q.name in bound.given]
+    given = [(q, bound.given[q.name]) for q in bound.all_quantities if q.name in bound.given]
     numbers = [(q, sp.sympify(value)) for q, value in given if isinstance(value, (int, float))]
     return [f"{letters[q]} = {printing.latex(body, letters)}" for q, body in (*bound.where.items(), *numbers)]
 
@@ -176,7 +176,7 @@ def letters_of(bound: Statement) -> dict[Quantity, str]:
         bound.target,
         *bound.where,
         *bound.where.values(),
-        *bound._all,
+        *bound.all_quantities,
         *bound.terms.values(),
     ]
     return {q: bound.letters.get(q, q.card.letter) for q in quantities_of(expressions)}

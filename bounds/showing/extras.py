@@ -17,5 +17,5 @@ def to_install(error: BaseException) -> str:
     if not isinstance(error, ModuleNotFoundError) or name in ("", "bounds", "empirics", "paper_checks", "figures"):
         return ""
     extra = next((extra for extra, packages in EXTRAS.items() if name in packages), "")
-    wanted = f'"fedbounds[{extra}]"' if extra else name
-    return f"this needs {name}: pip install {wanted}"
+    requirement = f'"fedbounds[{extra}]"' if extra else name
+    return f"this needs {name}: pip install {requirement}"

@@ -222,21 +222,21 @@ def _whole(text: str) -> float | int:
 
 
 def _constants(path: str) -> dict[str, Value]:
-    held = _load(path)
-    if not isinstance(held, dict):
+    data = _load(path)
+    if not isinstance(data, dict):
         raise BoundsError(f"{path} must hold a JSON object of values by quantity")
-    for name in held:
+    for name in data:
         if name != "_interval" and re.fullmatch("_?intervals?", name.strip().lower()):
             raise BoundsError(f"{path}: {name!r} would not be read; write _interval")
     from .. import vocabulary  # needs SymPy, which has been loaded with the bound
     from ..quantities import Quantity
 
-    values = {name: value_of(name, item) for name, item in held.items() if not name.startswith("_")}
+    values = {name: value_of(name, item) for name, item in data.items() if not name.startswith("_")}
     for name in values:
         meant = name.strip().lower().replace(" ", "_").replace("-", "_")
         if meant != name and (meant in values or isinstance(getattr(vocabulary, meant, None), Quantity)):
             raise BoundsError(f"{path}: {name!r} would not be read; write {meant}")
-    intervals = held.get("_interval", {})
+    intervals = data.get("_interval", {})
     if not isinstance(intervals, dict):
         raise BoundsError(f"{path}: _interval must hold [low, high] by quantity, null where there is no end")
     for name in intervals.keys() - values.keys():

@@ -61,7 +61,7 @@ def _at(array: np.ndarray, index: tuple[int, ...], listed: bool) -> Any:
 
 def taken_as_they_are(bounds: Iterable[Bound], given: Mapping[str, Value]) -> Iterator[str]:
     """Yield the remark on uncertain constants for a picture of several bounds."""
-    used = {_asked(bound, given).get(q.name, q.name) for bound in bounds for q in bound.quantities}
+    used = {_renamed_constants(bound, given).get(q.name, q.name) for bound in bounds for q in bound.quantities}
     if uncertain := [name for name, value in given.items() if value.ends is not None and name in used]:
         yield _at_values(uncertain)
 
@@ -69,13 +69,13 @@ def taken_as_they_are(bounds: Iterable[Bound], given: Mapping[str, Value]) -> It
 def stand_ins(bounds: Iterable[Bound], given: Mapping[str, Value]) -> Iterator[str]:
     """Yield which constants of a file a bound uses under another name, and the assumption that says so."""
     for bound in bounds:
-        for name, word in _asked(bound, given).items():
+        for name, word in _renamed_constants(bound, given).items():
             value = given[word]
             why = next(c.words for c in bound.conditions if c.assumption and (name, word) in c.assumption.constants)
             yield f"{name} of {bound.name} is {word} of {value.file}, {_end(value.numbers.tolist())}: {why}"
 
 
-def _asked(bound: Bound, given: Mapping[str, Value]) -> dict[str, str]:
+def _renamed_constants(bound: Bound, given: Mapping[str, Value]) -> dict[str, str]:
     """Return, by quantity, the names of constants in files that a bound uses for quantities of other names."""
     words = {q.name: bound.word_of(q.name) for q in bound.quantities}
     return {
@@ -96,7 +96,7 @@ def grid(bound: Bound, given: Mapping[str, Value], *, paired: bool = False, free
     """Return the grid for one bound; ``free`` quantities get no value, and ``paired`` sweeps vary together."""
     known, paper = {q.name for q in bound.quantities} | {clients.name}, bound.source.paper
     given = {name if value.optional else quantity_named(name, known, paper): value for name, value in given.items()}
-    given = {**given, **{name: given[word] for name, word in _asked(bound, given).items()}}
+    given = {**given, **{name: given[word] for name, word in _renamed_constants(bound, given).items()}}
     bound, given = _special_case(bound, given, set(free))
     used = {q.name: q for q in bound.quantities}
     if evaluator_of(bound).counts_clients:
@@ -109,8 +109,8 @@ def grid(bound: Bound, given: Mapping[str, Value], *, paired: bool = False, free
             raise unknown_quantity(f"quantity of {bound.name}", name, used, bound.source.paper)
         if name in given and not given[name].optional:
             raise BoundsError(f"{name} is the unknown; it cannot be given a value too")
-    wanted = {name: value for name, value in given.items() if name in used and name not in free}
-    return _span(bound, {name: _fitted(used[name], value) for name, value in wanted.items()}, used, paired)
+    inputs = {name: value for name, value in given.items() if name in used and name not in free}
+    return _span(bound, {name: _fitted(used[name], value) for name, value in inputs.items()}, used, paired)
 
 
 def _span(bound: Bound, values: Mapping[str, Value], used: Mapping[str, Quantity], paired: bool) -> Grid:

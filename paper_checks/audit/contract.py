@@ -112,14 +112,14 @@ def _drawn(
     bound: Bound, count: int, real: Iterable[sp.Expr], conditions: tuple[sp.Basic, ...], edges: float = 0.0
 ) -> list[Point]:
     """Points of plain numbers at which the conditions hold and formulas are real; ``edges`` lie at ends of domains."""
-    given = {q: sp.nsimplify(bound.given[q.name]) for q in bound._all if np.ndim(bound.given.get(q.name, [])) == 0}
+    given = bound.fixed_scalars
     wanted = {q.name for q in bound.quantities}
 
     def plain(q: Quantity, value: Any) -> Any:
         kind = int if q.card.domain.whole else float
         return [kind(x) for x in value] if isinstance(value, tuple) else kind(value)
 
-    each = islice(points((*real, *bound._all), count, conditions, given=given, edges=edges), count)
+    each = islice(points((*real, *bound.all_quantities), count, conditions, given=given, edges=edges), count)
     return [{q.name: plain(q, v) for q, v in point.items() if q.name in wanted} for point in each]
 
 
@@ -170,7 +170,7 @@ def idle_conditions(bound: Bound) -> list[str]:
 
 def shared_letters(bound: Bound) -> list[str]:
     """Letters that stand for two quantities of the bound."""
-    shown = {*bound._all, *bound.where, bound.target}
+    shown = {*bound.all_quantities, *bound.where, bound.target}
     named: dict[str, list[str]] = {}
     for q in sorted(shown, key=lambda q: q.name):
         named.setdefault(bound.letters.get(q, q.card.letter), []).append(q.name)

@@ -25,7 +25,7 @@ def defined(bound: Bound, equation: Bound) -> Bound:
     that assumption, as it does in a text that defines the quantity so; the equation's own conditions are added.
     """
     target = equation.target
-    if equation.relation != "=" or target not in bound._all:
+    if equation.relation != "=" or target not in bound.all_quantities:
         raise BoundsError(f"{equation.name} is not an equation for a quantity of {bound.name}")
     kept = [c for c in bound.conditions if not _states(c, target.name)]
     words = {c.words for c in kept}

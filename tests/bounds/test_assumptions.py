@@ -93,7 +93,11 @@ def test_a_predicate_answers_yes_no_and_cannot_tell_from_its_owner_alone_also_af
 
 def test_a_bound_on_single_samples_takes_their_smoothness_and_others_that_of_the_clients():
     assert {b.word_of("strong_convexity") for b in BOUNDS.values()} == {"strong_convexity"}
-    takes = {name: b.word_of("smoothness") for name, b in BOUNDS.items() if "smoothness" in {q.name for q in b._all}}
+    takes = {
+        name: b.word_of("smoothness")
+        for name, b in BOUNDS.items()
+        if "smoothness" in {q.name for q in b.all_quantities}
+    }
     of_samples = {name for name, word in takes.items() if word == "sample_smoothness"}
     assert {name for name in takes if name.startswith("fedals.")} <= of_samples
     assert not {name for name in of_samples if name.startswith(("decaying_k.", "fedcog."))}
