@@ -103,7 +103,7 @@ def _run(arguments: list[str]) -> int:
     from bounds.showing.process import remark
     from bounds.showing.terminal import print_lines
     from bounds.showing.usage import version
-    from bounds.showing.verbs import COMPLETION, SHELLS, START, VERBS
+    from bounds.showing.verb_table import COMPLETION, SHELLS, START, VERBS
 
     if not arguments:
         print_lines([START])

@@ -21,7 +21,7 @@ PATH = Path(__file__).with_name("index.json")
 CHECKOUT = PATH.parents[1] / "pyproject.toml"
 """A file that exists in a checkout, but not in an installation."""
 DECLARED = ("classics", "decaying_k", "fedals", "fedcog", "fedinit", "vocabulary.py", "papers.py", "identities.py",
-            "letters.py", "catalog.py", "showing/cards.py", "showing/quantities.py")  # fmt: skip
+            "letters.py", "catalog.py", "showing/cards.py", "showing/vocabulary_table.py")  # fmt: skip
 """The files and folders that declare the entries."""
 
 
@@ -74,7 +74,7 @@ def text() -> str:
     """Return the text of the index, with one line per bound and quantity."""
     from .catalog import BOUNDS
     from .showing.cards import summary
-    from .showing.quantities import all_entries
+    from .showing.vocabulary_table import all_entries
 
     def block(items: Iterable[Any]) -> str:
         return "[\n" + ",\n".join(json.dumps(item, ensure_ascii=False) for item in items) + "\n]"

@@ -15,7 +15,7 @@ from .showing.printing import words as formula
 from .showing.process import remark
 from .showing.reading import given_values, number_of
 from .showing.usage import UsageError
-from .showing.values import Grid, grid, stand_ins
+from .showing.values import Grid, grid, substitution_remarks
 
 
 def show(name: str | Bound, *, latex: bool = False) -> Report:
@@ -129,7 +129,7 @@ def _grid(
             raise UsageError(f"{bound.name} has no sample values: give its quantities")
         given = {**given_values((), POINTS[bound.name]), **given}
     span = grid(bound, given, paired=paired, free=[free] if free else [])
-    remark(stand_ins([bound], given))
+    remark(substitution_remarks([bound], given))
     return span
 
 

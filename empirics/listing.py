@@ -63,7 +63,7 @@ def _bounds(paper_name: str | None) -> Report:
 
 def _quantities(names: tuple[str, ...]) -> Report:
     from bounds.index import quantities
-    from bounds.showing.quantities import chosen, lines
+    from bounds.showing.vocabulary_table import chosen, lines
 
     if len(names) > 1:
         raise BoundsError(f"list quantities describes one quantity; got {', '.join(names)}")

@@ -23,7 +23,7 @@ from bounds.showing.files import refuse_foreign, to_write, whole, write_whole
 from bounds.showing.loading import load
 from bounds.showing.reading import given_values
 from bounds.showing.usage import UsageError
-from bounds.showing.values import Grid, grid, stand_ins, taken_as_they_are, Value
+from bounds.showing.values import Grid, grid, substitution_remarks, uncertainty_remarks, Value
 from bounds.units import ONE
 from bounds.vocabulary import clients
 
@@ -83,7 +83,7 @@ def plot(
     given = given_values([f"{quantity}{x.removeprefix(swept)}", *values], quantities)
     picture = data(bounds, quantity, given)
     wrote = write(picture, path, outside=outside)
-    remarks = [*notes(picture, outside), *taken_as_they_are(bounds, given), *stand_ins(bounds, given)]
+    remarks = [*notes(picture, outside), *uncertainty_remarks(bounds, given), *substitution_remarks(bounds, given)]
     return Report([], None, remarks=remarks, wrote=wrote)
 
 

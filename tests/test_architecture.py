@@ -165,7 +165,7 @@ def test_reading_the_catalogue_loads_nothing_heavy(code):
 def test_help_of_every_verb_loads_nothing_heavy():
     code = f"""
 import fedbounds, json
-from bounds.showing.verbs import VERBS
+from bounds.showing.verb_table import VERBS
 loaded = {{}}
 for verb in VERBS:
     before = set(sys.modules)

@@ -16,7 +16,7 @@ from bounds import BOUNDS, get
 from bounds.errors import BoundsError
 from bounds.showing import files
 from bounds.showing.cards import document
-from bounds.showing.verbs import VERBS
+from bounds.showing.verb_table import VERBS
 from paper_checks.falsifier import load_witness
 
 ROOT = Path(__file__).parents[1]

@@ -18,7 +18,7 @@ from sessions import blocks, loaded, python_differences, run_session, shell_diff
 import bounds
 import fedbounds
 from bounds import BOUNDS, PAPERS
-from bounds.showing.verbs import VERBS
+from bounds.showing.verb_table import VERBS
 from docs.making import claim_report, facts, notebook, offline, reference, text
 from empirics.algorithms import ALGORITHMS
 from fedbounds import main

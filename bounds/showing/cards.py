@@ -12,10 +12,10 @@ from ..operators import ClientMean
 from ..quantities import quantities_of, Quantity
 from ..statement import Condition, Statement
 from . import printing
-from .letters import in_unicode
 from .notebook import card, formula
 from .prose import typeset
 from .tables import aligned, number, plain
+from .unicode_letters import in_unicode
 
 RELATION_WORDS = {"<=": "", "=": "", ">=": "", "<~": "up to a constant: rates can be compared, values cannot"}
 RELATION_SIGNS = {"<=": "≤", "=": "=", ">=": "≥", "<~": "≲"}

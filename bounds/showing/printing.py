@@ -15,7 +15,7 @@ from sympy.printing.str import StrPrinter
 from ..operators import AxisReduction
 from ..quantities import Quantity
 from .latex_reader import GREEK
-from .letters import in_unicode, raised
+from .unicode_letters import in_unicode, raised
 
 HALF = sp.Rational(1, 2)
 INSIDE = re.compile(r"‖.*?‖|\(.*?\)|\[.*?\]|\{.*?\}|⟨.*?⟩")

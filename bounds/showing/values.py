@@ -59,14 +59,14 @@ def _at(array: np.ndarray, index: tuple[int, ...], listed: bool) -> Any:
     return here.item() if here.size == 1 else here
 
 
-def taken_as_they_are(bounds: Iterable[Bound], given: Mapping[str, Value]) -> Iterator[str]:
+def uncertainty_remarks(bounds: Iterable[Bound], given: Mapping[str, Value]) -> Iterator[str]:
     """Yield the remark on uncertain constants for a picture of several bounds."""
     used = {_renamed_constants(bound, given).get(q.name, q.name) for bound in bounds for q in bound.quantities}
     if uncertain := [name for name, value in given.items() if value.ends is not None and name in used]:
         yield _at_values(uncertain)
 
 
-def stand_ins(bounds: Iterable[Bound], given: Mapping[str, Value]) -> Iterator[str]:
+def substitution_remarks(bounds: Iterable[Bound], given: Mapping[str, Value]) -> Iterator[str]:
     """Yield which constants of a file a bound uses under another name, and the assumption that says so."""
     for bound in bounds:
         for name, word in _renamed_constants(bound, given).items():
@@ -209,4 +209,14 @@ def _special_case(bound: Bound, given: Mapping[str, Value], free: set[str]) -> t
     return bound, given
 
 
-__all__ = ["GRAMMAR", "Grid", "Value", "grid", "parse", "parse_number", "read", "stand_ins", "taken_as_they_are"]
+__all__ = [
+    "GRAMMAR",
+    "Grid",
+    "Value",
+    "grid",
+    "parse",
+    "parse_number",
+    "read",
+    "substitution_remarks",
+    "uncertainty_remarks",
+]

@@ -19,7 +19,7 @@ from bounds.papers import PAPERS
 from bounds.points import POINTS
 from bounds.scenario_values import QUANTITIES
 from bounds.showing import cards, printing
-from bounds.showing.verbs import VERBS
+from bounds.showing.verb_table import VERBS
 from empirics.algorithms import ALGORITHMS
 from figures.catalogue import artefact, FILES, NAMES
 from figures.explorer import optima, verdicts

@@ -10,9 +10,9 @@ from bounds import BOUNDS, ClassMax, ClassSum, ClientMean, ClientSum, quantity
 from bounds.numerics.rounding import RoundUp
 from bounds.operators import ClientMax
 from bounds.showing.cards import letters_of
-from bounds.showing.letters import in_unicode
 from bounds.showing.printing import signs
 from bounds.showing.prose import typeset
+from bounds.showing.unicode_letters import in_unicode
 from bounds.vocabulary import client_weight, grad_cap_sq, local_steps, optimality_gap, smoothness, step_size
 
 

@@ -17,7 +17,7 @@ from bounds.catalog import get
 from bounds.core import Bound
 from bounds.showing.command_line import read_line
 from bounds.showing.tables import to_json
-from bounds.showing.verbs import VERBS
+from bounds.showing.verb_table import VERBS
 from paper_checks.runs.methods import takes
 from paper_checks.runs.origins import on_local_iterations
 from paper_checks.worst_case.grid_point import GridPoint
