@@ -1,7 +1,9 @@
-"""Evaluate, measure and check the bounds of federated learning: the ``fedbounds`` command, and its Python functions.
+"""Evaluate, measure and check the bounds of federated learning: the ``fedbounds`` command and its Python functions.
 
-Each verb is one Python function; the command line is made from its signature. Nothing heavy is imported before it is
-needed: ``list`` and ``--help`` load neither torch nor scipy nor matplotlib.
+Every verb of the command is one Python function (``FUNCTIONS``), and its options are made from the function's
+signature. Modules are imported only when they are needed: ``list`` and ``--help`` load neither torch nor scipy nor
+matplotlib. ``bounds`` has the theorems, ``empirics`` trains models, ``paper_checks`` compares theorems with
+measurements and audits the papers, and ``figures`` draws.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from bounds.showing.command_line import Line, Verb
 
 FINE, MISTAKE, INTERRUPTED = 0, 2, 130
-ROOMS = ("bounds", "empirics", "paper_checks", "figures")
+PACKAGES = ("bounds", "empirics", "paper_checks", "figures")
 FUNCTIONS = {
     "show": "bounds.verbs",
     "evaluate": "bounds.verbs",
@@ -39,10 +41,10 @@ FUNCTIONS = {
     "worst_case": "paper_checks.worst_case.tightness",
     "rate": "paper_checks.worst_case.rate",
 }
-"""The functions of the verbs, and the module that each is loaded from when needed."""
+"""The functions of the verbs, with the module that each is imported from on first use."""
 OBJECTS = {"Federation": "empirics.federation.federation", "Scenario": "bounds.scenario"}
 SAME = {"tightness": "worst_case", "eval": "evaluate"}
-"""Verbs whose functions are better known by another name; the command line takes both."""
+"""Verbs whose functions have another name; the command line accepts both names."""
 RENAMED = {
     "quantities": ["list", "quantities"],
     "data": ["list", "data"],
@@ -50,14 +52,14 @@ RENAMED = {
     "open": ["explore"],
     "bundle": ["figure", "--bundle"],
 }
-"""Verbs of the version before, and what to write instead; they go with the next version."""
+"""Deprecated verbs and what to write instead; to be removed in the next version."""
 DROPPED = {"solve": "--largest", "explore": "--open"}
-"""Options of the version before that are the default now."""
+"""Deprecated options that are now the default."""
 
 
 def __getattr__(name: str) -> Any:
-    """``fedbounds.train``, ``fedbounds.Bound``, ...: loaded when they are first used."""
-    if name.startswith("_"):  # ``from fedbounds import main`` looks for ``__path__``, which must load nothing
+    """Import ``fedbounds.train``, ``fedbounds.Bound``, ... on first use."""
+    if name.startswith("_"):  # ``from fedbounds import main`` asks for ``__path__``, which must not import anything
         raise AttributeError(f"module 'fedbounds' has no attribute {name!r}")
     if hidden := _hidden():
         raise ImportError(hidden)
@@ -92,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         words = list(sys.argv[1:] if arguments is None else arguments)
         return guarded(lambda: _run(words), alone=arguments is None)
-    except KeyboardInterrupt:  # before there was anything to guard
+    except KeyboardInterrupt:  # before ``guarded`` was entered
         print("fedbounds: interrupted", file=sys.stderr)
         return INTERRUPTED
 
@@ -141,27 +143,29 @@ def _run(arguments: list[str]) -> int:
 
 
 def _done(verb: Verb, line: Line, words: Sequence[str]) -> int:
-    """Call the function of a verb, print its result, write it where ``-o`` says so; the exit status."""
+    """Call the function of a verb, print its result, write it to ``-o``, and return the exit status."""
     import shlex
     from contextlib import nullcontext
 
+    from bounds.errors import UnknownNameError
     from bounds.showing.command_line import named, source
     from bounds.showing.loading import loading
     from bounds.showing.process import remark
     from bounds.showing.tables import to_json
     from bounds.showing.terminal import print_lines
+    from bounds.showing.usage import UsageError
     from empirics.progress import progress
 
     reported: list[str] = []
 
-    def report(told: str) -> None:
-        reported.append(told)
-        print_lines([told], flush=True)
+    def report(line: str) -> None:
+        reported.append(line)
+        print_lines([line], flush=True)
 
     options, output = line.options, verb.output
-    made: Any = None
+    new_folder: Any = None
     if output is not None and line.output is not None:
-        made = _checked_output(line.output, output.endings, folder=output.metavar == "DIR")
+        new_folder = _checked_output(line.output, output.endings, folder=output.metavar == "DIR")
     if verb.check:
         named(verb.check)(options)
     if source(verb.target).reports and not line.json:
@@ -169,15 +173,16 @@ def _done(verb: Verb, line: Line, words: Sequence[str]) -> int:
     of_bounds = verb.target.startswith(("bounds.", "figures.curves"))
     with progress("loading", brief=True), loading():
         if not of_bounds:
-            import_module("paper_checks")  # its jobs are known to every verb
+            import_module("paper_checks")  # registers its jobs
         function = named(verb.target)
-    own = nullcontext() if not of_bounds else progress("working", brief=True)  # the others report their own progress
     try:
-        with own:
+        with progress("working", brief=True) if of_bounds else nullcontext():  # other verbs report their own progress
             result = function(*line.arguments, **options)
-    except BaseException:
-        if made is not None:
-            made.rmdir()
+    except BaseException as error:
+        if new_folder is not None:
+            new_folder.rmdir()
+        if isinstance(error, UnknownNameError) and (claim := _claim(line.arguments)):
+            raise UsageError(f"{claim} is a claim of the audit, not a bound: fedbounds check {claim}") from None
         raise
     remarks = getattr(result, "remarks", ())
     if of_bounds or type(result).__name__ == "Report":
@@ -186,8 +191,8 @@ def _done(verb: Verb, line: Line, words: Sequence[str]) -> int:
     if line.json:
         print(to_json(named(verb.data)(result, command) if verb.data else result.as_json()))
     elif output is None or not output.alone or (line.output is None and not output.without):
-        told = getattr(result, "lines", None)
-        lines = list(told()) if callable(told) else str(result).split("\n")
+        method = getattr(result, "lines", None)
+        lines = list(method()) if callable(method) else str(result).split("\n")
         while reported and lines and lines[0] == reported[0]:
             lines, reported = lines[1:], reported[1:]
         print_lines(lines)
@@ -201,8 +206,8 @@ def _done(verb: Verb, line: Line, words: Sequence[str]) -> int:
         print_lines(named(output.without)(result))
     if wrote:
         print(*(f"wrote {path}" for path in wrote), sep="\n", file=sys.stderr if line.json else sys.stdout)
-    if made is not None and not any(made.iterdir()):
-        made.rmdir()
+    if new_folder is not None and not any(new_folder.iterdir()):
+        new_folder.rmdir()
     if interrupted:
         raise KeyboardInterrupt(interrupted)
     if error := getattr(result, "error", None):
@@ -210,31 +215,38 @@ def _done(verb: Verb, line: Line, words: Sequence[str]) -> int:
     return int(bool(verb.finding(result))) if verb.finding else int(getattr(result, "status", FINE))
 
 
+def _claim(arguments: Sequence[str]) -> str:
+    """The first argument that is the name of a claim of the audit; empty without one."""
+    from paper_checks.audit.running import CLAIMS
+
+    return next((text for text in arguments if text in CLAIMS), "")
+
+
 def _checked_output(path: Path, endings: tuple[str, ...], folder: bool) -> Path | None:
-    """Refuse what could not be written before the work; returns the folder that is made for it."""
+    """Raise, before any work, if ``-o`` cannot be written; return the folder if one was created for it."""
     from bounds.showing.usage import writable_file, writable_folder
 
     if not folder:
         writable_file("-o", path, *endings)
         return None
-    there = path.exists()
+    exists = path.exists()
     writable_folder("-o", path)
-    return None if there else path
+    return None if exists else path
 
 
 def _hidden() -> str:
-    """The file of another project that Python would load in place of one of our packages, in words; usually none.
+    """A message on a file of another project that Python would import in place of one of our packages; usually empty.
 
-    The folder one is in comes before everything installed in ``python -m fedbounds`` and in notebooks.
+    In ``python -m fedbounds`` and in notebooks the current folder comes before installed packages.
     """
     from importlib.util import find_spec
     from pathlib import Path
 
-    for room in ROOMS:
-        found = find_spec(room)
-        origin = Path((found and found.origin) or "nothing")
+    for package in PACKAGES:
+        spec = find_spec(package)
+        origin = Path((spec and spec.origin) or "nothing")
         if origin.resolve().parents[1] != Path(__file__).resolve().parent:
-            return f"{origin} hides fedbounds' package {room}: rename that file, or work in another folder"
+            return f"{origin} hides fedbounds' package {package}: rename that file, or work in another folder"
     return ""
 
 

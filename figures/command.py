@@ -24,6 +24,7 @@ from .changes import in_force, read, refuse_mixed
 from .dry_run import planned
 from .making import budget, cells, make, redraw as redrawn, resume, said, sets_of_kept
 from .report import TITLE
+from .runs import Runs
 from .scale import SCALES
 from .style import HOUSE, STYLES
 from .substitutes import counted_as_here
@@ -115,6 +116,7 @@ def figure(
     if dry_run:
         refuse_unused("--dry-run runs and writes nothing", **work, output=output)
     wanted = chosen(names)
+    own = [made.name for made in wanted if made.name in names]  # those that are not there as part of a group
     changes = read(changes_asked, seeds, wanted, scale)
     held = Store(store_folder(store))
     there = sets_of_kept(scale) if no_sweep else ()
@@ -128,16 +130,28 @@ def figure(
             writable_folder("-o", target, {"REPORT.md": TITLE})
             return _redraw(wanted, target, style)
         refuse_mixed(changes, target)
+        unavailable = _unavailable(wanted, scale, held)
+        if missing := [f"{name}: {why}" for name, why in unavailable.items() if name in own]:
+            raise BoundsError(f"{'; '.join(missing)} (scale {scale})")
         writable_folder("-o", target, {"REPORT.md": TITLE})
         if not fresh and (taken := resume(wanted, scale, held)):
             report(f"{taken} runs are taken from those that are kept with the code")
         if no_sweep:
-            failed = _without(wanted, scale, held)
+            failed = _without(wanted, scale, held, own)
         else:
             failed = bool(_sweep(wanted, scale, held, fresh, workers, scheduler, report))
         paths = drawn(wanted, scale, held, target, style, str(changes))
     data = {"figures": [made.name for made in wanted], "files": list(map(str, paths)), "folder": str(target)}
-    return Report([f"{len(wanted)} figures and tables, {len(paths)} files in {target}"], data, int(failed))
+    lines = [f"{len(wanted)} figures and tables, {len(paths)} files in {target}"]
+    lines += [f"not available: {name}: {why}" for name, why in unavailable.items()]
+    return Report(lines, data, int(failed))
+
+
+def _unavailable(wanted: Sequence[Artefact], scale: str, store: Store) -> dict[str, str]:
+    """By name: why a figure or table that has no runs at this scale has no numbers of ours to show."""
+    runs = Runs(store)
+    reasons = {made.name: made.data(runs, scale).unavailable for made in wanted if not made.cells(scale)}
+    return {name: why for name, why in reasons.items() if why}
 
 
 def _redraw(wanted: Sequence[Artefact], folder: Path, style: str) -> Report:
@@ -165,15 +179,21 @@ def drawn(
     return [path for paths in made for path in paths]
 
 
-def _without(wanted: Sequence[Artefact], scale: str, store: Store) -> bool:
-    """Run nothing; whether runs are missing, which is said. A figure that has none of its runs is refused."""
+def _without(wanted: Sequence[Artefact], scale: str, store: Store, own: Sequence[str]) -> bool:
+    """Run nothing; print how many runs are missing and return whether any is.
+
+    Raises:
+        BoundsError: if a figure that was asked for by its ``own`` name has none of its runs, or if all are without.
+    """
     runs = cells(wanted, scale)
     stored = {kept.card["key"] for kept in store.of(runs)}
     there = {cell.key: cell.key in stored for cell in runs}
     read = {made.name: [there[cell.key] for cell in made.cells(scale)] for made in wanted}
     empty = [name for name, runs in read.items() if runs and not any(runs)]
+    if refused := empty if len(empty) == len(read) else [name for name in empty if name in own]:
+        raise BoundsError(f"no run of {', '.join(refused)} is here at this scale: leave --no-sweep out to run them")
     if empty:
-        raise BoundsError(f"no run of {', '.join(empty)} is here at this scale: leave --no-sweep out to run them")
+        print(f"no run is here of {', '.join(empty)}", file=sys.stderr)
     missing = sum(not has for has in there.values())
     if missing:
         print(f"{missing} of {len(there)} runs are missing and will not be shown", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""A table whose rows and columns are declared once, as text, LaTeX, HTML, records and JSON."""
+"""Tables that declare their rows and columns once and are shown as text, LaTeX and HTML."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from bounds.showing.tables import aligned, number
 from bounds.showing.tabular import html_table, Tabular
 
 FEW = 3
-"""Digits of a number in a table."""
+"""Significant digits of a number in a table."""
 Columns = Mapping[str, Callable[[Any], str]]
 
 
 class ColumnTable(Tabular):
-    """Lines of text, a table with these ``columns`` of the ``shown`` rows, more lines of text."""
+    """Lines ``before`` a table, the table with the ``columns`` of the ``shown`` rows, and lines ``after`` it."""
 
     gap = 2
     """Spaces between two columns of text."""
 
     def columns(self) -> Columns:
-        """What each column shows of a row, by its heading."""
+        """By heading: the function that gives the text of a row in this column."""
         raise NotImplementedError
 
     def shown(self) -> Sequence[Any]:
@@ -33,10 +33,10 @@ class ColumnTable(Tabular):
         raise NotImplementedError
 
     def before(self) -> Iterator[str]:
-        raise NotImplementedError
+        yield from ()
 
     def after(self) -> Iterator[str]:
-        raise NotImplementedError
+        yield from ()
 
     def cells(self) -> list[list[str]]:
         columns = self.columns()
@@ -69,7 +69,7 @@ class ColumnTable(Tabular):
 
 
 def digits3(value: float) -> str:
-    """A number with three digits, in powers of ten where it is large or small; a dash for NaN."""
+    """A number with three digits, with an exponent if it is large or small; a dash for NaN."""
     if math.isnan(value):
         return "-"
     short = number(value, FEW)
@@ -77,7 +77,7 @@ def digits3(value: float) -> str:
 
 
 def section(title: str, pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """A titled list of (name, reason): names with the same reason in one line; nothing without pairs."""
+    """A title and one line per reason with the names that have it; nothing without pairs."""
     by_reason: dict[str, dict[str, None]] = {}
     for name, why in pairs:
         by_reason.setdefault(why, {})[name] = None
@@ -87,7 +87,7 @@ def section(title: str, pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def abridged(names: Iterable[str]) -> str:
-    """``fedcog.theorem, corollary``: the paper of several of its bounds is named once."""
+    """Names joined by commas, the paper only once: ``fedcog.theorem, corollary``."""
     parts = []
     for paper, group in groupby(names, key=lambda name: name.partition(".")[0]):
         first, *others = group
@@ -96,6 +96,6 @@ def abridged(names: Iterable[str]) -> str:
 
 
 def with_aliases(name: str, aliases: Iterable[str]) -> str:
-    """``decaying_k.per_rounds = per_second``: bounds that give the same."""
+    """A name with those of bounds that give the same: ``decaying_k.per_rounds = per_second``."""
     others = ", ".join(alias.partition(".")[2] or alias for alias in aliases)
     return f"{name} = {others}" if others else name

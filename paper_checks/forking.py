@@ -1,4 +1,4 @@
-"""Work on many items in forked processes: what is worked on need not pickle, only what comes out of it."""
+"""Work on many items in forked processes; the items need not pickle, only the results."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Result = TypeVar("Result")
 
 
 class WorkerError(BoundsError):
-    """A process that died under its work."""
+    """A worker process died."""
 
 
 def spread(work: Callable[[Item], Result], items: Sequence[Item], workers: int) -> Iterator[tuple[int, Result]]:
-    """(place, result) of every item as it is ready; one thread per worker, in this process if there is one worker.
+    """Yield (index, result) of every item as it is ready, with one thread per worker.
 
-    When it is stopped, or this process dies, the workers end with it.
+    A single worker is this process. When the iteration is stopped or this process dies, the workers end too.
     """
     workers = min(workers, len(items))
     if workers <= 1 or "fork" not in multiprocessing.get_all_start_methods():
@@ -37,28 +37,28 @@ def spread(work: Callable[[Item], Result], items: Sequence[Item], workers: int) 
     others = set(multiprocessing.active_children())
     with ProcessPoolExecutor(workers, context, initializer=_inherit, initargs=(work, items)) as pool:
         try:
-            with warnings.catch_warnings():  # the thread of a progress bar, of which the workers have nothing
+            with warnings.catch_warnings():  # the progress bar has a thread, which workers do not use
                 warnings.filterwarnings("ignore", ".*multi-threaded, use of fork", DeprecationWarning)
                 places = {pool.submit(_work_at, i): i for i in range(len(items))}
             for future in as_completed(places):
                 yield places[future], future.result()
         except BrokenProcessPool:
             raise WorkerError("a worker died, perhaps for want of memory: try fewer --workers") from None
-        except BaseException:  # Ctrl-C too: nobody waits for what is under way; the pool, broken, ends its own thread
+        except BaseException:  # Ctrl-C too: results under way are not awaited; the broken pool ends its own thread
             for child in set(multiprocessing.active_children()) - others:
                 child.kill()
             raise
 
 
 _INHERITED: dict[str, Any] = {}
-"""Filled in the workers alone, by the fork."""
+"""The work and the items, filled in the workers only."""
 
 
 def _inherit(work: Callable[[Any], Any], items: Sequence[Any]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches everybody; who started us ends us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the parent ends its workers
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     Thread(target=_end_with_parent, daemon=True).start()
-    with suppress(ModuleNotFoundError):  # it comes with the extra train, for work that has threads
+    with suppress(ModuleNotFoundError):  # installed with the extra "train", which brings libraries with threads
         from threadpoolctl import threadpool_limits
 
         threadpool_limits(1)

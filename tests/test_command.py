@@ -367,6 +367,8 @@ LINES = [
     (f"plot {ONE} x=smoothness", "QUANTITY=a:b:n x=smoothness"),
     (f"plot {ONE} decaying_k.runtime_fixed x=smoothness=1:2:3 {GAP}", "loss second"),
     ("validate fedals.one_rond", ONE),
+    ("validate fedinit.theorem_2.weighted_decreases", "claim fedbounds check fedinit.theorem_2.weighted_decreases"),
+    ("show fedinit.theorem_2.weighted_decreases", "claim fedbounds check fedinit.theorem_2.weighted_decreases"),
     (f"validate {ONE} --seed 3", "'seed' 'seeds'"),
     ("validate fedcog.theorem --problem softmax(iris) -o . @c.json", "@c.json"),
     (f"validate {ONE} --problem softmax(iris) --measured r.csv --clients 4", "--problem --measured"),

@@ -34,7 +34,8 @@ def test_training_prints_a_line_per_seed_and_writes_a_row_per_number(tmp_path, r
 
 def test_runs_that_diverge_are_rows_and_marked_while_their_numbers_are_finite(tmp_path, run):
     table, wild = tmp_path / "runs.csv", ["--rounds", "3", "--seeds", "2", "--compare", "fedprox(mu=7e8)"]
-    out = run("train", *SMALL, *wild, "--step-size", "1e9", "--json", "-o", str(table))[1]
+    status, out, _ = run("train", *SMALL, *wild, "--step-size", "1e9", "--json", "-o", str(table))
+    assert status == 1
     plain = json.loads(out)[0]
     assert all(run["train_loss"] > 1e3 for run in plain["seeds"])
     assert plain["diverges"] == [True, True]
@@ -48,7 +49,7 @@ def test_runs_that_diverge_are_rows_and_marked_while_their_numbers_are_finite(tm
     (told,) = json.loads(run(*lost, "--json")[1])
     assert (told["seeds"], told["diverges"]) == ([None], [True])
     status, out, err = run(*lost, "-o", str(table))
-    assert (status, err, out.splitlines()[2]) == (0, "", "fedavg()  diverged with 1 of 1 seeds")
+    assert (status, err, out.splitlines()[2]) == (1, "", "fedavg()  diverged with 1 of 1 seeds")
     assert read(table)[-1].quantity == "diverged"
 
 

@@ -42,8 +42,9 @@ SYNONYMS = {
 ASSIGNED = re.compile(r"([A-Za-z_][\w-]*)=(.*)", re.DOTALL)
 WIDE = 200
 """The width of help texts in a file or a pipe, so that every example stays on one line."""
-STATUS = """exit status: 0 success (a warning is printed where conditions fail); 1 a violation, no solution, or a failed
-run; 2 a mistake in the command line or in a file it names; 70 a bug of fedbounds, or out of memory; 130 interrupted"""
+STATUS = """exit status: 0 success (a warning is printed where conditions fail); 1 a violation, no solution, or a run
+that failed or diverged; 2 a mistake in the command line or in a file it names; 70 a bug of fedbounds, or out of
+memory; 130 interrupted"""
 
 
 class Output(NamedTuple):

@@ -90,7 +90,7 @@ def run_file(path: Path) -> ModuleType:
     if name in sys.modules:
         return sys.modules[name]
     module = ModuleType(name)
-    module.__file__ = str(path.resolve())
+    module.__file__, module.__package__ = str(path.resolve()), ""
     folder, before = str(path.parent.resolve()), set(sys.modules)
     sys.modules[name] = module
     sys.path.append(folder)
@@ -148,6 +148,8 @@ def _failures_as_lines(path: Path) -> Iterator[None]:
         if isinstance(error, KeyboardInterrupt):
             raise
         words = str(error) if isinstance(error, BoundsError) else message_of(error)
+        if isinstance(error, ImportError) and "relative import" in words:
+            words = "a file that is named by its path is in no package: import its neighbours without the dot"
         raise BoundsError(f"{path}, line {_line(error, path)}: {words}") from None
 
 

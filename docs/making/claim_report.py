@@ -1,6 +1,6 @@
-"""The committed report of the audit, read claim by claim, and the pages that its claims stand on.
+"""Read the committed report of the audit claim by claim, and distribute the claims over pages of the site.
 
-A test compares the report with a new audit.
+A test compares the committed report with a new audit.
 """
 
 from __future__ import annotations
@@ -20,36 +20,36 @@ from .text import slug
 
 PLACE = Path(paper_checks.__file__ or "").parent
 ROW = re.compile(r"^\| \[([a-z0-9_.]+)\]\(#\w+\) \| (\w+) \| (\w*) \| (\w+) \| ([\w ,]+) \|$", re.MULTILINE)
-"""A line of the list of all claims: name, verdict, defect, grade, kind."""
+"""A line in the list of all claims: name, verdict, defect, grade, kind."""
 NAMED = re.compile(r"`([a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+)` \((?=[A-Z]+\))")
 LONGEST = 7_500
-"""Letters of a page; a section whose claims have more goes on at a page of its own."""
+"""Maximum characters of a page; a longer section is split into several pages."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A claim as the report tells it: ``told`` is its Markdown below the heading that names it."""
+    """A claim in the report; ``markdown`` is the text below the heading with its name."""
 
     name: str
     verdict: str
     defect: str
     grade: str
     kind: str
-    told: str
+    markdown: str
 
     @property
     def words(self) -> str:
-        """The sentence that is claimed, as Markdown."""
-        return self.told.partition("\n")[0].partition("). ")[2]
+        """The claimed sentence, as Markdown."""
+        return self.markdown.partition("\n")[0].partition("). ")[2]
 
     @property
     def ours(self) -> bool:
-        """Whether it is a cross-check of our own."""
+        """Whether the claim is our own cross-check, not a sentence of the paper."""
         return self.kind.endswith(", ours")
 
     @property
     def judged(self) -> str:
-        """The verdict with what is wrong, or with how it was reached."""
+        """The verdict with the defect or, without one, with how it was reached."""
         return f"{self.verdict}, {self.defect or self.grade}"
 
 
@@ -59,16 +59,16 @@ def _report(paper: str) -> str:
 
 @cache
 def claim_entries(paper: str) -> Mapping[str, Entry]:
-    """Every claim on a paper by name, in the order of the report: the gravest first."""
-    told: dict[str, str] = {}
+    """The claims on a paper by name, in the order of the report: the most serious first."""
+    texts: dict[str, str] = {}
     for part in re.split(r"^#### ", _report(paper), flags=re.MULTILINE)[1:]:
         name, _, rest = part.partition("\n")
-        told[name] = re.split(r"^### ", rest, flags=re.MULTILINE)[0].strip()
-    return {row[1]: Entry(row[1], row[2], row[3], row[4], row[5], told[row[1]]) for row in ROW.finditer(_report(paper))}
+        texts[name] = re.split(r"^### ", rest, flags=re.MULTILINE)[0].strip()
+    return {row[1]: Entry(*row.groups(), texts[row[1]]) for row in ROW.finditer(_report(paper))}
 
 
 def tally() -> list[dict[str, str]]:
-    """The rows of the table of claims by verdict and paper, by the names of its columns."""
+    """The rows of the table of claims by verdict and paper, as dictionaries by column."""
     lines = (PLACE / OVERVIEW).read_text(encoding="utf-8").splitlines()
     head, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|"))
     return [dict(zip(head, row, strict=True)) for row in rows]
@@ -76,13 +76,13 @@ def tally() -> list[dict[str, str]]:
 
 @cache
 def groups(paper: str) -> Mapping[str, tuple[str, list[Entry]]]:
-    """By the name of the page: its title, from the docstring of the section's module, and its claims."""
+    """By name of the page: its title, from the docstring of the section's module, and its claims."""
     found: dict[str, tuple[str, list[Entry]]] = {}
     for section, names in sections(paper).items():
         title = (module(paper, section).__doc__ or section).partition("\n")[0].partition(":")[0].rstrip(".")
         parts: list[list[Entry]] = [[]]
         for entry in (entry for name, entry in claim_entries(paper).items() if name in names):
-            if parts[-1] and sum(len(e.told) for e in (*parts[-1], entry)) > LONGEST:
+            if parts[-1] and sum(len(e.markdown) for e in (*parts[-1], entry)) > LONGEST:
                 parts.append([])
             parts[-1].append(entry)
         for i, part in enumerate(parts if parts[0] else [], start=1):
@@ -93,7 +93,7 @@ def groups(paper: str) -> Mapping[str, tuple[str, list[Entry]]]:
 
 @cache
 def homes() -> Mapping[str, str]:
-    """Every claim's page, named from the folder of the claims."""
+    """By claim: its page, as a path from the folder of the claims."""
     return {
         entry.name: f"{paper}/{file}.md"
         for paper in PAPERS
@@ -103,13 +103,13 @@ def homes() -> Mapping[str, str]:
 
 
 def place(name: str) -> str:
-    """Where a claim stands, from the folder of the claims."""
+    """The link to a claim, from the folder of the claims."""
     return f"{homes()[name]}#{slug(name)}"
 
 
 def review(paper: str) -> str:
-    """What a referee would say of a paper first, with links to this site."""
-    told = _report(paper).partition(f"\n{ALL}\n")[0].partition("\n")[2].strip()
+    """The review of a paper, which begins its report, with links to this site."""
+    text = _report(paper).partition(f"\n{ALL}\n")[0].partition("\n")[2].strip()
     anchors = {name.replace(".", ""): place(name) for name in claim_entries(paper)}
-    told = re.sub(r"\]\(#(\w+)\)", lambda m: f"]({anchors[m[1]]})", told)
-    return NAMED.sub(lambda m: f"[{m[1]}]({place(m[1])}) (", told)
+    text = re.sub(r"\]\(#(\w+)\)", lambda m: f"]({anchors[m[1]]})", text)
+    return NAMED.sub(lambda m: f"[{m[1]}]({place(m[1])}) (", text)

@@ -1,4 +1,4 @@
-"""The explorer, written into the built site by the command that readers have too, and the curves of single bounds."""
+"""Write the explorer, as ``fedbounds explore`` makes it, and the curves of single bounds into the built site."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 
 def link(name: str) -> str:
-    """The page open at one bound, from the root of the site."""
+    """The link, from the root of the site, that opens the explorer at one bound."""
     return PAGE + fragment(name)
 
 
 def curve(name: str) -> str:
-    """The curve of one bound with its sliders, as a page that is shown in a frame, from the root of the site."""
+    """The link, from the root of the site, to the curve of one bound with sliders, for a frame."""
     return ALONE + fragment(name)
 
 
 def write(app: Sphinx, error: Exception | None) -> None:
-    """The pages, of which one holds the whole catalogue and the other is shown in frames."""
+    """Write both pages: the explorer of the whole catalogue, and the page that is shown in frames."""
     if error is None and app.builder.format == "html":
         (Path(app.outdir) / ALONE).write_text(page(entries(()), alone=True), encoding="utf-8")
         status = main(["explore", "-o", str(Path(app.outdir) / PAGE)])

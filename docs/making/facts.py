@@ -1,4 +1,4 @@
-"""What the templates of the reference say of bounds and quantities that no single object knows."""
+"""Facts about bounds and quantities for the templates of the reference, gathered from several catalogues."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from contextlib import redirect_stdout
 from dataclasses import fields, is_dataclass, MISSING
 from functools import cache
 from typing import Any
+from unittest.mock import patch
 
 import bounds
 import fedbounds
@@ -48,12 +49,12 @@ RELATIONS = {
     ">=": "A lower bound on the {}",
     "=": "A formula for the {}",
 }
-"""What a bound is, by its relation, of the meaning of its target."""
+"""By relation: the sentence about a bound; the meaning of its target is inserted."""
 BEST = {
     "local_steps": ("best K", "optimal K", "best number of local steps", "optimal number of local steps"),
     "step_size": ("best step size", "best learning rate", "optimal step size", "optimal learning rate"),
 }
-"""A chosen quantity, and what its best value is called."""
+"""By quantity: search terms for its best value."""
 MEANT = {
     "grad_norm_sq": ("convergence", "stationary point", "gradient norm"),
     "optimality_gap": ("convergence", "suboptimality", "optimality gap"),
@@ -61,9 +62,9 @@ MEANT = {
     "stability": ("uniform stability",),
     "divergence": ("client drift", "divergence of clients"),
 }
-"""By bounded quantity: the usual terms for it, which readers type into the search field."""
+"""By bounded quantity: the usual terms that readers type into the search field."""
 KIN = re.compile(r"_(printed|appendix|v1|v2|repaired|sharp|order|derived|capped|cap|claimed|counted|joined)$")
-"""What the names of the forms of one statement end with."""
+"""Endings of the names of different forms of one statement."""
 GROUPS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "chosen": ("What a run chooses", "The knobs of a method, and the free constants of proofs.", (DESIGN, FREE)),
     "constants": ("Constants of a problem", "What a theorem assumes to be known of it.", (DEFINED, *ADMISSIBLE)),
@@ -71,7 +72,7 @@ GROUPS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "outcomes": ("What is bounded", "The left sides of the bounds.", (OUTCOME,)),
     "measured": ("What is measured", "Outcomes of a run on the right sides of bounds.", (OUTCOME,)),
 }
-"""Tables of symbols by file: the title, a sentence, and the roles of the words on the page."""
+"""Tables of symbols by file: the title, a sentence, and the roles of the quantities on the page."""
 REACHING = {
     "validate": "exact expectations, no sampling",
     "validate --problem": "training on data",
@@ -79,15 +80,15 @@ REACHING = {
     "tightness": "the exact worst case",
     "compare": "a rank among theorems on the same number",
 }
-"""Verbs that compare a bound with something, and with what."""
+"""Verbs that compare a bound with something, and what that is."""
 OTHER = {"fedinit": 0.1, "fedcog": 0.5, "fedals": 2}
-"""By method: a value of its knob at which it is not FedAvg."""
+"""By method: a value of its parameter at which it is not FedAvg."""
 CATALOGUES = {
     "ASSUMPTIONS": "the assumptions by name: [who assumes what](../assumptions/index.md)",
     "BOUNDS": "every bound by name: [bounds](../bounds/index.md)",
     "PAPERS": "the papers by their short names",
 }
-"""Mappings, which have no docstring of their own."""
+"""Descriptions of mappings, which have no docstring."""
 PYTHON_VERBS = tuple(sorted({*fedbounds.FUNCTIONS, *fedbounds.OBJECTS}))
 PYTHON_OBJECTS = tuple(name for name in bounds.__all__ if name not in CATALOGUES)
 
@@ -97,18 +98,15 @@ def of_paper(paper: Paper) -> list[Bound]:
     return [bound for bound in BOUNDS.values() if bound.source.paper == paper.key]
 
 
-# ---- what stands beside a bound ----
-
-
 @cache
 def minimisers() -> frozenset[str]:
-    """The bounds of the catalogue that state where another one is smallest."""
+    """The names of bounds that state where another bound is smallest."""
     stated = (found for bound in BOUNDS.values() for found in optima.stated(bound).values())
     return frozenset(best.name for found in stated for best in found)
 
 
 def search_words(bound: Bound) -> list[str]:
-    """What it is the best value of, what it bounds, and for which losses, in words that the catalogue does not use."""
+    """Search terms for a bound that the catalogue does not use: for its target, its losses, and best values."""
     assumed = {c.assumption for c in bound.conditions}
     found = [*BEST[bound.target.name]] if bound.name in minimisers() else []
     if bound.relation in ("<=", "<~"):
@@ -138,19 +136,19 @@ def _stem(bound: Bound) -> tuple[str, str]:
 
 @cache
 def claims_by_bound() -> dict[str, tuple[list[Entry], list[Entry]]]:
-    """The claims that look each bound up or mention it, and those among them that are steps of a proof, apart."""
-    told = {name: entry for paper in PAPERS for name, entry in claim_entries(paper).items()}
-    found = {}
+    """By bound: the claims that use or mention it, and separately those of them that are steps of a proof."""
+    all_claims = {name: entry for paper in PAPERS for name, entry in claim_entries(paper).items()}
+    by_bound = {}
     for name, claims in verdicts.by_bound(BOUNDS).items():
-        entries = [told[claim.name] for claim in claims if claim.name in homes()]
+        entries = [all_claims[claim.name] for claim in claims if claim.name in homes()]
         steps = [entry for entry in entries if entry.kind.partition(",")[0] == "proof step"]
-        found[name] = [entry for entry in entries if entry not in steps], steps
-    return found
+        by_bound[name] = [entry for entry in entries if entry not in steps], steps
+    return by_bound
 
 
 @cache
 def figures_by_bound() -> dict[str, list[str]]:
-    """The figures and tables whose code or committed numbers name each bound."""
+    """By bound: the figures and tables whose code or committed numbers contain its name."""
     found: dict[str, list[str]] = defaultdict(list)
     for name in NAMES:
         numbers = MADE / f"{name}.csv"
@@ -162,13 +160,10 @@ def figures_by_bound() -> dict[str, list[str]]:
 
 
 def cited(bound: Bound) -> list[Paper]:
-    """The paper that a bound is from, if it is one."""
+    """The paper that a bound is from, in a list; empty for a collection of several works."""
     paper = PAPERS[bound.source.paper]
     work = next((w for w in paper.works if bound.source.version in (w.key, w.short)), paper)
     return [] if work.works else [work]
-
-
-# ---- who assumes what ----
 
 
 def needs(bound: Bound) -> list[str]:
@@ -178,13 +173,13 @@ def needs(bound: Bound) -> list[str]:
 
 
 def assumed_by(found: Iterable[Bound]) -> dict[str, str]:
-    """The assumptions that some of these bounds make, with their words."""
-    made = {name for bound in found for name in needs(bound)}
-    return {name: one.words for name, one in ASSUMPTIONS.items() if name in made}
+    """The assumptions that at least one of these bounds makes, with their descriptions."""
+    names = {name for bound in found for name in needs(bound)}
+    return {name: one.words for name, one in ASSUMPTIONS.items() if name in names}
 
 
 def assumptions_counted() -> list[tuple[str, list[int]]]:
-    """Every assumption with the number of bounds of each paper that make it, the most frequent first."""
+    """Every assumption with the number of bounds per paper that make it, the most frequent first."""
     count = {
         name: [sum(name in needs(b) for b in of_paper(paper)) for paper in PAPERS.values()] for name in ASSUMPTIONS
     }
@@ -192,7 +187,7 @@ def assumptions_counted() -> list[tuple[str, list[int]]]:
 
 
 def theorems() -> list[Bound]:
-    """Inequalities on a number of a run; the single steps of a recursion are left out."""
+    """The inequalities on a number of a run, without single steps of recursions."""
     found = [
         b
         for b in BOUNDS.values()
@@ -206,12 +201,9 @@ def theorems() -> list[Bound]:
     return sorted(found, key=lambda b: (b.target.name, len(needs(b))))
 
 
-# ---- what can be compared with what ----
-
-
 @cache
 def reach(bound: Bound) -> dict[str, str]:
-    """By verb: why it does not take the bound, as the tool says it; empty where it does."""
+    """By verb: the tool's reason why it does not take the bound; empty if it does."""
     searched = [obstacle(bound, family) for family in (QUADRATICS, CURVES, ATOMS)]
     return {
         "validate": "" if bound.name in VALIDATIONS else obstacle(bound, EXACT),
@@ -223,25 +215,22 @@ def reach(bound: Bound) -> dict[str, str]:
 
 
 def _unranked(bound: Bound) -> str:
-    """Why no federation that runs what the bound is about ranks it."""
+    """Why ``compare`` does not rank the bound in any federation that runs its algorithm; empty if it does."""
     if bound.relation == "<~":
         return "it hides a constant: slopes can be compared, levels cannot"
     if bound.relation != "<=":
         return f"it states {bound.relation!r}, not an upper bound"
     kind = BoundedQuantity.of(bound)
-    if kind.reading not in ("", "intended"):  # it is that of FedAvg, or of another reading, by the plan
+    if kind.reading not in ("", "intended"):  # another variant of the algorithm; plans exist that rank it
         return ""
     knobs = [f"{knob}={OTHER[name]}" for name, knob, _ in KNOBS if name == kind.algorithm]
     base = [f"algorithm={kind.algorithm}"] if kind.algorithm in METHODS else []
     return mismatch(kind, Scenario.of(*knobs, *base))
 
 
-# ---- symbols ----
-
-
 @cache
 def letters_by_word() -> dict[str, dict[str, list[str]]]:
-    """By word of the catalogue and by paper: the letters, those of most bounds first."""
+    """By quantity and by paper: its letters, the most frequent first."""
     found: dict[str, dict[str, dict[str, int]]] = {}
     for bound in BOUNDS.values():
         for quantity, letter in letters_of(bound).items():
@@ -254,7 +243,7 @@ def letters_by_word() -> dict[str, dict[str, list[str]]]:
 
 
 def shared_letters() -> dict[str, dict[str, list[str]]]:
-    """By letter: the quantities that it stands for, with their papers, where there are several."""
+    """By letter that stands for several quantities: these, with the papers."""
     found: dict[str, dict[str, list[str]]] = {}
     for word, papers in letters_by_word().items():
         for paper, several in papers.items():
@@ -264,7 +253,7 @@ def shared_letters() -> dict[str, dict[str, list[str]]]:
 
 
 def words_of_group(file: str) -> list[str]:
-    """The words on one page of symbols."""
+    """The quantities on one page of symbols."""
     bounded = {bound.target.name for bound in BOUNDS.values()}
     return [
         word
@@ -273,11 +262,8 @@ def words_of_group(file: str) -> list[str]:
     ]
 
 
-# ---- Python and the command ----
-
-
 def call_of(name: str, made: Callable[..., Any]) -> str:
-    """How an algorithm is written, with its defaults."""
+    """The call of an algorithm with its default arguments, as text."""
 
     def written(parameter: inspect.Parameter) -> str:
         default = parameter.default
@@ -289,7 +275,7 @@ def call_of(name: str, made: Callable[..., Any]) -> str:
 
 
 def fields_of(item: type) -> str:
-    """How a record is made, without the types, which its text gives; empty for other classes."""
+    """The arguments of a dataclass with defaults, without types, as text; empty for other classes."""
     if not is_dataclass(item):
         return ""
     made = []
@@ -300,12 +286,7 @@ def fields_of(item: type) -> str:
 
 
 def help_of(verb: str) -> str:
-    """The help of a verb, as the command itself prints it, in lines of 100 letters."""
-    before = os.environ.get("COLUMNS")
-    os.environ["COLUMNS"] = "100"
-    try:
-        with redirect_stdout(io.StringIO()) as printed:
-            fedbounds.main([verb, "--help"])
-    finally:
-        os.environ.pop("COLUMNS") if before is None else os.environ.update(COLUMNS=before)
+    """The help of a verb as the command prints it, 100 columns wide."""
+    with patch.dict(os.environ, COLUMNS="100"), redirect_stdout(io.StringIO()) as printed:
+        fedbounds.main([verb, "--help"])
     return printed.getvalue()

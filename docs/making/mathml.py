@@ -1,4 +1,4 @@
-"""Formulas as MathML, made while building: browsers draw it themselves, without scripts or fonts to load."""
+"""Render formulas as MathML during the build; browsers show it without scripts or fonts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def inline(page: HTML5Translator, node: nodes.math) -> None:
 
 
 def block(page: HTML5Translator, node: nodes.math_block) -> None:
-    # where a formula says that it may break it folds; a part that is too wide scrolls, and is reached by keyboard
+    # formulas wrap at BREAK; a part that is too wide scrolls, also by keyboard
     parts = node.astext().split(BREAK)
     shown = "".join(map(mathml.displayed, parts)) if len(parts) > 1 else mathml.mathml(parts[0])
     page.body.append(f'<div class="formula" tabindex="0">{shown}</div>\n')

@@ -1,4 +1,4 @@
-"""The notebook with its outputs: run afresh, compared with what is kept; ``python -m docs.making.notebook`` renews."""
+"""Execute the notebook and compare its outputs with the committed ones (renew: ``python -m docs.making.notebook``)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 
 PLACE = Path(__file__).resolve().parents[2] / "notebooks" / "tour.ipynb"
 BARE = "no-output"
-"""Tag of a cell whose output is not kept: a page is as large as all the rest."""
+"""Tag of a cell whose output is not committed because it is large."""
 INLINE = "module://matplotlib_inline.backend_inline"
-"""What makes pictures outputs of a cell, whatever the surroundings say."""
+"""The matplotlib backend that makes pictures outputs of cells."""
 TOLERANCE = 1e-3
-"""Relative difference up to which two printed numbers are one."""
+"""Relative difference up to which two printed numbers are equal."""
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.IGNORECASE)
 
 
@@ -41,15 +41,15 @@ def executed(kept: Any, seconds: int = 300) -> Any:
 
 
 def differences(kept: Any, fresh: Any) -> Iterator[str]:
-    """The cells whose outputs are not those of another run: texts but for numbers, numbers beyond the tolerance."""
-    for one, other in zip(kept.cells, fresh.cells, strict=True):
-        mine, theirs = (sorted(_outputs(cell)) for cell in (one, other))
-        if len(mine) != len(theirs) or not all(map(_alike, mine, theirs)):
-            yield f"{one.source}\n--- kept\n{mine}\n--- now\n{theirs}"
+    """A text for every cell whose outputs differ between two runs, apart from numbers within the tolerance."""
+    for cell, other in zip(kept.cells, fresh.cells, strict=True):
+        before, now = (sorted(_outputs(one)) for one in (cell, other))
+        if len(before) != len(now) or not all(map(_alike, before, now)):
+            yield f"{cell.source}\n--- kept\n{before}\n--- now\n{now}"
 
 
 def _outputs(cell: Any) -> Iterator[tuple[str, str]]:
-    """What a cell shows, by kind; the bytes of a picture depend on the fonts of a machine, and are left out."""
+    """The outputs of a cell as (kind, text), without the bytes of pictures, which depend on the machine's fonts."""
     streams: dict[str, str] = {}
     for output in cell.get("outputs", ()):
         if output.output_type == "stream":
@@ -60,6 +60,7 @@ def _outputs(cell: Any) -> Iterator[tuple[str, str]]:
 
 
 def _alike(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    """Whether two outputs are equal, numbers up to the tolerance."""
     if one[0] != other[0] or NUMBER.sub("#", one[1]) != NUMBER.sub("#", other[1]):
         return False
     pairs = zip(NUMBER.findall(one[1]), NUMBER.findall(other[1]), strict=True)

@@ -1,4 +1,4 @@
-"""A built site that loads anything from elsewhere is refused: pages, style sheets and scripts are read for it."""
+"""Warn about every page, style sheet or script of the built site that loads something from a network."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sphinx.util import logging
 
 LINKS_THAT_LOAD_NOTHING = {"author", "canonical", "index", "next", "prev", "search"}
 LOADING = {"src", "srcset", "data", "poster", "xlink:href"}
-"""Attributes whose value a browser fetches, in any element; ``href`` is one in some."""
+"""Attributes whose value a browser fetches in any element; it fetches ``href`` only in some."""
 INSIDE = re.compile(r"<(style|script)([^>]*)>(.*?)</\1>", re.DOTALL)
 TAG = re.compile(r"<([\w-]+)([^>]*)>")
 ATTRIBUTE = re.compile(r"""([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
@@ -19,7 +19,7 @@ ELSEWHERE = re.compile(r"(?:https?:)?//[\w.-]+\.\w")
 FETCHED_BY_STYLE = re.compile(r"url\(\s*['\"]?([^)'\"]*)|@import\s+['\"]([^'\"]*)")
 ADDRESS_IN_SCRIPT = re.compile(r"[\"'`]((?:https?:)?//[\w.-]+\.\w[^\"'`]*)")
 NAMESPACES = re.compile(r"https?://www\.w3\.org/")
-"""Names that look like addresses and are never fetched."""
+"""Identifiers that look like addresses but are never fetched."""
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -28,14 +28,14 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 
 def refuse(app: Sphinx, error: Exception | None) -> None:
-    """A warning for each thing that a page would load from elsewhere."""
+    """Log a warning for each address that a page would load from a network."""
     if error is None and app.builder.format == "html":
         for path, address in loads(Path(app.outdir)):
             logging.getLogger(__name__).warning("%s loads %s from the network", path, address)
 
 
 def loads(folder: Path) -> list[tuple[str, str]]:
-    """Each file of a built site with an address that it fetches from elsewhere."""
+    """(file, address) for every address that a file of the built site fetches from a network."""
     readers = {".html": of_page, ".svg": of_page, ".css": of_style, ".js": of_script}
     return [
         (str(path.relative_to(folder)), address)
@@ -46,8 +46,10 @@ def loads(folder: Path) -> list[tuple[str, str]]:
 
 
 def of_page(text: str) -> list[str]:
-    """Addresses elsewhere that a page or a picture fetches by itself; links to follow are none."""
-    found = [a for kind, _, said in INSIDE.findall(text) for a in (of_style if kind == "style" else of_script)(said)]
+    """Network addresses that a page or an SVG picture fetches by itself; links to click on do not count."""
+    found = []
+    for kind, _, content in INSIDE.findall(text):
+        found += of_style(content) if kind == "style" else of_script(content)
     for tag, rest in TAG.findall(INSIDE.sub(r"<\1\2>", text)):
         given = {name: one or other for name, one, other in ATTRIBUTE.findall(rest)}
         link = tag == "link" and not set(given.get("rel", "").split()) <= LINKS_THAT_LOAD_NOTHING
@@ -58,7 +60,7 @@ def of_page(text: str) -> list[str]:
 
 
 def of_style(text: str) -> list[str]:
-    return [a for found in FETCHED_BY_STYLE.findall(text) for a in found if ELSEWHERE.match(a)]
+    return [address for match in FETCHED_BY_STYLE.findall(text) for address in match if ELSEWHERE.match(address)]
 
 
 def of_script(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Pictures of the reference: figures as they are committed, those of the notebook, and those that sessions draw."""
+"""Pictures of the site: committed figures, outputs of the notebook, and plots of the sessions on hand-written pages."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ DOCS = Path(__file__).resolve().parents[1]
 MADE = Path(figures.__file__ or "").parent / "laptop"
 TYPED = re.compile(r"^\$ fedbounds (plot (?:.*\\\n)*.*)\n", re.MULTILINE)
 SHOWN = ("image/png", "text/latex", "text/html", "text/plain")
-"""Of the forms in which a cell gives an output, the first that it has is shown."""
+"""The forms of an output, in order of preference."""
 
 
 def write(folder: Path) -> None:
-    """All pictures, copied or drawn to where the pages show them."""
+    """Copy or draw all pictures into the folders from which the pages show them."""
     for name in filter(drawn, NAMES):
         shutil.copyfile(MADE / f"{name}.svg", folder / "figures" / f"{name}.svg")
     for file, (_, cells) in notebook_parts().items():
@@ -44,7 +44,7 @@ def write(folder: Path) -> None:
 
 
 def _draw(words: list[str], folder: Path) -> None:
-    """Draw what a session of a hand-written page does; the lines that the command prints are on the page already."""
+    """Run the plot command of a session; the lines that it prints are on the page already."""
     place = words.index("-o") + 1
     with contextlib.redirect_stdout(io.StringIO()):
         if status := main([*words[:place], str(folder / words[place]), *words[place + 1 :]]):
@@ -65,20 +65,20 @@ def drawn(name: str) -> bool:
 
 
 def result(name: str) -> dict[str, Any]:
-    """What came out of a figure at the laptop scale, empty where it was not run."""
+    """The JSON card of a figure at the laptop scale; empty if it was not run."""
     path = MADE / f"{name}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def table_of(name: str) -> str:
-    """A table as it was made."""
+    """The Markdown of a committed table."""
     lines = (MADE / f"{name}.md").read_text(encoding="utf-8").splitlines()
     return "\n".join(line for line in lines if line.startswith("|"))
 
 
 @cache
 def notebook_parts() -> dict[str, tuple[str, list[Any]]]:
-    """By file: the heading, and the cells below it; the cells above the first one begin the list of all."""
+    """By file name: a heading and the cells below it; the key of the cells above the first heading is empty."""
     import nbformat
 
     found: dict[str, tuple[str, list[Any]]] = {"": ("", [])}
@@ -97,7 +97,7 @@ def _outputs(cell: Any, file: str) -> Iterator[tuple[str, str]]:
 
 
 def cells(file: str) -> Iterator[str]:
-    """The cells of a part as Markdown, below its heading, each followed by what it shows."""
+    """The cells of a part as Markdown, without the heading, each followed by its outputs."""
     for cell in notebook_parts()[file][1]:
         if cell.cell_type != "code":
             yield re.sub(r"^## .*\n*", "", cell.source)

@@ -1,4 +1,4 @@
-"""The reference, written from the catalogues by ``templates`` before Sphinx reads its sources."""
+"""Write the reference from the catalogues, by ``templates``, before Sphinx reads its sources."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from . import claim_report, explorer, facts, pictures, text
 
 FOLDER = "reference"
 FENCED = re.compile(r"(^```.*?^```$)|\n{3,}", re.MULTILINE | re.DOTALL)
-"""Code, which stays as it is, or more than one empty line."""
+"""A code block (group 1), which is kept, or more than one empty line."""
 
 
 def _environment() -> Environment:
-    """Templates with all that they may ask for: the catalogues, and the functions and filters of this package."""
+    """The Jinja environment with the catalogues, functions and filters that templates use."""
     made = Environment(
         loader=FileSystemLoader(Path(__file__).with_name("templates")),
         undefined=StrictUndefined,
@@ -75,7 +75,7 @@ def renew(app: Sphinx) -> None:
 
 
 def write(folder: Path) -> None:
-    """The reference into ``folder``; pages of an earlier one that are no more are removed."""
+    """Write the reference into ``folder`` and remove pages of an earlier build that no longer exist."""
     written = pages()
     for name, words in written.items():
         path = folder / name
@@ -89,7 +89,7 @@ def write(folder: Path) -> None:
 
 
 def pages() -> dict[str, str]:
-    """Every page by its name; those in ``parts`` are pieces that hand-written pages include."""
+    """The text of every page by name; pages in ``parts`` are included by hand-written pages."""
     found: dict[str, str] = {}
     environment = _environment()
 

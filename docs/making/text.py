@@ -1,24 +1,25 @@
-"""Words and formulas as Markdown that MyST reads as they are."""
+"""Escape texts and formulas for the Markdown of MyST."""
 
 from __future__ import annotations
 
 import inspect
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 BREAK = " \\\\\n"
-"""Where a displayed formula may go on in another line."""
+"""A possible line break in a displayed formula."""
 SPECIAL = re.compile(r"([\\`*_\[\]{}<>|$#~])")
 
 
 def plain(words: object) -> str:
-    """Words on one line, nothing in them read as Markdown."""
+    """A text on one line with all Markdown characters escaped."""
     return SPECIAL.sub(r"\\\1", " ".join(str(words).split()))
 
 
 def docstring(item: Any) -> str:
-    """The docstring of something: paragraphs stay, ``code`` becomes code, the rest is plain."""
+    """A docstring as Markdown: paragraphs and ``code`` are kept, everything else is escaped."""
     paragraphs = re.split(r"\n\s*\n", (inspect.getdoc(item) or "").strip())
     return "\n\n".join("".join(_piece(p) for p in re.split(r"(``.+?``)", part, flags=re.S)) for part in paragraphs)
 
@@ -36,7 +37,7 @@ def _piece(words: str) -> str:
 
 
 def cell_math(latex: str) -> str:
-    """A formula inside a table, where a bare stroke would end the cell."""
+    """A formula inside a table; a bare vertical bar would end the cell."""
     return f"${latex}$".replace("|", r"\|")
 
 
@@ -46,11 +47,10 @@ def slug(heading: str) -> str:
 
 
 def counted(words: Iterable[str]) -> str:
-    """How often each word occurs."""
-    found = sorted(words)
-    return ", ".join(f"{found.count(word)} {word}" for word in dict.fromkeys(found))
+    """The number of occurrences of each word, as a text."""
+    return ", ".join(f"{count} {word}" for word, count in sorted(Counter(words).items()))
 
 
 def page_of(name: str, ending: str = "md") -> str:
-    """The page of a bound, a figure or a table, from the folder of all of them."""
+    """The page of a bound, a figure or a table, as a path from the folder of all of them."""
     return f"{name.replace('.', '/', 1)}.{ending}"

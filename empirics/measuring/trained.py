@@ -30,6 +30,11 @@ class Trained(Tabular):
     engine: str = "torch"
     wrote: Sequence[Path] = ()
 
+    @property
+    def status(self) -> int:
+        """The exit status of the command: 1 if a run diverged."""
+        return int(any(row.quantity in ("diverged", "diverges") for row in self.rows))
+
     def lines(self) -> Iterator[str]:
         yield from self.run_lines
         yield from self.summary()

@@ -34,10 +34,11 @@ def _in_full(verdict: Verdict) -> list[str]:
     whose = "  (ours)" if claim.ours else ""
     lines = [f"{verdict.word}{defect} ({finding.grade})  {claim.name}  [{claim.source}]{whose}", f"  {claim.words}"]
     lines.append(f"  evidence: {finding.evidence}")
-    if finding.witness:
-        lines.append(f"  witness: {', '.join(f'{k} = {v}' for k, v in finding.witness.items())}")
+    if not all(f"{name}={value}" in finding.evidence for name, value in finding.witness.items()):
+        lines.append(f"  witness: {', '.join(f'{name} = {value}' for name, value in finding.witness.items())}")
     if claim.repair is not None and verdict.repair is not None:
-        lines.append(f"  repair {claim.repair.bound}: {claim.repair.words}: {verdict.repair.evidence}")
+        bound = f"repair {claim.repair.bound}".rstrip()
+        lines.append(f"  {bound}: {claim.repair.words}: {verdict.repair.evidence}")
     return [
         *lines,
         *(f"  {word}: {text}" for word, text in (("readings", claim.damaged), ("note", claim.note)) if text),

@@ -1,4 +1,4 @@
-"""The table of an advice: who recommends which plan, what that plan gives, and what to run."""
+"""The result of ``advise``: which adviser recommends which plan, the values of the plans, and what to run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ which they count), measured_seeds, runs, worst_case (value; lower and upper ends
 none; given: the constants of its federations; estimate: how their class is relaxed), as_good (schedules as good as the
 best), regret (over the best; at least that where runs failed) and judged_by. NaN is null, infinity is "inf"."""
 GOOD = 1.5
-"""Regret up to which a plan is called well chosen."""
+"""The largest regret of a plan that counts as well chosen."""
 ZERO = " Its value is numerically zero: without gradient noise (full batches) every such plan reaches the minimum."
 LEGEND = (
     "range: of K, [over uncertain constants] or {of plans as good}; K*step: K times the step size; bound: its value at "
@@ -50,10 +50,10 @@ FREE_STEPS = (
 
 
 class Trained(NamedTuple):
-    """What a plan gave in training: mean and standard error over ``seeds``, and on how many of them it failed.
+    """The value of a plan in training: mean and standard error over ``seeds``, and how many of the runs failed.
 
-    With a target a run fails that does not reach it within the limit, and counts with the limit: the mean is then a
-    lower estimate. Within a budget a run fails that diverges.
+    Within a budget a run fails if it diverges. With a target it fails if it does not reach the target within the limit;
+    it then counts with the limit, so the mean is a lower estimate.
     """
 
     mean: float
@@ -67,11 +67,11 @@ class Trained(NamedTuple):
 
 @dataclass(frozen=True)
 class Recommendation:
-    """One plan, by an adviser of a ``kind``.
+    """One plan, recommended by an adviser of a ``kind``.
 
     ``steps``, ``products`` (K times step size) and ``cohorts`` are ranges: over uncertain constants, or of the plans
-    that are as good as the best. ``no_training``: a run by it hardly leaves its start. ``unrounded`` is a formula's
-    number; ``surrogate`` and ``measured`` are what is minimised, by the surrogate and in training.
+    that are as good as the best. ``no_training``: a run by this plan hardly leaves its start. ``unrounded`` is a
+    formula's value; ``surrogate`` and ``measured`` are the minimised quantity on the surrogate and in training.
     """
 
     name: str
@@ -95,11 +95,11 @@ class Recommendation:
 
 @dataclass(frozen=True, eq=False)
 class AdviceTable(ColumnTable):
-    """The recommendations for a goal, the best first as far as they are judged by runs.
+    """The recommendations for a goal, best first if runs evaluated them.
 
-    ``no_advice`` are advisers without a plan and why; ``race`` is the training that judged the plans; ``known`` whether
-    the federation itself was given, and ``typed`` how, as options of ``fedbounds train`` (empty where these do not
-    describe it).
+    ``no_advice`` lists advisers without a plan, and why. ``race`` is the training that evaluated the plans. ``known``:
+    whether the federation's data were given, and ``typed`` are the options of ``fedbounds train`` that describe it
+    (empty if there are none).
     """
 
     goal: Goal
@@ -110,30 +110,28 @@ class AdviceTable(ColumnTable):
     known: bool = False
     typed: tuple[str, ...] = ()
 
-    # ---- how good the plans are ----
-
     @property
     def limit(self) -> float:
-        """The most that a run to a target may cost in training."""
+        """The maximum cost of a run to a target in training."""
         return math.inf if self.race is None else self.race.limit
 
     @cached_property
     def judged_by(self) -> str:
-        """What regrets are computed from: ``measured``, ``surrogate``, or nothing."""
+        """What regrets are computed from: ``measured``, ``surrogate``, or an empty string."""
         if self.race is not None:
             return MEASURED
         return SURROGATE if any(row.kind == SURROGATE for row in self.rows) else ""
 
     def value(self, row: Recommendation) -> float:
-        """What is minimised, at a row's plan, by training or else by the surrogate; NaN where it is not known."""
+        """The minimised quantity at a row's plan by training, or else on the surrogate; NaN if unknown."""
         if self.race is None:
             return row.surrogate
         return math.nan if row.measured is None else row.measured.mean
 
     def regret(self, row: Recommendation) -> float:
-        """The value of a row's plan over the best one; a lower estimate where runs of it failed.
+        """The value of a row's plan over the best one; a lower estimate if runs of it failed.
 
-        Infinite where only the best one is numerically zero.
+        Infinite if only the best value is numerically zero.
         """
         value = self.value(row)
         best = min((x for x in map(self.value, self.rows) if not math.isnan(x)), default=math.nan)
@@ -141,7 +139,7 @@ class AdviceTable(ColumnTable):
 
     @property
     def best(self) -> Recommendation | None:
-        """The best row that was judged: the best fixed plan, or a schedule that is better."""
+        """The best evaluated row: the best fixed plan, or a schedule that is better."""
         own = [row for row in self.rows if row.kind in (self.judged_by, SCHEDULE)]
         return min(own, key=lambda row: (self.value(row), row.kind == SCHEDULE)) if self.judged_by else None
 
@@ -154,9 +152,9 @@ class AdviceTable(ColumnTable):
 
     @property
     def recommended(self) -> Recommendation | None:
-        """The row to follow: the surrogate's where training finds it good enough, else the best one.
+        """The row to follow: the surrogate's if training finds it good enough, else the best one.
 
-        Without runs it is the smallest informative bound; None where nothing is recommended.
+        Without runs it is the row with the smallest informative bound; None if nothing is recommended.
         """
         if self.best is None:
             sound = [row for row in self.rows if (row.kind, row.state) == (BOUND, INFORMATIVE) and not row.no_training]
@@ -168,21 +166,19 @@ class AdviceTable(ColumnTable):
 
     @property
     def useful(self) -> bool:
-        """Whether some plan trains, and reaches the target if there is one."""
+        """Whether some plan makes progress, and reaches the target if there is one."""
         if self.best is not None:
             return self.recommended is not None
         return any(not row.no_training for row in self.rows)
 
-    # ---- what to run ----
-
     @property
     def command(self) -> str:
-        """The line that trains the recommended plan; empty where there is none, or no problem it could name."""
+        """The command that trains the recommended plan; empty without a plan or a problem that it could name."""
         row, goal = self.recommended, self.goal
         if row is None or not self.typed:
             return ""
         point, rounds = row.point, row.point.rounds
-        if goal.to is not None and row.measured is not None:  # as many as it took
+        if goal.to is not None and row.measured is not None:  # the measured cost in rounds
             rounds = math.ceil(row.measured.mean / float(goal.of_cohort(point.cohort).cost(point.local_steps)))
         options: dict[str, Any] = {}
         if row.kind == SCHEDULE:
@@ -198,7 +194,7 @@ class AdviceTable(ColumnTable):
 
     @property
     def recommendation(self) -> str:
-        """What to run, and how certain that is, in a sentence."""
+        """A sentence on what to run and how certain that is."""
         best, row, race = self.best, self.recommended, self.race
         if best is None:
             return self._without_runs()
@@ -230,7 +226,7 @@ class AdviceTable(ColumnTable):
         return " ".join(filter(None, [self.recommendation, self._theory]))
 
     def _without_runs(self) -> str:
-        """What bounds promise where no plan was run, and why none was."""
+        """Sentences on what bounds promise if no plan was run, and why none was."""
         bounds, best = [row for row in self.rows if row.kind == BOUND], self.recommended
         if not bounds:
             text = "No bound applies here."
@@ -241,11 +237,13 @@ class AdviceTable(ColumnTable):
         else:
             text = "No bound is certainly informative, even at the plan that minimises it."
         why = dict(self.no_advice)
-        said = f": {why.get('measured') or why.get('quadratic surrogate', 'no surrogate')}" if self.known else ""
-        return f"{text} No simulation was run{said}.{' Pass --problem to evaluate these recommendations.' * (not said)}"
+        if self.known:
+            reason = why.get("measured") or why.get("quadratic surrogate", "no surrogate")
+            return f"{text} No simulation was run: {reason}."
+        return f"{text} No simulation was run. Pass --problem to evaluate these recommendations."
 
     def _failure(self, best: Recommendation) -> str:
-        """Why even the best plan is of no use; empty where it is."""
+        """Why even the best plan is useless; empty if it is useful."""
         value, start = self.value(best), self.goal.start
         if not math.isfinite(value) or (best.measured is not None and best.failed == best.measured.seeds):
             if self.goal.to is None:
@@ -259,7 +257,7 @@ class AdviceTable(ColumnTable):
 
     @property
     def _theory(self) -> str:
-        """Which theorems choose well, or what the best of them costs; empty where nothing judges them."""
+        """A sentence on which theorems choose well, or the regret of the best one; empty if nothing was run."""
         by = " by the surrogate" if self.race is None else ""
         theory = [row for row in self.rows if row.kind in (BOUND, FORMULA, REFUTED)]
         if not self.judged_by or not theory:
@@ -276,11 +274,11 @@ class AdviceTable(ColumnTable):
         return f"No bound chooses well here: {next(iter(costs))}{by}."
 
     def _is_zero(self, row: Recommendation) -> bool:
-        """Whether a row's value is numerically zero; a cost is exact."""
+        """Whether a row's value is numerically zero; costs never are."""
         return self.goal.to is None and self.value(row) == 0
 
     def _times(self, row: Recommendation) -> str:
-        """The regret in words, or the value where that of the best row is numerically zero."""
+        """The regret as text, or the value if that of the best row is numerically zero."""
         if self._is_zero(row):
             return "numerically zero"
         if self.best and self._is_zero(self.best):
@@ -294,8 +292,6 @@ class AdviceTable(ColumnTable):
         cohort = f" cohort={row.point.cohort}" if "cohort" in self.over else ""
         plan = f"local_steps={row.point.local_steps} step_size={number(row.point.step_size, FEW)}{cohort}"
         return f"{row.name} from {plan}" if row.kind == SCHEDULE else plan
-
-    # ---- the table ----
 
     def before(self) -> Iterator[str]:
         yield self.recommendation
@@ -318,7 +314,7 @@ class AdviceTable(ColumnTable):
 
     def columns(self) -> Columns:
         def along(row: Recommendation, digits: int, of: Callable[[int, float], float]) -> str:
-            """First and last round of a schedule."""
+            """A number of the plan, or those of the first and the last round of a schedule."""
             ends = (number(of(*row.point.plan.of_round(i)), digits) for i in (0, row.point.rounds))
             return "..".join(dict.fromkeys(ends))
 
@@ -372,8 +368,6 @@ class AdviceTable(ColumnTable):
             other = "step_size" if abs(row.unrounded - row.point.step_size) > 1e-12 else "local_steps"
             yield f"formula, {other} as given; unrounded {number(row.unrounded, FEW)}"
 
-    # ---- for programs ----
-
     def as_json(self) -> dict[str, Any]:
         """The object that ``fedbounds advise --json`` prints."""
         found: dict[str, Any] = plain(
@@ -415,7 +409,7 @@ class AdviceTable(ColumnTable):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """A row with one number or word to a column; lists as JSON text."""
+        """One dictionary per row with a number or text per column; lists are JSON text."""
         found = []
         for own in self.rows:
             row, measured, worst = self._row(own), own.measured, own.worst
@@ -428,5 +422,5 @@ class AdviceTable(ColumnTable):
 
 
 def _quoted(word: str) -> str:
-    """A word as the shell takes it, in double quotes where it has single ones."""
+    """A word quoted for the shell, with double quotes if it contains single ones."""
     return f'"{word}"' if "'" in word and not {*'"$`\\!'} & {*word} else shlex.quote(word)

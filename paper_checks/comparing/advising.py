@@ -1,7 +1,7 @@
-"""The plans that schedules, the quadratic surrogate, exact worst cases and training recommend, beside those of bounds.
+"""Put the recommendations of bounds, schedules, the quadratic surrogate, exact worst cases and training together.
 
-A recommendation is judged by training where that was measured, else by the surrogate; its *regret* is its value divided
-by the best one.
+Recommended plans are evaluated by training if that was requested, else on the surrogate. The *regret* of a plan is its
+value divided by the best one.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:  # they load torch, which bounds and formulas do without
     from .surrogate import SurrogateAdvice
 
 NEAR = 1.1
-"""Plans of the surrogate within this factor of its best one are as good: it is not more accurate than that."""
+"""Plans of the surrogate within this factor of its best one count as equally good, given its accuracy."""
 LARGEST = 1e300
-"""Larger values are infinite: a target that is not reached, a run that diverges."""
+"""Larger values count as infinite: the target is not reached, or the run diverges."""
 
 
 def sorted_rows(rows: Sequence[Recommendation]) -> tuple[Recommendation, ...]:
-    """The rows that training or the surrogate judged, best first, then the others by their bounds."""
+    """The rows with a value by training or the surrogate, best first, then the others by their bounds."""
 
     def order(row: Recommendation) -> tuple[Any, ...]:
         value = row.measured.mean if row.measured is not None else row.surrogate
@@ -45,7 +45,7 @@ def sorted_rows(rows: Sequence[Recommendation]) -> tuple[Recommendation, ...]:
 def worst_case_plan(
     goal: Goal, over: tuple[str, ...], seconds: float, no_advice: Reasons, bar: Progress
 ) -> list[Recommendation]:
-    """The plan of the smallest exact worst case, in a list; empty where there is none."""
+    """A list with the plan of the smallest exact worst case, or empty if there is none."""
     from .worst_advice import best  # loads the solver
 
     bar.doing("exact worst cases")
@@ -69,7 +69,7 @@ def judge_plans(
     schedules: bool,
     bar: Progress,
 ) -> tuple[list[Recommendation], Race | None]:
-    """The rows with those of the surrogate, schedules and training, and the values of all plans."""
+    """Add the rows of the surrogate, schedules and training, and the values of all plans; return also the training."""
     from threadpoolctl import threadpool_limits
 
     from empirics.errors import EmpiricsError
@@ -78,7 +78,7 @@ def judge_plans(
     from .surrogate import surrogate_runs, SurrogateAdvice
 
     surrogate, why = None, not_fedavg(goal.scenario)
-    full = goal.of_cohort(problem.clients) if "cohort" in over else goal  # with all clients the moments are known
+    full = goal.of_cohort(problem.clients) if "cohort" in over else goal  # moments exist for all clients
     with threadpool_limits(1, user_api="blas"):  # the matrices are too small for several threads
         try:
             if not why:
@@ -114,9 +114,9 @@ def _of_surrogate(
     bar: Progress,
     schedules: bool,
 ) -> list[Recommendation]:
-    """The surrogate's best fixed plan, no worse than these, and the papers' schedules from the starts that are best.
+    """The surrogate's best fixed plan (also considering ``plans``), and the papers' schedules from their best starts.
 
-    On a large surrogate, where they take minutes, schedules are followed only if requested.
+    On a large surrogate, on which they take minutes, schedules are followed only if requested.
     """
     from .surrogate import EXPENSIVE, ScheduleAdvice, usable
 
@@ -145,7 +145,7 @@ def _of_surrogate(
 
 
 def _fixed_plan(name: str, kind: str, best: Point, near: Sequence[Any], **more: Any) -> Recommendation:
-    """A recommendation with the ranges of the plans that are as good."""
+    """A recommendation with the ranges of equally good plans."""
     each = [(p.local_steps, p.local_steps * p.step_size, p.cohort) for p in near or [best]]
     steps, products, cohorts = ((min(x), max(x)) for x in zip(*each, strict=True))
     return Recommendation(name, kind, best, steps, "", False, products=products, cohorts=cohorts, **more)

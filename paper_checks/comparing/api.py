@@ -1,4 +1,4 @@
-"""``fedbounds.compare`` and ``fedbounds.advise``: from what a user gives to a table."""
+"""The Python functions ``fedbounds.compare`` and ``fedbounds.advise``, and the help texts of their commands."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ Known = Scenario | Mapping[str, Any] | str | Sequence[str] | None
 """A federation and a plan: a ``Scenario``, constants by name, ``"@file.json"``, or several texts as in the shell."""
 Own = Bound | str | Sequence[Bound | str]
 LONGEST = 86_400
-"""Seconds that worst cases may take."""
+"""Maximum number of seconds for worst cases."""
 OF_PROBLEM = ("partition", "seed", "measure", "schedules")
-"""Options without effect unless there is a problem."""
+"""Options that have no effect without a problem."""
 COMPARE_WORDS = """\
 quantity=value: one number (0.5, 1e-3, 1/3), or a list 1,2,3 where it varies over clients; client_weight=uniform;
 @file.json has constants (fedbounds constants writes them), which quantity=value overrides. What follows from other
@@ -94,13 +94,13 @@ def compare(
         own: bounds of your own beside the papers', or ``"file.py:name"``.
         of: restrict the table to these papers or bounds (also own ones), and add the minimum number of rounds at which
             each is informative and the papers' formulas for plans; of a single one every condition.
-        exact: compare with exact numbers of quadratics that satisfy each theorem's premises.
+        exact: compare with exact values of quadratics that satisfy each theorem's premises.
         worst_case: seconds for solving exact worst cases (0: use committed ones; None: none).
         problem: the federation with its data, for its quadratic surrogate and for training, as in ``fedbounds.train``.
-        clients: number of clients of the problem (None: one per group), or of the scenario where there is no problem.
+        clients: number of clients of the problem (None: one per group), or of the scenario without a problem.
         partition: how the data are split over the clients.
         client_weight: weights in the problem's global loss, ``uniform`` (by default) or ``samples``; or the scenario's.
-        seed: of the partition.
+        seed: seed of the partition.
         batch: samples of a minibatch.
         measure: number of seeds to train the problem with by this plan (0: no training).
         csv: a CSV file of your own, in place of ``problem``.
@@ -114,35 +114,35 @@ def compare(
         words: quantities by name, such as ``cohort=10, local_steps=16``; they override the scenario.
 
     Raises:
-        BoundsError: where no bound is about such a quantity, or two sources of one quantity disagree.
+        BoundsError: if no bound is on this quantity, or two sources of one quantity disagree.
     """
     given = dict(locals())
     with progress("comparing", brief=not measure) as bar:
-        asked = _inputs(given)
-        scenario, held = asked.scenario, asked.problem
+        inputs = _inputs(given)
+        scenario, federation = inputs.scenario, inputs.problem
         names = (of,) if isinstance(of, str) and of else tuple(of)
-        what, book, rows = rank_rows(what, scenario, asked.book, names)
-        found: list[EvidenceSet] = []
+        what, book, rows = rank_rows(what, scenario, inputs.book, names)
+        evidence: list[EvidenceSet] = []
         if exact:
             from .evidence import exact_evidence
 
             bar.doing("exact moments of quadratics")
-            found.append(exact_evidence(scenario, book))
-        if held is not None:
+            evidence.append(exact_evidence(scenario, book))
+        if federation is not None:
             from .evidence import surrogate_evidence
 
             bar.doing("the quadratic surrogate")
-            found.append(surrogate_evidence(scenario, what, held, batch))
+            evidence.append(surrogate_evidence(scenario, what, federation, batch))
         if worst_case is not None:
             from .worst_evidence import worst_case_evidence
 
             bar.doing("exact worst cases")
-            found.append(worst_case_evidence(scenario, rows, book, worst_case))
-        if measure and held is not None:
+            evidence.append(worst_case_evidence(scenario, rows, book, worst_case))
+        if measure and federation is not None:
             from .evidence import training_evidence
 
-            found.append(training_evidence(scenario, what, held, batch, measure, bar))
-        table = ComparisonTable(what, scenario, tuple(rows), trivial(what, scenario), of=names).beside(found)
+            evidence.append(training_evidence(scenario, what, federation, batch, measure, bar))
+        table = ComparisonTable(what, scenario, tuple(rows), trivial(what, scenario), of=names).beside(evidence)
         if not names:
             return table
         from .bound_advice import formula_values, minimum_rounds
@@ -151,8 +151,8 @@ def compare(
         for name in dict.fromkeys(row.bound for row in table.rows if row.state in (*RANKED, NOT_MET)):
             bar.doing(f"rounds until {name} is informative")
             fewest[name] = minimum_rounds(book[name], scenario, what)
-        told = tuple(replace(row, minimum_rounds=fewest.get(row.bound)) for row in table.rows)
-        return replace(table, rows=told, formulas=tuple(formula_values(scenario, what, names)))
+        with_rounds = tuple(replace(row, minimum_rounds=fewest.get(row.bound)) for row in table.rows)
+        return replace(table, rows=with_rounds, formulas=tuple(formula_values(scenario, what, names)))
 
 
 def advise(
@@ -188,17 +188,17 @@ def advise(
         goal: the quantity to minimise within a budget (``optimality_gap``, ``grad_norm_sq``, ``distance_sq``), or with
             ``to`` what is spent until the target (``rounds``, ``iterations``, ``seconds``, ``bytes``, ``gradients``).
         scenario: the federation and its costs, as in ``compare``.
-        over: what to optimise of ``local_steps``, ``step_size`` and ``cohort`` (where more participants cost more).
-            None: local steps and step size, without the one that ``words`` give.
-        within: the budget, where the scenario has none: ``{"runtime": 20}``, or ``["bytes=1e6"]``.
+        over: what to optimise of ``local_steps``, ``step_size`` and ``cohort`` (if more participants cost more).
+            None: local steps and step size, except the one that ``words`` give.
+        within: the budget, if the scenario has none: ``{"runtime": 20}``, or ``["bytes=1e6"]``.
         to: a target and its level: ``"optimality_gap=0.001"`` or ``("optimality_gap", 0.001)``.
         worst_case: seconds for exact worst cases of plans of at most 16 gradients (0: none).
-        schedules: follow the papers' schedules also on a surrogate so large that this takes minutes.
+        schedules: follow the papers' schedules even if the surrogate is so large that this takes minutes.
         problem: the federation with its data, for the surrogate and for training, as in ``fedbounds.train``.
-        clients: number of clients of the problem (None: one per group), or of the scenario where there is no problem.
+        clients: number of clients of the problem (None: one per group), or of the scenario without a problem.
         partition: how the data are split over the clients.
         client_weight: weights in the problem's global loss, ``uniform`` (by default) or ``samples``; or the scenario's.
-        seed: of the partition.
+        seed: seed of the partition.
         batch: samples of a minibatch.
         measure: fresh seeds with which the last candidates are trained (0: no training).
         own: bounds of your own beside the papers'.
@@ -213,7 +213,7 @@ def advise(
         words: quantities by name, such as ``runtime=20, step_size=0.028``.
 
     Raises:
-        BoundsError: where the goal cannot be computed or the problem is another federation.
+        BoundsError: if the goal cannot be computed or the problem is another federation than the scenario.
     """
     given = dict(locals())
     from .advice_table import AdviceTable
@@ -226,24 +226,23 @@ def advise(
     free = tuple(word for word in FREE if word in names)
     budget = within if isinstance(within, Mapping) else dict(_level("--within", text) for text in within)
     with progress("advising", brief=not measure) as bar:
-        asked = _inputs(given)
+        inputs = _inputs(given)
         level = _level("--to", to) if isinstance(to, str) else to
-        wanted = Goal.of(asked.scenario, goal, level, batch, budget, names)
-        if measure and (why := not_fedavg(asked.scenario)):
+        wanted = Goal.of(inputs.scenario, goal, level, batch, budget, names)
+        if measure and (why := not_fedavg(inputs.scenario)):
             raise BoundsError(f"nothing is measured here: {why}")
-        rows, no_advice = of_bounds(wanted, free, asked.book, bar)
+        rows, no_advice = of_bounds(wanted, free, inputs.book, bar)
         rows += of_formulas(wanted, free)
         if worst_case:
             rows += worst_case_plan(wanted, free, worst_case, no_advice, bar)
-        found = None
-        if asked.problem is not None:
-            rows, found = judge_plans(rows, no_advice, asked.problem, wanted, free, measure, schedules, bar)
-        known = asked.problem is not None
-        return AdviceTable(wanted, free, sorted_rows(rows), tuple(no_advice), found, known, asked.typed)
+        race, known = None, inputs.problem is not None
+        if inputs.problem is not None:
+            rows, race = judge_plans(rows, no_advice, inputs.problem, wanted, free, measure, schedules, bar)
+        return AdviceTable(wanted, free, sorted_rows(rows), tuple(no_advice), race, known, inputs.typed)
 
 
 def _optimised(over: Sequence[str] | str | None, scenario: Known, words: Mapping[str, Any]) -> Sequence[str]:
-    """What is optimised; a quantity that is typed stays as it is, one of a file or a scenario does not."""
+    """The quantities to optimise; those given by value are fixed, those in a file or a scenario are not."""
     texts = [scenario] if isinstance(scenario, str) else scenario if isinstance(scenario, Sequence) else ()
     typed = {*words, *(text.partition("=")[0] for text in texts)}
     if over is None:
@@ -259,7 +258,7 @@ def _optimised(over: Sequence[str] | str | None, scenario: Known, words: Mapping
 
 
 def check(options: Mapping[str, Any]) -> None:
-    """Refuse options that are not what they must be, or have no effect."""
+    """Raise if an option has a value that is not admissible, or no effect."""
     if options.get("problem") is None and options.get("csv") is None:
         unused = {name: value for name, value in options.items() if name in OF_PROBLEM}
         refuse_unused("without --problem nothing is trained and there is no surrogate", **unused)
@@ -271,7 +270,7 @@ def check(options: Mapping[str, Any]) -> None:
 
 
 def sources(table: ComparisonTable) -> Iterator[str]:
-    """The source of every value, and of what is chosen for a bound, for ``compare --how``."""
+    """Lines with the source of every value, and of constants chosen for each bound, for ``compare --how``."""
     yield "every quantity: value; provenance: source"
     yield from (f"  {table.scenario.how(word)}" for word in sorted(table.scenario))
     chosen = {
@@ -283,9 +282,9 @@ def sources(table: ComparisonTable) -> Iterator[str]:
 
 
 class Inputs(NamedTuple):
-    """All bounds, the scenario with the constants of the problem, and the federation of the problem if one is given.
+    """All bounds by name, the scenario with the constants of the problem, and the federation if a problem is given.
 
-    ``typed`` are the options of ``fedbounds train`` for this federation; none where it is not given as text.
+    ``typed`` are the options of ``fedbounds train`` for this federation; empty if it was not given as text.
     """
 
     book: dict[str, Bound]
@@ -295,39 +294,39 @@ class Inputs(NamedTuple):
 
 
 def _inputs(given: Mapping[str, Any]) -> Inputs:
-    """What the arguments of ``compare`` or ``advise`` say of bounds and federation."""
+    """The bounds and the federation that the arguments of ``compare`` or ``advise`` describe."""
     from empirics.problems.own_problem import given_or_own
 
-    own, told, words = given["own"], given["scenario"], given["words"]
+    own, known, words = given["own"], given["scenario"], given["words"]
     problem, partition = given_or_own(given["problem"], given["partition"], **{name: given[name] for name in OWN_DATA})
-    both = {name: given[name] for name in ("clients", "client_weight") if given[name] is not None}
+    of_clients = {name: given[name] for name in ("clients", "client_weight") if given[name] is not None}
     if problem is None:
-        words = words | both
+        words = words | of_clients
     bounds = [load(one) if isinstance(one, str) else one for one in ([own] if isinstance(own, (str, Bound)) else own)]
     book = with_own(bounds)
-    if isinstance(told, Scenario):
-        scenario = told.at(**words)
+    if isinstance(known, Scenario):
+        scenario = known.at(**words)
     else:
-        sources = () if told is None else (told,) if isinstance(told, (str, Mapping)) else told
+        sources = () if known is None else (known,) if isinstance(known, (str, Mapping)) else known
         scenario = Scenario.of(*sources, also=[quantity for bound in bounds for quantity in bound.quantities], **words)
     if problem is None:
         if given["measure"]:
-            raise MissingQuantityError("measuring trains the federation: give the problem")
+            raise MissingQuantityError("measuring trains the federation: give a problem")
         return Inputs(book, scenario)
     from empirics.problems.tasks import dealt, described, task
 
     from .evidence import with_constants
 
     what, batch, seed = task(problem) if isinstance(problem, str) else problem, given["batch"], given["seed"]
-    held: FederatedProblem = dealt(what, partition, given["clients"], seed, given["client_weight"] or "uniform")
-    remark(described(what, held, batch))
-    scenario = with_constants(scenario, held, batch)
-    if not isinstance(problem, str) or not isinstance(partition, str) or seed:  # training deals with seed 0
-        return Inputs(book, scenario, held)
-    options = {"problem": problem, "partition": partition, "batch": batch, **both}
-    usual = {"partition": "iid", "client_weight": "uniform", "batch": 32}
-    typed = ((f"--{name.replace('_', '-')}", str(x)) for name, x in options.items() if x != usual.get(name))
-    return Inputs(book, scenario, held, tuple(word for pair in typed for word in pair))
+    federation: FederatedProblem = dealt(what, partition, given["clients"], seed, given["client_weight"] or "uniform")
+    remark(described(what, federation, batch))
+    scenario = with_constants(scenario, federation, batch)
+    if not isinstance(problem, str) or not isinstance(partition, str) or seed:  # train partitions with seed 0
+        return Inputs(book, scenario, federation)
+    options = {"problem": problem, "partition": partition, "batch": batch, **of_clients}
+    defaults = {"partition": "iid", "client_weight": "uniform", "batch": 32}
+    typed = ((f"--{name.replace('_', '-')}", str(x)) for name, x in options.items() if x != defaults.get(name))
+    return Inputs(book, scenario, federation, tuple(word for pair in typed for word in pair))
 
 
 def _level(option: str, text: str) -> tuple[str, float]:

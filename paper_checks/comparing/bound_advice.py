@@ -1,7 +1,7 @@
-"""Bounds and formulas as advisers: the plan at which a bound is smallest, and the plans of the papers' formulas.
+"""Plans that theorems recommend: where a bound is smallest, and where the papers' formulas say.
 
-Constants are the best admissible ones at every point, as in ``Scenario.substituted``. Step sizes are evaluated as
-arrays, with the quantities of the plan that follow from them.
+Constants are the best admissible ones at every plan, as in ``Scenario.substituted``. Many step sizes are evaluated
+together as an array, with the quantities of the plan that follow from them.
 """
 
 from __future__ import annotations
@@ -49,21 +49,21 @@ DERIVED = ("iterations", "runtime", "initial_step_size", "initial_local_steps", 
 SMALLEST, LARGEST = 1e-9, 4.0
 """Range of step sizes, times 1/L."""
 MANY, FIRST, FEW, ZOOMS = 145, 15, 7, 4
-"""Step sizes evaluated together; where constants are chosen for each of them, at first and then; and how often the
-search zooms in on the best one."""
+"""Step sizes in one pass of the search; the same in the first and in later passes if constants are chosen for each of
+them; and the number of later passes, which zoom in on the best one."""
 NO_TRAINING = 0.5
-"""Where step size times L, summed over all iterations, is below this, a run stays near its start."""
+"""A run stays near its start if step size times L, summed over all iterations, is below this."""
 ROUNDS = np.unique(np.rint(np.geomspace(1, 1e15, 400)))
-"""Rounds among which the first one with a bound below the target level is searched."""
+"""The grid of rounds on which the first bound below the target level is searched."""
 CLOSE = 1e-3
 """Relative difference below which two plans are the same."""
 PLAN = ("local_steps", "step_size", *BUDGETS, "cohort", "participation")
-"""What the search for the minimum number of rounds chooses."""
+"""Quantities that the search for the minimum number of rounds chooses."""
 RAISES, HALVED, APART = 12, 4, 1.1
-"""The rounds of the best plan are raised by five percent so often until the comparison confirms them, and the distance
-to a plan this many times shorter is halved so often."""
+"""To confirm a minimum number of rounds: how often it may be raised by five percent; how often it is bisected; and the
+factor between it and the lower end of the bisection."""
 Reasons = list[tuple[str, str]]
-"""Advisers without a plan, and why."""
+"""Names of advisers that recommend no plan, and why."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,20 +73,20 @@ class BoundAdvice:
     bound: Bound
     goal: Goal
     _known: dict[tuple[int, int], tuple[Scenario, dict[str, Any]]] = field(default_factory=dict, init=False)
-    """By local steps and how many constants hold only for shorter steps: a scenario, and the substituted values."""
+    """By local steps and number of constants that hold only for smaller steps: the scenario and its constants."""
 
     def best(self, over: tuple[str, ...] = OVER) -> Point | None:
-        """The recommended plan, None where the conditions fail at all plans."""
+        """The recommended plan, or None if no plan meets the conditions."""
         if "local_steps" not in over:
             return self._with_steps(int(self.goal.scenario["local_steps"].value), over)
         return search_integers(self.goal.steps(), lambda steps: self._with_steps(steps, over))
 
     def _with_steps(self, steps: int, over: tuple[str, ...]) -> Point | None:
-        """The best step size for these local steps."""
+        """The plan with the best step size for these local steps."""
         if "step_size" not in over:
             sizes = np.array([float(self.goal.scenario["step_size"].value)])
         elif self.fixed_step_size is not None:
-            sizes = np.array([SMALLEST / self._smoothness])  # replaced by what the condition prescribes
+            sizes = np.array([SMALLEST / self._smoothness])  # a placeholder: the condition prescribes the step size
         else:
             sizes = np.geomspace(SMALLEST, LARGEST, FIRST if self._chosen else MANY) / self._smoothness
         ends = sizes[[0, -1]]
@@ -107,7 +107,7 @@ class BoundAdvice:
 
     @cached_property
     def _chosen(self) -> bool:
-        """Whether constants are chosen for every step size: admissible pairs, and what a proof leaves free."""
+        """Whether constants are chosen for every step size: admissible pairs, and free constants of a proof."""
         return any(role_of(q.name) in (PAIR, FREE) for q in self.bound.quantities)
 
     @cached_property
@@ -127,22 +127,22 @@ class BoundAdvice:
         return None
 
     def _values(self, steps: int, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The minimised values at step sizes, the rounds, and the step sizes that conditions prescribe.
+        """The minimised values at step sizes, the rounds, and the step sizes that were used.
 
-        Constants that are known to hold only up to some step size are not used at longer ones.
+        A condition may prescribe other step sizes. Constants that hold only up to some step size are not used beyond.
         """
         parts = [sizes[self._beyond(sizes) == count] for count in np.unique(self._beyond(sizes))]
-        found = [self._together(steps, part) for part in parts]
-        values, rounds, tied = (np.concatenate([one[i] for one in found]) for i in range(3))
-        return values, rounds, tied
+        results = [self._together(steps, part) for part in parts]
+        values, rounds, used = (np.concatenate([one[i] for one in results]) for i in range(3))
+        return values, rounds, used
 
     def _beyond(self, sizes: np.ndarray) -> np.ndarray:
-        """For each step size, how many constants hold only for shorter ones."""
+        """For each step size, the number of constants that hold only for smaller ones."""
         limits = [limit for _, s in self.goal.scenario.items() for word, limit in s.up_to if word == "step_size"]
         return np.searchsorted(np.sort(limits), sizes)
 
     def _together(self, steps: int, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """``_values`` at step sizes for which the same constants hold."""
+        """``_values`` at step sizes at which the same constants hold."""
         goal, here = self.goal, self.goal.plan(steps)
         rounds: Any = float(here["rounds"].value) if goal.to is None else ROUNDS[:, None]
         if (fixed := self.fixed_step_size) is None:
@@ -169,7 +169,7 @@ class BoundAdvice:
         return goal.cost(steps, taken), np.nan_to_num(taken), sizes[first, column]
 
     def _constants(self, steps: int, sizes: np.ndarray, plans: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The values of quantities at step sizes (of ``plans``): the same at all, or the best constants at each."""
+        """The values of quantities at step sizes (in ``plans``); constants are common to all, or the best at each."""
         key = steps, int(self._beyond(sizes[:1])[0])
         if key not in self._known:
             here = self.goal.plan(steps, float(sizes[0]))
@@ -188,9 +188,9 @@ class BoundAdvice:
         return self.bound.compile()
 
     def factor(self, steps: int, sizes: Any, rounds: Any) -> Any:
-        """The factor of the conversions to the target: a product of powers, so four plans determine it.
+        """The factor of the conversions to the target, a product of powers that four plans determine.
 
-        NaN for plans at which no conversion leads there, such as several local steps of what is one machine.
+        NaN for plans at which no conversion leads there, such as several local steps of a bound on one machine.
         """
         base, powers = self._powers
         return base * steps ** powers["local_steps"] * sizes ** powers["step_size"] * rounds ** powers["rounds"]
@@ -207,12 +207,12 @@ class BoundAdvice:
 
 
 def numbers(scenario: Scenario) -> dict[str, Any]:
-    """The quantities that are one number each."""
+    """The values of quantities that are single numbers."""
     return {word: stated.value for word, stated in scenario.items() if np.ndim(stated.value) == 0}
 
 
 def with_derived(plan: dict[str, Any]) -> dict[str, Any]:
-    """The quantities of a plan, and those of ``DERIVED`` that follow; arrays where these are."""
+    """The quantities of a plan and those of ``DERIVED`` that follow from them."""
     found = dict(plan)
     for tie in IDENTITIES:
         if tie.left.name in DERIVED and set(tie.needs) <= found.keys():
@@ -226,10 +226,10 @@ def with_derived(plan: dict[str, Any]) -> dict[str, Any]:
 def of_bounds(
     goal: Goal, over: tuple[str, ...], book: Mapping[str, Bound], bar: Progress
 ) -> tuple[list[Recommendation], Reasons]:
-    """The recommendations of all applicable bounds in ``book``, equal ones merged; and the bounds without one.
+    """The recommendations of all applicable bounds in ``book``, equal ones merged, and the bounds without one.
 
-    Where the cohort is optimised, a bound is evaluated at cohorts for which its premises hold: some clients, all. One
-    that recommends not to train with the largest cohort is not evaluated at others.
+    If the cohort is optimised, a bound is evaluated at the cohorts that its premises allow (some clients, or all). A
+    bound that recommends hardly to train with the largest cohort is not evaluated at smaller ones.
     """
     clients = int(goal.scenario["clients"].value) if "cohort" in over else 0
     cohorts = list(goal.cohorts()) if clients else [goal.cohort]
@@ -260,7 +260,7 @@ def of_bounds(
             rounds = {} if goal.to is None else {"rounds": point.rounds}
             rows = federated_rows(book[name], here.at(point.local_steps, step_size=point.step_size, **rounds),
                                   goal.target)  # fmt: skip
-        row = next((row for row in rows if row.state in RANKED), None)  # of the quantity that was searched
+        row = next((row for row in rows if row.state in RANKED), None)
         if point is None or row is None:
             no_advice.append((name, "its conditions fail at all plans within reach"))
             continue
@@ -277,7 +277,7 @@ def of_bounds(
 
 
 def merge_into(found: list[Recommendation], made: Recommendation) -> bool:
-    """Add a recommendation, or its name to one with the same plan and value; whether there was one."""
+    """Add a recommendation, or only its name to one with the same plan and value; return whether there was one."""
     for i, one in enumerate(found):
         ends = [(one.point.step_size, made.point.step_size)]
         same = one.point.local_steps == made.point.local_steps
@@ -293,15 +293,15 @@ def merge_into(found: list[Recommendation], made: Recommendation) -> bool:
 
 
 def may_hold_elsewhere(row: Row) -> bool:
-    """Whether a bound has a value at this plan, or only inequalities fail, which may hold at another one."""
+    """Whether a bound has a value at this plan, or may have one at another because only inequalities fail."""
     return row.state in RANKED or (row.state == NOT_MET and all(not math.isnan(one.left) for one in row.failed))
 
 
 def can_advise(goal: Goal, book: Mapping[str, Bound]) -> tuple[dict[str, Row], list[Row]]:
-    """Bounds that can advise, each with its row at a plan of small steps, and rows of those that cannot at any plan.
+    """Bounds that may recommend a plan, with their rows at a small step size, and the rows of those that never do.
 
-    Inequalities may hold at other plans; conditions on the federation, such as full participation, do not. Theorems on
-    one machine, which need one local step, are left out.
+    Inequalities may hold at other plans; conditions on the federation, such as full participation, hold at all or none.
+    Theorems on one machine, which need one local step, are left out.
     """
     smoothness = goal.scenario["smoothness"].safe if "smoothness" in goal.scenario else 1.0
     small = {"step_size": 1e-6 / float(np.max(smoothness)), **({} if goal.to is None else {"rounds": 1000})}
@@ -315,7 +315,7 @@ def can_advise(goal: Goal, book: Mapping[str, Bound]) -> tuple[dict[str, Row], l
 
 
 def hardly_trains(goal: Goal, point: Point) -> bool:
-    """Whether a run by this plan stays near its start, whatever the data: it is not recommended."""
+    """Whether a run by this plan stays near its start on any data; such a plan is not recommended."""
     if "smoothness" not in goal.scenario:
         return False
     reach = point.step_size * point.local_steps * point.rounds * float(np.max(goal.scenario["smoothness"].safe))
@@ -326,9 +326,10 @@ def hardly_trains(goal: Goal, point: Point) -> bool:
 
 
 def minimum_rounds(bound: Bound, scenario: Scenario, target: str) -> MinimumRounds | None:
-    """The fewest rounds at which any local steps and step size make a bound informative, confirmed by its own row.
+    """The smallest number of rounds at which some local steps and step size make a bound informative.
 
-    With the cohort as given or else all clients; None for a bound without a level here.
+    It is confirmed by the bound's row, with the given cohort or else all clients. None if the value before training is
+    unknown or the bound does not apply.
     """
     cohort, clients = (number_of(scenario, word) for word in ("cohort", "clients"))
     found = _with_cohort(bound, scenario, target, cohort)
@@ -393,7 +394,7 @@ def formulas(goal: Goal, over: tuple[str, ...]) -> list[Bound]:
 
 
 def of_formulas(goal: Goal, over: tuple[str, ...]) -> list[Recommendation]:
-    """K* and eta*, each at the other one as given; nothing where it is not given, or with a target."""
+    """The plans of formulas for K* and eta*, each at the given value of the other one; none with a target."""
     found: list[Recommendation] = []
     for bound in formulas(goal, over) if goal.to is None else ():
         is_k = bound.target.name == "local_steps"
@@ -413,9 +414,9 @@ def of_formulas(goal: Goal, over: tuple[str, ...]) -> list[Recommendation]:
 def by_formula(
     bound: Bound, goal: Goal, local_steps: int, step_size: float
 ) -> tuple[Point, float, tuple[float, float]] | None:
-    """The plan of a formula with the other number as given, the real number, and its range over uncertain constants.
+    """The plan of a formula, its value before rounding, and the range of that value over uncertain constants.
 
-    None where it has no value. Where K enters by the rounds that the budget allows, K is a fixed point of the formula.
+    None if it has no value. If the rounds within the budget depend on K, the result is a fixed point of the formula.
     """
 
     def solved(goal: Goal) -> tuple[Point, float] | None:
@@ -423,7 +424,7 @@ def by_formula(
         for _ in range(50):
             try:
                 scenario = goal.at(steps, step_size=size)
-            except BoundsError:  # no round of these steps fits
+            except BoundsError:  # the budget allows no round of these steps
                 return None
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -445,12 +446,12 @@ def by_formula(
 
 
 def formula_values(scenario: Scenario, target: str, of: Sequence[str]) -> Iterator[FormulaValue]:
-    """The values of the formulas of the papers (of all, or those in ``of``), printed and derived ones."""
+    """The values of the papers' formulas, printed and derived ones; ``of`` restricts the papers."""
     if not {*OVER, "rounds"} <= scenario.keys():
         return
     try:
         goal = Goal.of(scenario, target if target in TARGETS else TARGETS[0], None, 1)
-    except BoundsError:  # the length of the run follows from something else
+    except BoundsError:  # the scenario has no single budget
         return
     papers = {name.partition(".")[0] for name in of}
     plan = int(scenario["local_steps"].value), float(scenario["step_size"].value)

@@ -59,9 +59,6 @@ NEARLY_FLAT = 1e-4
 """The smallest curvature, times 1/L, if strong convexity is not given."""
 
 
-# ---- the number of a bounded quantity in a run ----
-
-
 def value_in_run(kind: BoundedQuantity, run: Moments) -> float | None:
     """The value of a bounded quantity in a run of exact expectations; None if the run does not have it."""
     if (kind.at, kind.over) not in PLACES or not is_single_number(kind):
@@ -101,9 +98,6 @@ def _server_readings(label: str, target: str, read: Callable[[str, str], tuple[f
     return ServerReadings(label, least, mean, last, read(GAP, "last"))
 
 
-# ---- the quadratic surrogate ----
-
-
 def surrogate_evidence(scenario: Scenario, target: str, problem: FederatedProblem, batch: int) -> EvidenceSet:
     """Exact moments of the quadratic surrogate by the scenario's plan; it is another federation, so it proves nothing.
 
@@ -133,9 +127,6 @@ def surrogate_evidence(scenario: Scenario, target: str, problem: FederatedProble
         return None if value is None else (value, 0.0)
 
     return EvidenceSet(SURROGATE, of, _server_readings("quadratic surrogate, exact", target, server))
-
-
-# ---- training ----
 
 
 def training_evidence(
@@ -208,9 +199,6 @@ def _trained(problem: FederatedProblem, plan: Setting, seed: int, target: str, b
     return {word: np.concatenate([x, np.full(plan.rounds + 1 - len(x), math.inf)]) for word, x in read.items()}
 
 
-# ---- constants ----
-
-
 def with_constants(scenario: Scenario, problem: FederatedProblem, batch: int) -> Scenario:
     """The scenario with the constants of the problem if it has none; raises if the numbers of clients differ."""
     clients = scenario.get("clients")
@@ -223,9 +211,6 @@ def with_constants(scenario: Scenario, problem: FederatedProblem, batch: int) ->
     found = Scenario.of(as_json(constants(problem, batch)))
     known = {word: stated for word, stated in found.items() if stated.support == {word} and word not in scenario}
     return scenario.at(**known)
-
-
-# ---- federations of quadratics ----
 
 
 @dataclass(frozen=True, eq=False)

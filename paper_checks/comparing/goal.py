@@ -1,4 +1,4 @@
-"""The goal of advice: a quantity to minimise within a budget or until a target, the plans to try, and their cost."""
+"""The goal of advice (a quantity within a budget, or the cost until a target), the plans to try, and their costs."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from bounds.scenario_values import ADMISSIBLE, DEFINED, DOWN, PAIR, ROUNDING
 from bounds.trivial_bounds import START_VALUES
 
 BUDGETS = ("runtime", "rounds", "iterations", "communicated_bytes")
-"""Quantities that limit a run; ``communicated_bytes`` are those of one participant."""
+"""Budgets of a run; ``communicated_bytes`` are those of one participant."""
 OF_ALL = ("bytes", "gradients")
-"""Budgets of all participants together; with these a larger cohort costs more."""
+"""Budgets of all participants together, with which a larger cohort costs more."""
 TARGETS = ("optimality_gap", "grad_norm_sq", "distance_sq")
-"""What a run can minimise, at the last server model."""
+"""Quantities that advice can minimise, at the last server model."""
 COSTS = ("rounds", "iterations", "seconds", *OF_ALL)
-"""What can be spent until a target is reached."""
+"""Costs that advice can minimise until a target is reached."""
 OVER = ("local_steps", "step_size")
-"""What is optimised by default; the cohort can be, too."""
+"""What is optimised by default; ``FREE`` is all that can be."""
 FREE = (*OVER, "cohort")
 UNIT_PLAN = (*OVER, "rounds")
-"""What conversions between bounded quantities depend on."""
+"""The quantities of a plan that conversions between bounded quantities depend on."""
 RATES = ("client_download_rate", "client_upload_rate", "client_minibatch_time")
-"""Quantities by which clients can differ in speed: a round then takes as long as its slowest participant."""
+"""Speeds that may differ between clients; a round then takes as long as its slowest participant."""
 FLOAT = 4
 """Bytes of a parameter on the network."""
 WINDOW = 1
-"""Rounds over which a schedule averages its loss: on the surrogate, and so in the command that is printed."""
+"""Rounds over which a schedule averages its loss, on the surrogate and in the printed command."""
 MOST_STEPS = 4096
 ZERO = 1e-12
-"""Values below this share of the start are numerically zero: runs in single precision do not resolve them."""
+"""Values below this share of the start count as zero: single precision does not resolve them."""
 SHORT, MANY = 1e-6, 1e6
-"""A short step, times 1/L; and many rounds."""
+"""A small step size, times 1/L, and a large number of rounds."""
 PATIENCE, LOST = 3, 12
-"""A search of integers ends after so many that are worse than the best, or have no finite value."""
+"""A search over integers ends after this many values in a row that are worse than the best, or not finite."""
 BETWEEN = 6
 """Integers tried between the best of the grid and either neighbour."""
 
@@ -60,22 +60,22 @@ def number_of(scenario: Scenario, word: str) -> float:
 
 
 def server_goes_beyond(scenario: Scenario) -> str:
-    """Why no run here is that of the scenario: its server moves beyond the average; empty otherwise."""
-    times = scenario["server_step_size"].value
-    return "" if times == 1 else f"the server averages in these runs; here it goes {times:g} times as far"
+    """Why our runs do not cover the scenario, if its server step size is not 1; else empty."""
+    size = scenario["server_step_size"].value
+    return "" if size == 1 else f"server_step_size is {size:g}, and these runs have 1: the server takes the average"
 
 
 def not_fedavg(scenario: Scenario) -> str:
-    """Why the scenario is not FedAvg, which is run here; empty where it is."""
+    """Why our runs, which are of FedAvg, do not cover the scenario; empty if they do."""
     if scenario.algorithm != FEDAVG:
-        return f"only plans of fedavg are run here; this one is of {scenario.method}"
+        return f"only plans of fedavg are run; this one is of {scenario.method}"
     return server_goes_beyond(scenario)
 
 
 class Plan(NamedTuple):
-    """Local steps, step size, participants of a round (0: those of the scenario).
+    """Local steps, step size and cohort (0: that of the scenario) of every round.
 
-    A schedule has the local steps and the step size of every round in ``schedule``, those of the first one in front.
+    A ``schedule`` has the local steps and the step size of every round; the other fields are then those of the first.
     """
 
     local_steps: int
@@ -84,14 +84,14 @@ class Plan(NamedTuple):
     schedule: tuple[tuple[int, float], ...] = ()
 
     def of_round(self, number: int) -> tuple[int, float]:
-        """Local steps and step size of a round, counted from 0; the last ones are used for all later rounds."""
+        """Local steps and step size of a round, from 0; beyond the schedule those of its last round."""
         if not self.schedule:
             return self.local_steps, self.step_size
         return self.schedule[min(number, len(self.schedule) - 1)]
 
 
 class Point(NamedTuple):
-    """A plan, its rounds, and its expected ``value``; ``open`` are quantities at an end of the searched range."""
+    """A plan with its rounds and expected ``value``; ``open`` names quantities at an end of the searched range."""
 
     local_steps: int
     step_size: float
@@ -110,8 +110,8 @@ class Point(NamedTuple):
 class Goal:
     """``minimise`` a target within the scenario's budget, or a cost until ``to = (target, level)`` is reached.
 
-    A step's gradient is the mean of ``batch`` samples. ``of_all`` is a budget of all participants, ("bytes", 1e6) or
-    ("gradients", 1e5).
+    The gradient of a step is the mean over ``batch`` samples. ``of_all`` is a budget of all participants together,
+    ("bytes", 1e6) or ("gradients", 1e5).
     """
 
     scenario: Scenario
@@ -131,9 +131,9 @@ class Goal:
         within: Mapping[str, float] | None = None,
         over: Sequence[str] = (),
     ) -> Goal:
-        """The goal; ``BoundsError`` where the value or the cost of a plan cannot be computed.
+        """Make a goal; raises ``BoundsError`` if the value or the cost of a plan cannot be computed.
 
-        Local steps and step size must be given unless they are optimised (``over``).
+        The scenario must have local steps and step size unless they are optimised (``over``).
         """
         within = dict(within or {})
         minimise = FOLDED[minimise][0] if minimise in FOLDED else minimise
@@ -177,14 +177,14 @@ class Goal:
 
     @cached_property
     def unit(self) -> str:
-        """What is spent."""
+        """The budget or cost that is spent, such as ``rounds``."""
         if self.to is not None:
             return self.minimise
         return self.of_all[0] if self.of_all else next(word for word in BUDGETS if is_given(self.scenario, word))
 
     @property
     def budget(self) -> float:
-        """The budget, infinite with a target."""
+        """The budget; infinite with a target."""
         if self.to is not None:
             return math.inf
         return self.of_all[1] if self.of_all else float(self.scenario[self.unit].value)
@@ -196,7 +196,7 @@ class Goal:
 
     @property
     def start(self) -> float:
-        """The target before training, infinite where it is not known."""
+        """The target before training; infinite if unknown."""
         stated = self.scenario.get(START_VALUES[self.target])
         return math.inf if stated is None else float(stated.high)
 
@@ -205,14 +205,17 @@ class Goal:
         return replace(self, scenario=scenario)
 
     def _once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What ``make`` gives, computed once for a key."""
+        """The result of ``make``, computed once per key."""
         if key not in self._known:
             self._known[key] = make()
         return self._known[key]
 
     @cached_property
     def ends(self) -> list[Goal]:
-        """The same goal with its uncertain constants at either end, admissible ones all at their better ends."""
+        """The goal at every combination of ends of uncertain constants.
+
+        Constants that define the problem take either end; admissible ones are all as given or all at their better end.
+        """
         scenario = self.scenario
         better: dict[str, Any] = {}
         ends: dict[str, tuple[float, float]] = {}
@@ -235,12 +238,10 @@ class Goal:
                     found.append(self.within(scenario.at(**change)))
         return found
 
-    # ---- the length of a run ----
-
     def rounds(self, local_steps: int) -> int:
-        """The number of rounds that the budget allows; ``BoundsError`` where it allows none."""
+        """The number of rounds that the budget allows; raises ``BoundsError`` if it allows none."""
 
-        def counted() -> int:
+        def compute() -> int:
             scenario = self.at(local_steps)
             if "rounds" not in scenario:
                 raise MissingQuantityError(
@@ -249,8 +250,8 @@ class Goal:
                 )
             return int(scenario["rounds"].value)
 
-        found: int = self._once(local_steps, counted)
-        return found
+        rounds: int = self._once(local_steps, compute)
+        return rounds
 
     def affords(self, local_steps: int) -> bool:
         """Whether the budget allows a round of these local steps; always true with a target."""
@@ -260,7 +261,7 @@ class Goal:
             return False
 
     def at(self, local_steps: int, **more: Any) -> Scenario:
-        """The scenario with these local steps, an integer number of rounds, and the times of a round."""
+        """The scenario with these local steps, the rounds that the budget allows, and the times of a round."""
         if self.to is None and "rounds" not in more:
             more |= self._length(local_steps)
         if self._slowest:
@@ -270,25 +271,25 @@ class Goal:
         return self.scenario.at(local_steps=local_steps, **more)
 
     def plan(self, local_steps: int, step_size: float = 0.0) -> Scenario:
-        """``at`` these local steps and this step size (0: a short one), and with a target many rounds: placeholders."""
+        """``at`` these local steps and a step size (0: a small one), and with a target many rounds: placeholders."""
 
-        def made() -> Scenario:
+        def make() -> Scenario:
             size = step_size or SHORT / float(np.max(self.scenario["smoothness"].safe))
             return self.at(local_steps, step_size=size, **({} if self.to is None else {"rounds": MANY}))
 
-        found: Scenario = self._once((local_steps, step_size), made)
-        return found
+        scenario: Scenario = self._once((local_steps, step_size), make)
+        return scenario
 
     @cached_property
     def unit_plans(self) -> list[Scenario]:
-        """The scenario with every quantity of ``UNIT_PLAN`` at 1, and with each of them at 2."""
+        """The scenario with every quantity of ``UNIT_PLAN`` at 1, then with each of them in turn at 2."""
         budget = ("runtime", "iterations")
         words = {word: s for word, s in self.scenario.items() if is_given(self.scenario, word) and word not in budget}
         one = Scenario.of(words, also=(), **self.scenario.text_options).at(**dict.fromkeys(UNIT_PLAN, 1.0))
         return [one, *(one.at(**{word: 2.0}) for word in UNIT_PLAN)]
 
     def _length(self, local_steps: int) -> dict[str, float]:
-        """Rounds or iterations where no identity gives them."""
+        """Rounds or iterations within the budget if no identity of the scenario gives them."""
         if self.unit in ("rounds", "runtime"):
             return {}
         each = float(self.cost(local_steps))
@@ -297,10 +298,8 @@ class Goal:
         rounds = math.floor(self.budget / each * (1 + ROUNDING))
         return {"iterations": local_steps * rounds} if self.unit == "iterations" else {"rounds": rounds}
 
-    # ---- the cost of a round ----
-
     def cost(self, local_steps: int, rounds: Any = 1) -> Any:
-        """The cost of these rounds of the cohort, in the unit of the goal."""
+        """The cost of a number of rounds, in the unit of the goal."""
         unit = self.unit
         if unit in ("seconds", "runtime"):
             each = self.round_seconds(local_steps)
@@ -313,7 +312,7 @@ class Goal:
         return np.asarray(rounds, dtype=float) * each
 
     def round_seconds(self, local_steps: int) -> float:
-        """The expected duration of a round, that of its slowest participant where clients differ."""
+        """The expected duration of a round: that of its slowest participant if clients differ."""
         tau, beta = self._times()
         times = np.sort(np.atleast_1d(tau + beta * local_steps))
         if len(times) == 1 or np.ptp(times) == 0:
@@ -327,7 +326,7 @@ class Goal:
         return float(times @ np.array(slowest))
 
     def _times(self) -> tuple[Any, Any]:
-        """Seconds of a round besides the local steps, and of a step: numbers, or one for every client."""
+        """Seconds of a round besides its local steps, and of a local step: numbers, or arrays over clients."""
         down, up, beta = (np.asarray(self.scenario[w].value) if w in self.scenario else None for w in RATES)
         if beta is None:
             beta = np.asarray(self._of("minibatch_time", "seconds"))
@@ -347,10 +346,8 @@ class Goal:
             raise MissingQuantityError(f"{unit} need {word}: give {word}=NUMBER")
         return float(self.scenario[word].value)
 
-    # ---- what can be optimised ----
-
     def steps(self) -> Iterator[int]:
-        """Numbers of local steps to try: 1, 2, 3, 4, 6, 8, 12, ..., as far as the budget allows a round."""
+        """Numbers of local steps to try: 1, 2, 3, 4, 6, 8, 12, ..., while the budget allows a round."""
         octaves = (1 << i for i in range(MOST_STEPS.bit_length()))
         for steps in (steps for octave in octaves for steps in (octave, octave * 3 // 2)[: 1 + (octave > 1)]):
             if not self.affords(steps):
@@ -362,20 +359,20 @@ class Goal:
         return int(self.scenario["cohort"].value) if "cohort" in self.scenario else 1
 
     def cohorts(self) -> Iterator[int]:
-        """Numbers of participants to try: all clients, powers of two below, as far as the budget allows a round."""
+        """Cohorts to try: all clients and smaller powers of two, if the budget allows a round."""
         count = int(self.scenario["clients"].value)
         numbers = dict.fromkeys([count, *(1 << i for i in reversed(range(count.bit_length())))])
         return (number for number in numbers if number <= count and self.of_cohort(number).affords(1))
 
     def of_cohort(self, cohort: int) -> Goal:
-        """The same goal with this number of participants."""
+        """The same goal with this cohort."""
         if cohort == self.cohort:
             return self
-        found: Goal = self._once(("cohort", cohort), lambda: self.within(self.scenario.at(cohort=cohort)))
-        return found
+        goal: Goal = self._once(("cohort", cohort), lambda: self.within(self.scenario.at(cohort=cohort)))
+        return goal
 
     def _check_cohort(self) -> None:
-        """Refuse to optimise the cohort where more participants cost nothing, so that all clients are best."""
+        """Raise if more participants cost nothing, because all clients would then be best."""
         if "clients" not in self.scenario:
             raise MissingQuantityError("optimising the cohort needs clients=NUMBER")
         if is_given(self.scenario, "participation"):
@@ -387,39 +384,37 @@ class Goal:
             )
 
 
-# ---- the best integer ----
-
-
 def search_integers(
     numbers: Iterable[int], at: Callable[[int], Point | None], patience: int = PATIENCE, word: str = "local_steps"
 ) -> Point | None:
-    """The point of the best number: along ``numbers`` until values increase several times in a row, then between.
+    """The point of the best number, or None if ``at`` gives none.
 
-    Of equally good ones the smallest; None where ``at`` gives none. At the end of the grid, except at 1, the point's
-    ``open`` has the ``word``.
+    Numbers are tried along the grid ``numbers`` until values have been worse ``patience`` times in a row, then between
+    the best one and its neighbours. The smallest of equally good ones is taken. If it is the last of the grid (and not
+    1), the point's ``open`` contains the ``word``.
     """
-    found: dict[int, Point | None] = {}
+    tried: dict[int, Point | None] = {}
 
     def value(number: int) -> float:
-        point = found[number]
+        point = tried[number]
         return math.inf if point is None else point.value
 
     def best() -> int:
-        return min(found, key=lambda n: (found[n] is None, value(n), n))
+        return min(tried, key=lambda n: (tried[n] is None, value(n), n))
 
     for number in numbers:
-        found[number] = at(number)
-        behind = len(found) - 1 - list(found).index(best())
-        if behind >= patience if math.isfinite(value(best())) else len(found) >= LOST:
+        tried[number] = at(number)
+        behind = len(tried) - 1 - list(tried).index(best())
+        if behind >= patience if math.isfinite(value(best())) else len(tried) >= LOST:
             break
-    if not any(found.values()):
+    if not any(tried.values()):
         return None
-    last, center = next(reversed(found)), best()
-    for low, high in pairwise(sorted(found)):
+    last, center = next(reversed(tried)), best()
+    for low, high in pairwise(sorted(tried)):
         if center in (low, high):
             width = (high - low) / (BETWEEN + 1)
             between = {round(low + i * width) for i in range(1, BETWEEN + 1)} - {low, high}
-            found |= {number: at(number) for number in sorted(between)}
-    point = found[best()]
+            tried |= {number: at(number) for number in sorted(between)}
+    point = tried[best()]
     at_end = math.isfinite(value(best())) and best() == last > 1
     return point._replace(open=(*point.open, word)) if point is not None and at_end else point

@@ -1,10 +1,10 @@
 """Compare plans by training: successive halving over seeds, then fresh seeds for the last plans.
 
-Short runs prefer other step sizes than long ones, so every run has all its rounds and bad plans are dropped after few
-seeds. Seeds are paired: all plans have the same cohorts and batches. Reported values come from fresh seeds.
+The best step size depends on the length of a run, so all runs have all their rounds, and bad plans are dropped after
+few seeds. Seeds are paired: all plans have the same cohorts and batches. Reported values come from fresh seeds.
 
-With a target a run's value is its cost after the first round whose server model reaches the target. A run that does not
-reach it before the limit counts with the limit, so its plan's mean is a lower estimate.
+With a target, the value of a run is its cost after the first round whose server model reaches the target. A run that
+does not reach it within the limit counts with the limit, so the mean of its plan is a lower estimate.
 """
 
 from __future__ import annotations
@@ -34,40 +34,40 @@ from .goal import Goal, Plan, Point, ZERO
 from .surrogate import MOST_ROUNDS, Replay, SurrogateAdvice
 
 FIRST = 2
-"""Seeds of every plan at first; the number doubles as plans are halved."""
+"""Seeds of every plan in the first round of halving; the number doubles as plans are halved."""
 LEFT = 6
 """Plans that are trained with fresh seeds."""
 FRESH = 1_000_000
 """The first fresh seed."""
 NEAR = 1.6
-"""Plans of the surrogate are tried whose value is at most this many times its best one,"""
+"""Plans of the surrogate are trained if their value is at most this many times its best one ..."""
 MOST_NEAR = 24
-"""and at most this many of them."""
+"""... and at most this many of them."""
 ASIDE = 2**0.5
-"""Step sizes this many times as large and as small are tried too."""
+"""Step sizes are also multiplied and divided by this factor."""
 FURTHER = 6
-"""How often plans beyond the tried range are added, where the best one lies at its end."""
+"""How often plans beyond the tried range are added while the best one lies at its end."""
 UNIT = 0.1
-"""The middle of the step sizes that are tried where L is unknown and no step size is given."""
+"""The middle of the tried step sizes if L is unknown and no step size is given."""
 ERROR = 0.05
-"""Error rate of the test whether two plans differ."""
+"""Error rate of the test for a difference between two plans."""
 LONGER = 4.0
-"""A run to a target is stopped at this many times the cost of the surrogate's best plan,"""
+"""A run to a target is stopped at this many times the cost of the surrogate's best plan ..."""
 ROUNDS, STEPS = 200, 8
-"""or, without a surrogate, at the cost of this many rounds of this many steps."""
+"""... or, without a surrogate, at the cost of this many rounds of this many steps."""
 GIVEN_UP = 4
-"""A plan that reaches the target with none of this many fresh seeds is not trained further."""
+"""A plan is dropped if it reaches the target on none of this many fresh seeds."""
 GRID = tuple(product((1, 4, 16, 64), (1 / 16, 1 / 4, 1.0, 4.0)))
-"""Local steps, and step sizes times 1/L (or over the given one), that are tried without a surrogate."""
+"""Local steps, and step sizes times 1/L (or relative to the given one), that are tried without a surrogate."""
 
 
 @dataclass(frozen=True)
 class Race:
     """The values of every plan on fresh seeds, and the best fixed plan.
 
-    ``near`` are the plans whose paired difference from the best is not significant at five percent, ``near_fixed`` the
-    fixed plans for which that of the best fixed one is not; ``limit`` is the most that a run to a target may cost,
-    ``seeds`` the number of fresh ones.
+    ``near`` are the plans whose paired difference from the best one is not significant at five percent, ``near_fixed``
+    the fixed plans for which the same holds with the best fixed one. ``limit`` is the maximum cost of a run to a
+    target, ``seeds`` the number of fresh seeds.
     """
 
     ends: dict[Plan, Trained]
@@ -81,7 +81,7 @@ class Race:
 
 @dataclass(frozen=True, eq=False)
 class Trials:
-    """Runs of FedAvg on ``problem`` within a goal's budget, or until its target; every run is made once."""
+    """Runs of FedAvg on ``problem`` within a goal's budget or until its target; every run is made only once."""
 
     problem: FederatedProblem
     goal: Goal
@@ -92,7 +92,7 @@ class Trials:
     def value(self, plan: Plan | tuple[int, float], seed: int) -> float:
         """The goal's target at the last model, or the cost until the target.
 
-        Infinite where the run diverged, or did not reach the target within the limit.
+        Infinite if the run diverged or did not reach the target within the limit.
         """
         plan = Plan(*plan)
         plan = plan if plan.cohort else plan._replace(cohort=self.goal.cohort)
@@ -103,11 +103,11 @@ class Trials:
         return self.known[plan, seed]
 
     def values(self, plan: Plan, seeds: Sequence[int]) -> np.ndarray:
-        """The values on seeds, those of runs that did not reach a target being the limit."""
+        """The values on seeds; a run that did not reach the target has the limit as its value."""
         return np.array([min(self.value(plan, seed), self.limit) for seed in seeds])
 
     def fresh(self, plan: Plan, seeds: int) -> np.ndarray:
-        """The values on fresh seeds; on the first few only where the target is reached on none of them."""
+        """The values on fresh seeds; only on the first few if the target is reached on none of them."""
         first = self.values(plan, range(FRESH, FRESH + min(seeds, GIVEN_UP)))
         if self.goal.to is not None and (first >= self.limit).all():
             return first
@@ -147,9 +147,9 @@ class Trials:
         return self.target(model) if goal.to is None else math.inf
 
     def target(self, model: torch.Tensor) -> float:
-        """The goal's target at a model, 0 where it is numerically zero.
+        """The goal's target at a model, 0 if it is numerically zero.
 
-        Of a network the loss above the given minimum, or above its lower bound.
+        For a network the gap is the loss above the given minimum, or above its lower bound.
         """
         problem, goal, w = self.problem, self.goal, model.double()
         at = w if problem.convex else model
@@ -178,11 +178,13 @@ def race(
     bar: Progress,
     over: Sequence[str],
 ) -> Race:
-    """Train plans around the surrogate's (without one: a coarse grid) and those of ``rows`` that train, halve them over
-    seeds, and train the last ones, and all of ``rows``, with fresh ``seeds``."""
+    """Train plans around those of the surrogate (without one, on a coarse grid) and the plans of ``rows``.
+
+    Plans are halved over seeds; the last ones, and all of ``rows``, are trained with fresh ``seeds``.
+    """
     if seeds < 2:
         raise BoundsError(f"a standard error needs at least 2 seeds to measure with; got {seeds}")
-    with suppress(NotServed):  # hundreds of runs are worth the compilation
+    with suppress(NotServed):  # compiling pays off over hundreds of runs
         problem = replace(problem, model=compiled(problem.model))
     limit = math.inf  # the most that a run to a target may cost
     if goal.to is not None:
@@ -233,7 +235,7 @@ def _around(surrogate: SurrogateAdvice, over: Sequence[str]) -> list[Plan]:
 
 
 def _grid(goal: Goal, problem: FederatedProblem, over: Sequence[str]) -> list[Plan]:
-    """Plans on a coarse grid, as far as the budget allows a round of them."""
+    """Plans on a coarse grid, if the budget allows a round of them."""
     scenario = goal.scenario
     known = {word: float(np.max(scenario[word].safe)) for word in ("smoothness", "step_size") if word in scenario}
     smoothness = problem.smoothness or known.get("smoothness")
@@ -249,7 +251,7 @@ def _grid(goal: Goal, problem: FederatedProblem, over: Sequence[str]) -> list[Pl
 
 
 def _beyond(best: Plan, known: Mapping[Plan, None], goal: Goal, over: Sequence[str]) -> dict[Plan, str]:
-    """Plans beyond an end of those that were tried, where the best one lies there, with the quantity at its end."""
+    """If the best plan lies at an end of those tried: plans beyond that end, with the quantity that is at its end."""
     fixed = [plan for plan in known if plan.cohort == best.cohort and not plan.schedule]
     sizes = [plan.step_size for plan in fixed if plan.local_steps == best.local_steps]
     numbers = [plan.local_steps for plan in fixed]
@@ -276,6 +278,6 @@ def _differ(values: np.ndarray, best: np.ndarray) -> bool:
     if not np.isfinite(away).all():
         return True
     error = away.std(ddof=1) / shared**0.5
-    if error == 0:  # costs are whole rounds: all seeds may differ by the same
+    if error == 0:  # costs are whole rounds, so all seeds may have the same difference
         return bool(away.mean() > 0)
     return bool(away.mean() / error > t.ppf(1 - ERROR, shared - 1))

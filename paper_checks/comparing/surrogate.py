@@ -1,12 +1,11 @@
-"""The quadratic surrogate of a federation: every client's loss to second order around the minimiser of their mean.
+"""The quadratic surrogate of a federation: every client's loss to second order around the minimiser of the mean loss.
 
-Runs on it have exact expectations for whole grids of plans, so step sizes and local steps are chosen without training.
-It proves nothing: far from the minimiser its gradients differ, and its choices are good where runs end near it.
+Runs on the surrogate have exact expectations for whole grids of plans, so step sizes and local steps are chosen without
+training. It proves nothing: its gradients are wrong far from the minimiser; its choices are good if runs end near it.
 
-The papers' schedules are advisers on it too: local steps or step size that decrease along the run. A schedule of
-Decaying-K's Table 3 is a plan (K_r, eta_r) of rounds once its start (K_0, eta_0) is chosen. The loss that it depends on
-is the surrogate's expected loss before the round, without the paper's average over 100 rounds. Training then follows
-the same plan.
+The papers' schedules, in which local steps or step sizes decrease along the run, are followed on the surrogate too. A
+schedule of Decaying-K's Table 3 gives local steps and step size of every round once (K_0, eta_0) are chosen. The loss
+it depends on is the surrogate's expected loss before the round, without the paper's average over 100 rounds.
 """
 
 from __future__ import annotations
@@ -35,27 +34,27 @@ from .goal import Goal, MOST_STEPS, OVER, PATIENCE, Plan, Point, search_integers
 
 Array = np.ndarray[Any, Any]
 LARGEST, STEPS = 8.0, 48
-"""The largest step size of the grid, times 1/L of the steepest client, and the quarters of an octave below it."""
+"""The largest step size of the grid, times 1/L of the steepest client, and how many quarters of an octave go below."""
 BELOW = STEPS
-"""Quarters of an octave further down, around a plan that beats the grid: where there are many local steps."""
+"""Further quarters of an octave below the grid, for a plan with many local steps that beats the grid."""
 NEIGHBOURS = 4
 """Local steps up to this many times as many and as few are tried around a plan that beats the grid."""
 LARGE = 1e7
-"""Clients times cubed dimension from which a grid is not computed as a whole."""
+"""Clients times cubed dimension beyond which the whole grid is not computed."""
 AT_FIRST, MOST_ROUNDS = 64, 4096
-"""Rounds in which a level is searched, at first and at most."""
+"""Rounds of the first search for a level, and their maximum."""
 DEARER = 2.0
-"""Plans that cost more than this many times the cheapest one so far are not followed further."""
+"""A plan is dropped once it costs this many times the cheapest one so far."""
 STALLED = 0.99
-"""A path that does not fall below this share of its value in the second half of its rounds is not followed further."""
+"""A plan is dropped if the second half of its rounds does not bring the value below this share."""
 CONSTANT = ("dsgd", "k_eta_fixed")
-"""Schedules without changes: fixed plans."""
+"""Schedules that are fixed plans."""
 OCTAVES = 8
-"""How far K_0 and eta_0 are moved from the surrogate's best fixed plan."""
+"""How many octaves K_0 and eta_0 may move from the surrogate's best fixed plan."""
 MOST_LOCAL = 4 * MOST_STEPS
-"""Local steps of a round beyond which a schedule is not followed further."""
+"""A schedule is dropped once a round has more local steps than this."""
 EXPENSIVE = 1e9
-"""Multiplications of matrix entries in one run beyond which the starts of all schedules take minutes."""
+"""Multiplications in one run beyond which following all schedules takes minutes."""
 LONGER = 4
 """A schedule must reach the target within this many times the cost of the surrogate's best fixed plan."""
 
@@ -63,11 +62,11 @@ LONGER = 4
 def surrogate(problem: FederatedProblem) -> Quadratics:
     """Second-order Taylor models of the clients' losses at the federation's minimiser, in float64.
 
-    ``noise`` are the covariances there of the gradient of a single sample, drawn at random from the client's.
+    ``noise`` has the covariance there of the gradient of a random sample of each client.
 
     Raises:
-        EmpiricsError: for a network, which has no single minimiser, for a linear model without a penalty, which may
-            have none, and for models too large for dense Hessians.
+        EmpiricsError: for a network or a linear model without a penalty, which may have no single minimiser, and for
+            models too large for dense Hessians.
     """
     if not isinstance(problem.model, Linear) or not problem.model.regularisation:
         raise EmpiricsError(f"the surrogate needs a linear model with a penalty, which has a minimiser; got {problem}")
@@ -112,7 +111,7 @@ def surrogate_runs(
 
 
 class SurrogateAdvice:
-    """The plan at which the surrogate's target at the last model is smallest, or its cost to the target."""
+    """Search for the plan whose target at the last model (or cost to the target) is smallest on the surrogate."""
 
     def __init__(self, goal: Goal, averaging: Averaging) -> None:
         self.goal, self.averaging = goal, averaging
@@ -120,13 +119,13 @@ class SurrogateAdvice:
         self._top = LARGEST / top
         self.sizes, self._below = self._sizes(range(STEPS + 1)), 0
         self._known: dict[tuple[int, float], Point] = {}
-        """By local steps and place in the grid of step sizes; that of a plan beside the grid is no integer."""
+        """By local steps and index in the grid of step sizes; a plan off the grid has a fractional index."""
         self._others: dict[int, SurrogateAdvice] = {}
         self._cheapest = [math.inf]
-        """What the cheapest plan to the target costs so far, at any cohort."""
+        """The cost of the cheapest plan to the target so far, in a list that all cohorts share."""
 
     def of_cohort(self, cohort: int) -> SurrogateAdvice:
-        """The same with this number of participants."""
+        """The same search with this cohort."""
         if cohort in (0, self.averaging.cohort):
             return self
         if cohort not in self._others:
@@ -136,7 +135,7 @@ class SurrogateAdvice:
         return self._others[cohort]
 
     def value(self, local_steps: int, step_size: float, cohort: int = 0) -> float:
-        """The minimised quantity at one plan; NaN for a cohort whose moments cannot be computed."""
+        """The minimised quantity at one plan; NaN if the moments of its cohort cannot be computed."""
         try:
             return self.of_cohort(cohort)._points(local_steps, np.array([step_size]))[0].value
         except EmpiricsError:
@@ -146,12 +145,12 @@ class SurrogateAdvice:
         return self._top * 2.0 ** ((np.array(places) - STEPS) / 4)
 
     def best(self, over: tuple[str, ...] = OVER, others: Iterable[Plan] = ()) -> Point:
-        """The best plan, on a grid of step sizes with four to the octave, or around those of ``others`` that beat it.
+        """The best plan on a grid of step sizes, four per octave, or around a plan of ``others`` that beats the grid.
 
-        Of a large model only step sizes along a path are tried: for each number of local steps until it gets worse.
+        For a large model only a path of step sizes is tried: for each number of local steps until it gets worse.
         """
         found, plans = self._on_grid(over), list(others)
-        while True:  # the surrogate has several valleys
+        while True:  # the surrogate may have several local minima
             points = [found._replace(local_steps=p.local_steps, step_size=p.step_size, cohort=p.cohort or found.cohort,
                                      value=self.value(*p[:3])) for p in plans]  # fmt: skip
             start = min((p for p in points if p.value < found.value), key=lambda p: p.value, default=None)
@@ -161,7 +160,7 @@ class SurrogateAdvice:
 
     def _around(self, steps: int, size: float, over: tuple[str, ...]) -> Point:
         """The best plan around this one, itself included."""
-        self._hold(over)
+        self._fix_step_size(over)
         place, self._below = STEPS + 4 * math.log2(size / self._top), BELOW
         self._known[steps, place] = self._points(steps, np.array([size]))[0]
         if "local_steps" not in over:
@@ -172,17 +171,17 @@ class SurrogateAdvice:
         again = found.local_steps in (near[0], near[-1]) and found.local_steps != steps
         return self._around(found.local_steps, found.step_size, over) if again else found
 
-    def _hold(self, over: tuple[str, ...]) -> None:
+    def _fix_step_size(self, over: tuple[str, ...]) -> None:
         if "step_size" not in over:
             self.sizes = np.array([float(self.goal.scenario["step_size"].value)])
 
     def _on_grid(self, over: tuple[str, ...]) -> Point:
-        self._hold(over)
+        self._fix_step_size(over)
 
         def of(cohort: int) -> Point | None:
             try:
                 return self.of_cohort(cohort)._on_grid(tuple(word for word in over if word != "cohort"))
-            except EmpiricsError:  # clients of different weights have moments only with full participation
+            except EmpiricsError:  # with unequal weights moments are known only for full participation
                 return None
 
         if "cohort" in over:
@@ -201,7 +200,7 @@ class SurrogateAdvice:
 
     @property
     def near(self) -> list[Point]:
-        """The best plan for every number of local steps and participants that was tried, the best of all first."""
+        """The best plan for every number of local steps and every cohort that was tried, the best of all first."""
         points = [*self._of_each(), *(point for other in self._others.values() for point in other._of_each())]
         return sorted(points, key=lambda point: (point.value, point.local_steps))
 
@@ -214,7 +213,7 @@ class SurrogateAdvice:
         return point._replace(open=("step_size",)) if at_end else point
 
     def _of_steps(self, steps: int) -> Point:
-        """The best plan with these local steps: of the grid, or of a large model along a path until it gets worse."""
+        """The best plan with these local steps, on the grid or, for a large model, on a path until it gets worse."""
         first, last = (-self._below, STEPS) if len(self.sizes) > 1 else (0, 0)
         width, at = (1, last) if self.large else (STEPS // 2, last // 2)
         if self.large:
@@ -236,7 +235,7 @@ class SurrogateAdvice:
             at = nearest
 
     def _points(self, steps: int, sizes: Array, limit: float = math.inf) -> list[Point]:
-        """The points of plans with these local steps; costs beyond the ``limit`` are infinite."""
+        """Evaluate plans with these local steps; costs beyond the ``limit`` are infinite."""
         goal = self.goal
         if goal.to is None:
             rounds = goal.rounds(steps)
@@ -264,7 +263,7 @@ class SurrogateAdvice:
 
 @dataclass(frozen=True)
 class Replay:
-    """Local steps and step size of every round as a plan has them, for training."""
+    """A hook for training that follows the local steps and step sizes of a plan."""
 
     plan: Plan
     needs_loss: ClassVar[bool] = False
@@ -274,21 +273,21 @@ class Replay:
 
 
 def usable() -> list[Schedule]:
-    """The schedules that can be followed: those that change, and need no validation error."""
+    """The schedules that can be followed on the surrogate: not constant, and without a validation error."""
     return [s for s in SCHEDULES.values() if s.key not in CONSTANT and not s.needs_plateau]
 
 
 @dataclass(frozen=True, eq=False)
 class ScheduleAdvice:
-    """A schedule, from the start (K_0, eta_0) that is best on the surrogate."""
+    """Search for the start (K_0, eta_0) at which a schedule is best on the surrogate."""
 
     schedule: Schedule
     surrogate: SurrogateAdvice
 
     def best(self, over: tuple[str, ...], fixed: Point) -> Point:
-        """From around the surrogate's best ``fixed`` plan, downhill over octaves of K_0 and half octaves of eta_0.
+        """Search downhill from the surrogate's best ``fixed`` plan, over octaves of K_0 and half octaves of eta_0.
 
-        What is not optimised starts as given. The value is that of the plan on the surrogate.
+        Quantities that are not optimised start at their given values.
         """
         known: dict[tuple[int, int], Point] = {}
 
@@ -309,7 +308,7 @@ class ScheduleAdvice:
             i, j = best
 
     def followed(self, local_steps: int, step_size: float) -> Point:
-        """The plan from this start until the budget is spent or the target reached, with its value."""
+        """Follow the schedule from this start until the budget is spent or the target reached."""
         goal, averaging = self.surrogate.goal, self.surrogate.averaging
         reading = TARGETS.index(goal.target)
         near = self.surrogate.near if goal.to is not None else []

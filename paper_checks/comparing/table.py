@@ -1,4 +1,4 @@
-"""The table of a comparison: all bounds on one quantity of a federation, ranked, and a conclusion."""
+"""The result of ``compare``: all bounds on one quantity of a federation, ranked, with evidence and a conclusion."""
 
 from __future__ import annotations
 
@@ -58,15 +58,15 @@ PAPERS = {"fedals": "FedALS", "fedinit": "FedInit", "decaying_k": "Decaying-K", 
 SYMBOLS = {"L": "smoothness", "mu": "strong_convexity", "D": "initial_gap", "sigma^2": "gradient_variance",
            "G^2": "grad_cap_sq"}  # fmt: skip
 MOST_DIGITS = 17
-"""Digits that distinguish any two numbers."""
+"""This many digits distinguish any two floats."""
 
 
 @dataclass(frozen=True, eq=False)
 class ComparisonTable(ColumnTable):
-    """Rows in order, with evidence.
+    """The rows of a comparison in order, with evidence.
 
-    ``trivial`` are the target's bound from the premises alone and its value before training; ``of`` are the names that
-    the comparison is restricted to, ``kinds`` the requested evidence.
+    ``trivial`` has the target's bound from the premises alone and its value before training. ``of`` are the names that
+    the comparison is restricted to, ``kinds`` the requested kinds of evidence.
     """
 
     target: str
@@ -81,24 +81,24 @@ class ComparisonTable(ColumnTable):
 
     def beside(self, evidence: Iterable[EvidenceSet]) -> ComparisonTable:
         """The table with every kind of evidence on its rows."""
-        found = list(evidence)
+        sets = list(evidence)
 
-        def each(row: Row) -> Row:
-            numbers = {one.kind: one.for_row(row) for one in found} if row.state in RANKED else {}
-            return replace(row, evidence={kind: one for kind, one in numbers.items() if one is not None})
+        def with_evidence(row: Row) -> Row:
+            values = {one.kind: one.for_row(row) for one in sets} if row.state in RANKED else {}
+            return replace(row, evidence={kind: value for kind, value in values.items() if value is not None})
 
         return replace(
             self,
-            rows=tuple(map(each, self.rows)),
-            kinds=tuple(one.kind for one in found),
-            server_model=tuple(one.server_model for one in found if one.server_model is not None),
-            remarks=tuple(remark for one in found for remark in one.remarks),
+            rows=tuple(map(with_evidence, self.rows)),
+            kinds=tuple(one.kind for one in sets),
+            server_model=tuple(one.server_model for one in sets if one.server_model is not None),
+            remarks=tuple(remark for one in sets for remark in one.remarks),
         )
 
     def best(self) -> tuple[Row, ...]:
-        """For every quantity the first row that is certainly informative, of bounds without contradicting evidence.
+        """For every bounded quantity the first row that is certainly informative.
 
-        A bound that is exceeded in one quantity is wrong in all of them.
+        Refuted bounds are left out, and so are those that evidence contradicts in any quantity.
         """
         wrong = {row.bound for row in self.exceeded}
         sound = [r for r in self._in(INFORMATIVE) if r.conclusive and not r.refuted and r.bound not in wrong]
@@ -106,13 +106,13 @@ class ComparisonTable(ColumnTable):
 
     @property
     def exceeded(self) -> tuple[Row, ...]:
-        """Rows that an exact value exceeds, or a measured one beyond its error: a false theorem, or a wrong check."""
+        """Rows that evidence exceeds (measured values: significantly): the theorem is false, or a check is wrong."""
         return tuple(row for row in self.rows if self._exceeding(row))
 
     def _exceeding(self, row: Row) -> tuple[str, ...]:
-        """The kinds of evidence that contradict a row; not the surrogate, which is another federation.
+        """The kinds of evidence that contradict a row; never the surrogate, which is another federation.
 
-        All rows that are compared with something measured share one error rate.
+        All rows that are compared with measurements share one error rate.
         """
         together = max(1, sum(MEASURED in row.evidence for row in self.rows))
         if row.state not in RANKED or not row.conclusive:
@@ -121,7 +121,7 @@ class ComparisonTable(ColumnTable):
 
     @property
     def first_informative(self) -> str:
-        """One sentence: by paper, the fewest rounds at which a sound statement of it is informative."""
+        """A sentence: by paper, the fewest rounds at which a bound that is not refuted is informative."""
         clients, cohort = (number_of(self.scenario, word) for word in ("clients", "cohort"))
         fewest: dict[str, MinimumRounds] = {}
         for row in self.rows:
@@ -141,7 +141,7 @@ class ComparisonTable(ColumnTable):
 
     @property
     def conclusion(self) -> str:
-        """One sentence, from the rows."""
+        """The conclusion of the comparison in one sentence."""
         if winners := self._winners:
             return f"Informative: {'; '.join(winners)}."
         if not self.shown() and (lacking := self._in(MISSING)):
@@ -279,17 +279,17 @@ class ComparisonTable(ColumnTable):
         return found
 
     def records(self) -> list[dict[str, Any]]:
-        """A row with one number or text per column; lists are joined."""
-        found = []
+        """One dictionary per row with a number or text per column; lists are joined."""
+        records = []
         for row in self.rows:
-            told = row.as_json() | {"failed": tuple(one.condition for one in row.failed)}
-            cells = {key: "; ".join(x) if isinstance(x, tuple) else x for key, x in told.items()}
-            found.append({**told["class"], **{key: x for key, x in cells.items() if not isinstance(x, dict)}})
-        return found
+            data = row.as_json() | {"failed": tuple(one.condition for one in row.failed)}
+            cells = {key: "; ".join(x) if isinstance(x, tuple) else x for key, x in data.items()}
+            records.append({**data["class"], **{key: x for key, x in cells.items() if not isinstance(x, dict)}})
+        return records
 
 
 def details(rows: Iterable[Row]) -> Iterator[str]:
-    """Every bound: its state, all conditions with both sides where they fail, its assumptions, its minimum rounds."""
+    """Lines on every bound: state, conditions (both sides if they fail), assumptions, and minimum rounds."""
     first: dict[str, Row] = {}
     for row in rows:
         if row.state in (*RANKED, NOT_MET):
@@ -306,9 +306,9 @@ def details(rows: Iterable[Row]) -> Iterator[str]:
 
 
 def failure(one: FailedCondition, values: Mapping[str, Any]) -> str:
-    """A failed condition with both sides, to as many digits as distinguish them; strict ones fail for equal sides.
+    """A failed condition with both sides, to as many digits as distinguish them.
 
-    Of a constant that a proof leaves free among the ``values`` no choice is small enough.
+    If a side is a free constant of the proof (among the ``values``), no choice of it meets the condition.
     """
     if math.isnan(one.left):
         return one.condition
@@ -320,7 +320,7 @@ def failure(one: FailedCondition, values: Mapping[str, Any]) -> str:
 
 
 def reason(row: Row) -> str:
-    """The first failed condition with both sides, how many other inequalities fail, and the other conditions."""
+    """The first failed condition with both sides, the number of further inequalities that fail, other conditions."""
     if not row.failed:
         return "it has no value here"
     first, *others = row.failed
@@ -342,7 +342,7 @@ def rounded_up(rounds: float) -> str:
 
 
 def _what_to_add(lacking: Iterable[Row]) -> str:
-    """The fewest quantities that give theorems a value, preferring constants to outcomes, and these theorems."""
+    """A sentence with the fewest quantities (preferably constants) that would give theorems a value, and these."""
     by_names: dict[tuple[str, ...], dict[str, None]] = {}
     for row in lacking:
         by_names.setdefault(tuple(sorted(row.lower_estimates)), {})[row.bound] = None

@@ -1,7 +1,7 @@
-"""The exact worst case as an adviser: the plan whose value is smallest in the worst federation with these constants.
+"""Advice by exact worst cases: the plan whose value in the worst federation with these constants is smallest.
 
 There is no noise and all clients take part in every round, so only heterogeneity matters. Worst cases of more than a
-few gradients take too long, so this is for short runs only. The recommended plan is proved where time allows.
+few gradients take too long, so this is for short runs only. The value of the recommended plan is proved if time allows.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ from ..worst_case.worst_case_proof import certify
 from .goal import Goal, Point
 
 GRADIENTS = 16
-"""Gradients of a client over all rounds, at most."""
+"""Maximum number of gradients of a client over all rounds."""
 CLIENTS = 2
 """Two groups of identical clients represent any number of clients."""
 START = ("initial_gap", "initial_distance_sq")
 HETEROGENEITY = (
     ("optimum_dissimilarity",), ("heterogeneity",), ("dissimilarity_offset", "dissimilarity_factor"),
 )  # fmt: skip
-"""What can limit how clients differ: the first of these that the scenario has and the class of losses admits."""
+"""Quantities that can limit heterogeneity; the first that the scenario has and the class of losses admits are used."""
 STEP_SIZES = (0.125, 0.25, 0.5, 1.0, 1.5, 1.9)
-"""Tried first, times 1/L: from 2/L on a run need not converge."""
+"""The first step sizes, times 1/L; from 2/L on a run need not converge."""
 SMALLER, DOWN = 4.0, 4
-"""Where the smallest is best, one this many times smaller is tried, this often."""
+"""If the smallest step size is best, one SMALLER times as small is tried, DOWN times in all."""
 ZOOMS = 4
 PROMISING = 1.3
 """The search zooms in on plans of at most this many times the best value so far."""
 DIGITS = 3
-"""Of a step size, so that the plan that is printed is the one that is proved."""
+"""Digits of a step size, so that the printed plan is the one that is proved."""
 SHARE = 0.6
-"""Of the time for the search; the rest is for the proof."""
+"""Share of the time for the search; the rest is for the proof."""
 PATIENT = 1.5
 """Safety factor on the expected time of a proof."""
 
@@ -58,9 +58,9 @@ PATIENT = 1.5
 class ProvedPlan:
     """The recommended plan and its worst case ``value`` over all federations with the constants in ``given``.
 
-    ``lower`` and ``upper`` are proved: some federation attains the one, none exceeds the other. Without a proof they
-    are NaN, and ``unproved`` says why. ``estimate`` says how the class is relaxed where ``value`` is an upper estimate:
-    ``lower`` is then about the visited models only.
+    ``lower`` and ``upper`` are proved: some federation attains the former, none exceeds the latter. Without a proof
+    they are NaN, and ``unproved`` says why. If ``value`` is an upper estimate, ``estimate`` says how the class of
+    federations is relaxed, and ``lower`` is about the visited models only.
     """
 
     point: Point
@@ -87,10 +87,10 @@ class ProvedPlan:
 
 
 def best(goal: Goal, over: tuple[str, ...], seconds: float, bar: Progress) -> ProvedPlan | str:
-    """The plan of the smallest worst case found within ``seconds``, or with a target the cheapest whose worst case is
-    there; or why there is none.
+    """The plan with the smallest worst case found within ``seconds``, or the reason why there is none.
 
-    The point's ``open`` has quantities that lie at an end of what was searched, or whose search ran out of time.
+    With a target it is the cheapest plan whose worst case reaches the target. The point's ``open`` names quantities at
+    an end of the searched range, or whose search ran out of time.
     """
     until = time.monotonic() + seconds
     search = _Search(goal, over, until - (1 - SHARE) * seconds, bar)
@@ -130,9 +130,9 @@ def best(goal: Goal, over: tuple[str, ...], seconds: float, bar: Progress) -> Pr
 
 @dataclass
 class _Search:
-    """Worst cases of the plans of a goal, until a time: by local steps, rounds and step size.
+    """Worst cases of the plans of a goal by local steps, rounds and step size, solved until a time.
 
-    ``why`` is the first reason for which one was not solved, ``late`` whether time was up before all were.
+    ``why`` is the first reason why one was not solved; ``late``: time was up before all were solved.
     """
 
     goal: Goal
@@ -149,7 +149,7 @@ class _Search:
 
     @cached_property
     def given(self) -> dict[str, float]:
-        """The class of federations: what the scenario has of its constants, as far as one class admits them."""
+        """The constants of the class of federations: those of the scenario that one class admits together."""
         scenario = self.goal.scenario
         convex = "strong_convexity" in scenario
 
@@ -163,7 +163,7 @@ class _Search:
 
     @property
     def unsupported(self) -> str:
-        """Why no plan has a worst case here; empty where one has."""
+        """Why no plan has a worst case here; empty if one has."""
         weights = self.goal.scenario.get("client_weight")
         if weights is not None and np.ptp(np.atleast_1d(weights.value)) > 1e-9 * np.max(weights.value):
             return "clients with different weights cannot be grouped"
@@ -177,7 +177,7 @@ class _Search:
         return self.goal.to is not None and value <= self.goal.to[1]
 
     def plans(self) -> list[tuple[int, int]]:
-        """Local steps and rounds: the shortest runs first, with a target the cheapest."""
+        """Pairs of local steps and rounds, the shortest runs first, with a target the cheapest."""
         goal = self.goal
         fixed = "local_steps" not in self.over
         steps = [int(goal.scenario["local_steps"].value)] if fixed else range(1, GRADIENTS + 1)
@@ -188,9 +188,9 @@ class _Search:
         return sorted((plan for plan in within if math.prod(plan) <= GRADIENTS), key=math.prod)
 
     def along_step_sizes(self, steps: int, rounds: int) -> float:
-        """Solve at step sizes around the best one, zooming in as long as it may be the best of all; the smallest."""
-        least = min((one.value for one in self.solved.values()), default=math.inf)
-        least = least if self.goal.to is None else self.goal.to[1]
+        """The smallest worst case over step sizes; the search zooms in while the plan may become the best of all."""
+        solved = (one.value for one in self.solved.values())
+        best = min(solved, default=math.inf) if self.goal.to is None else self.goal.to[1]
         sizes = [float(f"{share / self.given['smoothness']:.{DIGITS}g}") for share in STEP_SIZES]
         smaller, zooms = [sizes[0] / SMALLER**i for i in range(1, DOWN + 1)], ZOOMS
         if "step_size" not in self.over:
@@ -214,7 +214,7 @@ class _Search:
             if not values:
                 self.why = self.why or failure
                 break
-            zooms = zooms if min(values.values()) <= PROMISING * least else 0
+            zooms = zooms if min(values.values()) <= PROMISING * best else 0
             order = sorted(values)
             at = order.index(min(values, key=lambda size: values[size]))
             if at == 0 and smaller:

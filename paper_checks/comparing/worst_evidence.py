@@ -1,4 +1,4 @@
-"""Exact worst cases: the largest number over all federations without noise that a theorem covers.
+"""Exact worst cases as evidence: the largest value over all federations without noise that a theorem covers.
 
 Everything is in units in which L = 1 and the gap at the start is 1, as in the committed tables.
 """
@@ -30,16 +30,17 @@ from .rows import Evidence, EvidenceSet, RANKED, Row, WORST
 SAME_NUMBER = {"C3", "C12"}
 """Conversions that rename a quantity and keep its number."""
 MOST_CLIENTS = 4
-"""More clients are represented by two groups of identical ones."""
+"""More clients than this are represented by two groups of identical ones."""
 UNITS = {
     "grad_norm_sq": (1, 1), "mean_grad_norm_sq": (1, 1), "optimality_gap": (1, 0), "mean_gap": (1, 0),
     "average_gap": (1, 0), "weighted_grad_norm_sq": (1, 0),
 }  # fmt: skip
-"""By target: the powers of the gap at the start and of L in its unit; all others are squared distances."""
+"""By target: the powers of the gap at the start and of L in its unit; other targets are squared distances."""
 ALIKE = 1e-6
+"""Relative difference below which two numbers are the same."""
 HETEROGENEITY = ("heterogeneity", "dissimilarity_offset", "optimum_dissimilarity", "control_error",
                  "uniform_dissimilarity")  # fmt: skip
-"""Quantities by which a theorem may limit how clients differ."""
+"""Quantities by which a theorem may limit heterogeneity."""
 PLAN = ("clients", "cohort", "rounds", "local_steps", "step_size", "relaxation")
 """Quantities of a plan that a worst case depends on."""
 
@@ -47,7 +48,7 @@ PLAN = ("clients", "cohort", "rounds", "local_steps", "step_size", "relaxation")
 def worst_case_evidence(
     scenario: Scenario, rows: Iterable[Row], book: Mapping[str, Bound], seconds: float
 ) -> EvidenceSet:
-    """Worst cases from the committed tables, else solved as far as ``seconds`` for all of them together allow."""
+    """Worst cases from the committed tables, or solved within ``seconds`` for all of them together."""
     missing = [word for word in PLAN if word not in scenario]
     if why := f"it needs {', '.join(missing)}" if missing else server_goes_beyond(scenario):
         return EvidenceSet(WORST, remarks=(f"exact worst case: none, {why}",))
@@ -70,29 +71,29 @@ def worst_case_evidence(
         if found is None:
             far.add(point.rounds * point.local_steps)
             continue
-        who = f"{point.clients} groups of" if point.clients > 1 else "all"
+        groups = f"{point.clients} groups of" if point.clients > 1 else "all"
         of_gap, of_smoothness = powers(bound)
         value = found[0] * gap**of_gap * L**of_smoothness * row.factor
         estimate = "" if found[1] else ", an upper estimate"
-        known[row.bound] = Evidence(value, f"{who} identical clients, no noise{estimate}", upper=not found[1])
+        known[row.bound] = Evidence(value, f"{groups} identical clients, no noise{estimate}", upper=not found[1])
     remarks = [f"exact worst case: too large, {n} gradients per client" for n in sorted(far)]
     return EvidenceSet(WORST, lambda row: known.get(row.bound) if set(row.conversions) <= SAME_NUMBER else None,
                  remarks=tuple(remarks))  # fmt: skip
 
 
 def _grid_point(row: Row, scenario: Scenario, L: float, gap: float) -> GridPoint:
-    """The row's values in these units.
+    """The row's values in the units L = 1 and gap 1.
 
-    The tables are for all clients with equal weights; other plans are covered for identical clients. A grid point has
-    one number for how clients differ, so theorems with two different ones are refused.
+    The tables are for full participation with equal weights; other plans are covered for identical clients. A grid
+    point has one number for heterogeneity, so theorems with two different ones raise.
     """
     put = {word: float(np.max(value)) for word, value in row.values.items()}
     clients, cohort = (int(scenario[word].value) for word in ("clients", "cohort"))
     some = cohort < clients or np.ptp(np.asarray(scenario["client_weight"].value)) > ALIKE / clients
-    kinds = 1 if some else clients if clients <= MOST_CLIENTS else 2 - clients % 2
+    groups = 1 if some else clients if clients <= MOST_CLIENTS else 2 - clients % 2
     limits = {put[word] / (gap if word == "heterogeneity" else L * gap) for word in HETEROGENEITY if word in put}
     if limits and not math.isclose(min(limits), max(limits), rel_tol=ALIKE):
-        raise WorstCaseError(f"{row.bound} limits how clients differ by two quantities")
+        raise WorstCaseError(f"{row.bound} limits heterogeneity by two quantities")
     curved = put.get("strong_convexity", put.get("pl_constant"))
     given = {
         "condition_number": L / curved if curved else put.get("condition_number", math.nan),
@@ -104,11 +105,12 @@ def _grid_point(row: Row, scenario: Scenario, L: float, gap: float) -> GridPoint
         "fixed_step_size": float(scenario["step_size"].value) * L,
     }
     steps, rounds = int(scenario["local_steps"].value), int(scenario["rounds"].value)
-    told: dict[str, Any] = {word: value for word, value in given.items() if not math.isnan(value)}
-    return GridPoint(clients=kinds, rounds=rounds, local_steps=steps, **told)
+    known: dict[str, Any] = {word: value for word, value in given.items() if not math.isnan(value)}
+    return GridPoint(clients=groups, rounds=rounds, local_steps=steps, **known)
 
 
 def _scale(row: Row) -> tuple[float, float]:
+    """L and the gap at the start."""
     put = row.values
     L = float(np.max(put["smoothness"])) if "smoothness" in put else math.nan
     gap = put["initial_gap"] if "initial_gap" in put else put.get("initial_loss", math.nan) - put.get("optimal_loss", 0)
@@ -118,12 +120,12 @@ def _scale(row: Row) -> tuple[float, float]:
 
 
 def powers(bound: Bound) -> tuple[int, int]:
-    """Of the gap at the start and of L in the unit of the bound's target."""
+    """The powers of the gap at the start and of L in the unit of the bound's target."""
     return UNITS.get(bound.target.name, (1, -1))
 
 
 def _committed(bound: Bound, point: GridPoint) -> tuple[float, bool] | None:
-    """The worst case at this grid point and whether it is exact, if a committed table has it."""
+    """The worst case at this grid point and whether it is exact; None if no committed table has it."""
     if not has_table(bound.name):
         return None
     asked = point.as_row() | {"step_size": values(bound, point)["step_size"]}

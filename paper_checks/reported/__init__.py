@@ -1,4 +1,4 @@
-"""The numbers that the papers report, as printed, each with its place; facts only, typed from the papers."""
+"""The numbers that papers report, as printed, one CSV file per paper: ``reported`` reads all, ``table`` one table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FOLDER = Path(__file__).resolve().parent
 
 @dataclass(frozen=True)
 class Reported:
-    """One printed number: ``value`` and ``std`` are text, in the digits of the paper; empty where it prints none."""
+    """One printed number; ``value`` and ``std`` are text with the digits of the paper, empty if it prints none."""
 
     table: str
     row: str
@@ -29,7 +29,7 @@ class Reported:
 
 @cache
 def reported(paper: str) -> tuple[Reported, ...]:
-    """All reported numbers of a paper, in the order of its tables."""
+    """All reported numbers of a paper in the order of its tables."""
     path = FOLDER / f"{paper}.csv"
     if not path.exists():
         raise unknown("paper", paper, sorted(p.stem for p in FOLDER.glob("*.csv")))
@@ -38,8 +38,8 @@ def reported(paper: str) -> tuple[Reported, ...]:
 
 
 def table(paper: str, name: str, version: str = "") -> Mapping[tuple[str, str], Reported]:
-    """One table by (row, column); ``version`` where a paper has several."""
-    found = {(r.row, r.column): r for r in reported(paper) if r.table == name and version in ("", r.version)}
-    if not found:
+    """The numbers of one table by (row, column); ``version`` selects one if the paper has several."""
+    numbers = {(r.row, r.column): r for r in reported(paper) if r.table == name and version in ("", r.version)}
+    if not numbers:
         raise unknown(f"table of {paper}", name, sorted({r.table for r in reported(paper)}))
-    return found
+    return numbers

@@ -63,9 +63,6 @@ class Survey(ColumnTable):
         counts = {"asked": self.asked, "cannot": self.cannot, "violated": len(self.violations)}
         return plain({"bounds": self.records(), **counts})
 
-    def before(self) -> Iterator[str]:
-        yield from ()
-
     def shown(self) -> Sequence[Row]:
         return self.rows
 

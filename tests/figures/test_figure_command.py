@@ -88,6 +88,8 @@ MISTAKES = (
     (f"{NAME} --fresh --no-sweep", "--no-sweep"),
     (f"{NAME} --scale smoke -o file/out", "-o file/out"),
     ("--bundle --store nowhere -o b", "nowhere"),
+    ("fedcog.table_2", "FLAIR: data not available"),
+    ("fedcog.table_2 --no-sweep", "FLAIR: data not available"),
 )
 
 

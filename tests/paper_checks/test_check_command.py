@@ -171,6 +171,7 @@ def test_an_interrupted_audit_shows_what_was_reached(few, capsys, monkeypatch, t
         (["--workers", "0"], "from 1 to 1024; got"),
         (["fedals.one_round", "--report", ""], "--report"),
         (["{folder}/bad.py:claim"], "no_such_module"),
+        (["{folder}/dotted.py:claim"], "without the dot"),
         (["{folder}/mine.py:no_claim"], "int"),
         (["{folder}/mine.py:rihgt"], "'right'"),
         (["{folder}/mine.py:wrong", "{folder}/mine.py:right", "--json"], "'mine.square'"),
@@ -179,6 +180,7 @@ def test_an_interrupted_audit_shows_what_was_reached(few, capsys, monkeypatch, t
 )
 def test_mistakes_are_one_line_and_status_2_before_anything_runs(words, said, own, refused, monkeypatch):
     (own.parent / "bad.py").write_text("import no_such_module\n", encoding="utf-8")
+    (own.parent / "dotted.py").write_text("from .mine import right\n", encoding="utf-8")
     (own.parent / "taken").write_text("a file", encoding="utf-8")
     monkeypatch.setattr(command, "audit", lambda *arguments: pytest.fail("it ran"))
     assert said in refused("check", *(word.format(folder=own.parent) for word in words))
