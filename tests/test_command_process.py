@@ -54,8 +54,6 @@ def test_a_file_that_hides_a_package_is_named(tmp_path):
         hiding.unlink()
 
 
-# ---- streams ----
-
 LONG_TABLE = """
 import sys
 from rich.console import Console
@@ -149,8 +147,6 @@ def test_workers_do_not_run_the_script_that_started_the_sweep(tmp_path):
     status, out, err = python("script.py", cwd=tmp_path)
     assert (status, "1 done" in out, "Traceback" in err) == (0, True, False), err
 
-
-# ---- interrupts: one line, status 130, and nobody is waited for ----
 
 INTERRUPTED = (130, "", "fedbounds: interrupted\n")
 AT_IMPORT = """

@@ -71,9 +71,6 @@ def single(folder, part):
     return [re.search(r"^# (.*)$", path.read_text("utf-8"), flags=re.MULTILINE)[1] for path in pages]
 
 
-# ---- the pages written by hand ----
-
-
 @pytest.mark.parametrize("name", [n for n, words in PAGES.items() if blocks(words, "pycon")])
 def test_python_sessions_run_as_printed(name, folder):
     report, examples = python_differences(PAGES[name], name)
@@ -99,9 +96,6 @@ def test_a_session_that_differs_would_be_seen(folder):
 def test_every_verb_is_explained():
     for verb in VERBS:
         assert any(re.search(rf"fedbounds {verb}\b", words) for words in PAGES.values()), verb
-
-
-# ---- the reference ----
 
 
 def test_every_bound_claim_algorithm_figure_and_verb_is_in_the_reference(written):
@@ -183,9 +177,6 @@ def test_a_page_that_loads_from_elsewhere_is_found_and_links_and_namespaces_load
     assert offline.of_style("a { background: url('data:image/png;base64,aa//bb') } /* https://example.org */") == []
 
 
-# ---- the whole ----
-
-
 @pytest.mark.slow
 def test_the_site_builds_without_warnings_and_offline(tmp_path):
     source, built = tmp_path / "docs", tmp_path / "html"
@@ -239,9 +230,6 @@ def test_the_notebook_is_kept_with_its_outputs_and_without_places_or_times(kept)
             assert bool(cell.outputs) != quiet, cell.source
     shown = {kind for cell in kept.cells for output in cell.get("outputs", ()) for kind in output.get("data", ())}
     assert {"image/png", "text/html", "text/latex"} <= shown
-
-
-# ---- the README ----
 
 
 def test_commands_of_make_and_links_exist():

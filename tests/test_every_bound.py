@@ -83,9 +83,6 @@ def close(value, expected, rel=1e-12):
     np.testing.assert_allclose(value, expected, rtol=rel, atol=0)
 
 
-# ---- the catalogue ----
-
-
 def test_every_bound_has_a_point_and_a_twin_and_nothing_else_has():
     assert len(BOUNDS) > 50
     assert set(BOUNDS) == set(POINTS) == set(TWINS)
@@ -112,9 +109,6 @@ def test_its_point_is_generic(bound, point):
     numbers = [v for value in values for v in (value if isinstance(value, list) else [value])]
     assert not {0, 1} & set(numbers)
     assert len(set(numbers)) == len(numbers)
-
-
-# ---- values ----
 
 
 @every_bound

@@ -37,9 +37,6 @@ def test_no_number_is_wrong_and_no_condition_misjudged_in_any_regime(name):
     assert not found(name, REGIMES, 6, seed=1000 + len(name))
 
 
-# ---- cancellation ----
-
-
 def test_the_non_iidness_of_clients_whose_sampling_terms_cancel_keeps_its_digits():
     """(1 - 2 w_k) Delta_k + E_j[w_j Delta_j] with a first client of weight above one half, and its gap at the zero."""
     weights, others = [0.75, 0.125, 0.125], [1.37, 0.83]
@@ -74,9 +71,6 @@ def test_a_sum_that_cancels_is_evaluated_again():
     assert bound(a=0.7, b=1.3, c=third) == pytest.approx(float(exact), rel=1e-15)
     assert abs(bound.compile()(a=0.7, b=1.3, c=third) / float(exact) - 1) > 1e-3  # plain floating point
     assert bound(a=0.5, b=3.0, c=4.5) == 0
-
-
-# ---- the ends of the range ----
 
 
 def test_what_leaves_the_range_on_the_way_comes_back_and_a_number_too_small_is_announced():

@@ -159,9 +159,6 @@ def test_gradients_of_every_kind_of_layer_at_random_shapes(made, samples, seed):
     assert max(relative(net, away, each).values()) < 1e-5
 
 
-# ---- outputs, halves, inputs ----
-
-
 @pytest.mark.parametrize(
     ("name", "samples", "torchs"),
     [("femnist_dnn", 256, True), ("femnist_dnn", 40, False), ("femnist_dnn", 3, True), ("decaying_k_cnn", 70, True),
@@ -211,9 +208,6 @@ def test_second_gradients_of_rows_and_inputs_are_those_of_torch():
 
     for ours, theirs in zip(penalised(compiled(net)), penalised(net), strict=True):
         assert torch.allclose(ours, theirs, rtol=1e-4, atol=1e-6)
-
-
-# ---- training ----
 
 
 def dealt(net, clients=5, each=37, seed=6):
@@ -287,9 +281,6 @@ def test_the_engine_is_in_a_cells_key_and_card_and_torch_changes_no_key(job, wor
     assert found.facts == {**theirs.facts, "engine": ENGINES[-1]}
     assert found.columns["value"] == pytest.approx(theirs.columns["value"], rel=exact)
     assert (found.columns["value"] != theirs.columns["value"]) is (exact > 1e-6)
-
-
-# ---- what is not served ----
 
 
 NOT_SERVED = [

@@ -224,9 +224,6 @@ def test_a_setting_that_makes_no_sense_names_the_first_of_its_options(options):
         replace(SETTING, **options)
 
 
-# ---- what is chosen ----
-
-
 def test_what_is_chosen_by_model_and_device():
     assert choose(MODEL) == Stacked()
     assert choose(small()) == ClientLoop(threads=cores())

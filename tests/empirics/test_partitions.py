@@ -46,9 +46,6 @@ def unlabelled(samples):
     return Dataset("own", np.zeros((samples, 1), np.float32), np.arange(samples) % 10, 10)
 
 
-# ---- every split ----
-
-
 @cases("text", SPLITS)
 def test_a_split_deals_to_every_client_and_no_sample_twice_and_repeats_itself(text):
     split, data = partition(text), NESTED if text.startswith("pachinko") else POOL
@@ -134,9 +131,6 @@ def test_what_a_split_cannot_deal_of_its_data_is_refused():
     all_refused([(lambda: partition("shards(3)").shares(POOL.labels, 4, seed=1), "shards(per_client=3)")])
 
 
-# ---- classes ----
-
-
 def test_sorted_cuts_the_labels_or_groups_in_order():
     for text, keys in (("sorted", POOL.labels), ("sorted('group')", POOL.groups)):
         parts = deal(text, 5, 2)
@@ -164,9 +158,6 @@ def test_random_classes_are_held_equally_often():
         for c in np.flatnonzero(held):
             assert counts[:, c].sum() == total[c]
             assert np.ptp(counts[counts[:, c] > 0, c]) <= 1
-
-
-# ---- Dirichlet ----
 
 
 def test_dirichlet_draws_again_until_everyone_has_the_least_or_it_is_hopeless(monkeypatch):

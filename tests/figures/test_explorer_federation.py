@@ -24,9 +24,6 @@ def rounds(whole):
     return whole.js("return explorer.state().plan.rounds")
 
 
-# ---- the point, links and steps back ----
-
-
 def test_the_point_moves_by_keys_buttons_and_the_table_and_goes_around_through_the_link(whole, file):
     before = whole.text("#sentence")
     whole.js("document.getElementById('plane').focus()")
@@ -80,8 +77,6 @@ def test_every_change_that_comes_to_rest_is_one_step_back(whole):
     whole.back(1)
     assert rounds(whole) == 902
 
-
-# ---- what is shown ----
 
 HOVER = """
 const plane = document.getElementById("plane"), box = plane.firstElementChild.getBoundingClientRect();
@@ -182,9 +177,6 @@ def test_the_page_opens_with_a_story_whose_numbers_are_those_of_the_tables(whole
     whole.js("[...document.querySelectorAll('#story button')].at(-1).click()")
     whole.settle()
     assert plan(whole) == (8, 0.01)
-
-
-# ---- files ----
 
 
 def constants(**changed):

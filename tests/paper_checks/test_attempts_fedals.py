@@ -134,8 +134,6 @@ def crowd(curve: Curve, clients: int, odds: float, low: float, high: float) -> L
     )  # fmt: skip
 
 
-# ---- the attempts ----
-
 Attempts = dict[str, Callable[[], Learned]]
 
 
@@ -210,9 +208,6 @@ def test_the_attempts_break_the_first_term_alone(instances):
     broken = [a for a in MINIMISERS if stated("one_round_iid_claimed", instances[a]) < instances[a].gap * 0.999]
     assert len(broken) >= 6
     assert "100,000 alike clients" in broken
-
-
-# ---- Case I, and what replaces Theorem 4.3, at any number of clients ----
 
 
 @cases("clients cohort", [(1, 1), (2, 1), (2, 2), (50, 37), (1000, 1), (1000, 999), (1000, 1000)])

@@ -30,9 +30,6 @@ from paper_checks.falsifier.families import FAMILIES
 QUADRATICS = FAMILIES["quadratics"]
 
 
-# ---- Decaying-K: schedules, in closed form ----
-
-
 @dataclass(frozen=True)
 class Plan:
     """C (even), N, the local steps of every round; eta as a share of its cap, S, sigma^2 and the start."""
@@ -135,8 +132,6 @@ def test_the_noise_of_the_improved_theorem_is_reached_at_its_largest_step(step):
     exact, bound = sides("theorem_1_sharp", Plan(4, 4, (1,) * 2000, step, apart=0.0, start=0.0))
     assert exact / bound == pytest.approx(1 / (2 - step), rel=1e-2)
 
-
-# ---- quadratic clients, by the exact engine ----
 
 EQUAL = {"bends": (1, 1), "counts": (20, 20), "steps": 3}
 OPPOSED = {

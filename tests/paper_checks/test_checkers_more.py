@@ -40,9 +40,6 @@ from paper_checks.reported import Reported
 HOLDS, FAILS, OPEN = Status.HOLDS, Status.FAILS, Status.OPEN
 
 
-# ---- printed numbers ----
-
-
 @cases("computed", ["12.345", 12.345, Fraction(2469, 200), Decimal("12.345"), np.float64(12.345)])
 def test_a_number_rounds_to_the_printed_one(computed):
     right = ("12.35", "12.34")  # a tie may be rounded either way
@@ -67,9 +64,6 @@ def test_an_order_is_strict_and_its_exceptions_are_audited():
     all_are(FAILS, Ordered(NUMBERS, ("b < a",)), Ordered(NUMBERS, ("b < c",)))  # which are equal
     ways = [("a < b", "b < c"), ("b < a", "b < c")]
     assert audited(*(Ordered(NUMBERS, way, wrong=("b < c",)) for way in ways)) == [True, False]
-
-
-# ---- noise ----
 
 
 @cases("one other runs", [("0.31", "0.07", 3), ("2.4", "2.9", 20), ("0.0021", "0.0016", 7)])
@@ -146,9 +140,6 @@ def test_units_are_recognised_and_slips_caught():
     assert audited(*right, *wrong) == [True, True, False, False, False]
 
 
-# ---- combinations ----
-
-
 def said(status, grade=Grade.EXACT, as_audited=True, **witness):
     return lambda book: Finding(status, grade, f"{status} indeed", witness, as_audited)
 
@@ -211,9 +202,6 @@ def test_what_cannot_be_checked_is_refused(check, said):
     assert said in str(error.value)
 
 
-# ---- the points that checkers look at ----
-
-
 def test_clients_vary_in_number_and_their_weights_sum_to_one():
     drawn = list(points([ClientMean(local_gap) * clients], 60, edges=0.3))
     for point in drawn:
@@ -268,8 +256,6 @@ def test_the_cloud_only_names_points_that_meet_the_conditions_and_reaches_the_co
     assert float(best[portion]) > 0.999
     assert float(best[speed] / best[width]) > 1e9
 
-
-# ---- exact searches: a bound that they cannot break, one that they break, and stored witnesses ----
 
 NAME = "fedals.one_round"
 

@@ -102,9 +102,6 @@ def test_every_pair_of_dissimilarity_constants_holds_at_every_model():
     assert not all(tight)  # a smaller factor is caught
 
 
-# ---- conversions ----
-
-
 PLACES = [
     *((kind, "rounds", SERVER) for kind in ("min", "mean", "last", "expectation")),
     *((kind, "iterations", VIRTUAL) for kind in ("min", "mean", WEIGHTED, "expectation")),

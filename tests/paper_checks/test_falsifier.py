@@ -61,8 +61,6 @@ def test_the_same_seed_gives_the_same_search():
     assert one.instance != other.instance
 
 
-# ---- what it says where it cannot serve ----
-
 STEP = TIGHT["step_length"]
 IMPOSSIBLE = replace(STEP, conditions=(Condition("at least 100/L", STEP.quantity("step_size") * L >= 100),))
 REFUSED = [
@@ -120,9 +118,6 @@ def test_a_definition_takes_the_place_of_the_assumption_it_makes_concrete():
         defined(get("decaying_k.lemma_1"), get("fedals.gaussian_mean_gap"))
 
 
-# ---- its parts ----
-
-
 @cases("shape", SHAPES)
 def test_a_shape_is_one_function_in_both_arithmetics_curved_as_it_says_and_least_at_zero(shape):
     assert (shape.value(0.0), shape.slope(0.0)) == (0, 0)
@@ -147,8 +142,6 @@ def test_a_score_is_positive_exactly_where_the_relation_fails():
     assert Evaluation(3.0, 2.0, ("a condition",)).score == -inf
     assert Evaluation(3.0, 2.0).violated
 
-
-# ---- the verb ----
 
 MINE = """
 from bounds import Bound, Source

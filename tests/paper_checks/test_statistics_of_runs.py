@@ -53,9 +53,6 @@ RAW = [1.3**t * (2.5 + t) ** 2 for t in range(12)]
 """The same, one after another."""
 
 
-# ---- the weights ----
-
-
 def test_shares_are_the_weights_over_their_sum_in_the_kind_of_number_that_they_are():
     assert BOTH.shares(12) == pytest.approx([w / sum(RAW) for w in RAW], rel=1e-13)
     exact = Weights(growth=Fraction(3, 2), offset=2, power=1).shares(3)  # 2, 9/2 and 9 over 31/2
@@ -88,8 +85,6 @@ def test_scaffolds_weighted_mean_is_that_of_the_gaps_before_its_rounds():
     )
     assert exactly.growth == 1 / (1 - Fraction(9, 10) * 2 * Fraction(21, 100) / 2)
 
-
-# ---- bounds of one's own, all the way ----
 
 LEFT = 1 - step_size * strong_convexity
 weighted = Bound(

@@ -117,9 +117,6 @@ MIN = ["smoothness=2.5", "gradient_variance=0.2", "dissimilarity_offset=0.3", "d
 MIN += ["initial_gap=0.9", "local_steps=2", "rounds=3", "step_size=0.02", "client_weight=uniform", "clients=6"]
 
 
-# ---- equal values ----
-
-
 def test_runs_that_agree_decide_nothing(judge):
     """Few digits, a copied run, or nothing random: a log does not say, and rounding is no standard error."""
     for share, jitter in product((0.4, 1.9), (0.0, 1e-16, 1e-9)):
@@ -254,9 +251,6 @@ def test_the_moments_of_a_statistic_over_seven():
         ("last", STATE, (0, 2), range(7, 8)),
     ):
         assert times_of(kind, 7, per, there) == numbers
-
-
-# ---- which rounds decide ----
 
 
 EVERY = replace(BOUNDS[LEAST], name="mine.every", statistic=Statistic("every", "rounds", "server model"))

@@ -78,9 +78,6 @@ def test_every_bound_of_the_catalogue_is_measurable_or_says_why_not():
         assert reason in obstacle(BOUNDS[name], RUNS)
 
 
-# ---- what is measured ----
-
-
 def test_the_statistic_is_that_of_the_means_over_seeds():
     """min over t of E||grad F||^2 at the server, from runs made here by hand."""
     made = training("fedcog.theorem")
@@ -148,8 +145,6 @@ def test_iterations_are_counted_at_the_average_of_all_clients():
     means = np.mean([[r.value for r in run][:-1] for run in rows], axis=0)
     assert float(ones.rows[0].measured.value) == pytest.approx(means.min(), rel=1e-9)
 
-
-# ---- verdicts ----
 
 PLANTED = """
 from dataclasses import replace
@@ -224,9 +219,6 @@ class Linear:
         return self.factor * np.asarray(y)
 
     formula = __call__
-
-
-# ---- mistakes ----
 
 
 def test_mistakes_are_one_line(refused, tmp_path):

@@ -181,9 +181,6 @@ def true_rate(proof):
     return True
 
 
-# ---- altered files ----
-
-
 @pytest.fixture(scope="module")
 def proofs():
     found = []
