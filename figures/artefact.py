@@ -1,4 +1,4 @@
-"""A figure or a table: the numbers it shows, which ask for the runs that it reads, and how these are drawn."""
+"""Define a figure or table: a function from runs to the content it shows, and a function that draws this content."""
 
 from __future__ import annotations
 
@@ -9,72 +9,75 @@ from typing import Any
 from bounds.papers import PAPERS
 from empirics.experiments import Cell
 
-from .comparing import Agreement, Judged
+from .comparing import Agreement, Finding
 from .runs import Runs
 
 
 def no_runs(scale: str) -> list[Cell]:
-    """The cells of what is computed without any run."""
+    """Return no cells: the ``reads`` of an artefact that is computed without runs."""
     return []
 
 
-@dataclass(frozen=True)
-class Shown:
-    """Everything a figure or table shows at one scale. ``rows`` is the CSV beside it, and all that may be drawn.
+Rows = Sequence[Mapping[str, Any]]
 
-    ``sheet`` is a table as printed, its header first. ``caption`` says which data, how many rounds and seeds, and what
-    differs from the paper. ``unavailable`` says why there are no numbers of ours to show.
+
+@dataclass(frozen=True)
+class Content:
+    """Everything a figure or table shows at one scale. ``rows`` become the CSV, from which alone a picture is drawn.
+
+    ``sheet`` is the table as printed, header first. ``caption`` states data, rounds, seeds and what differs from the
+    paper. ``unavailable`` is the reason why there are no numbers of ours, empty if there are.
     """
 
     caption: str
-    rows: Sequence[Mapping[str, Any]]
+    rows: Rows
     sheet: Sequence[Sequence[str]] = ()
-    conclusions: Sequence[Judged] = ()
+    findings: Sequence[Finding] = ()
     agreement: Sequence[Agreement] = ()
     unavailable: str = ""
 
 
-def figure(caption: str, rows: Sequence[Mapping[str, Any]], judged: Sequence[Judged], unavailable: str) -> Shown:
-    """What a figure shows; nothing is judged where it is ``unavailable``, which says why."""
-    return Shown(caption, rows, conclusions=[] if unavailable else judged, unavailable=unavailable)
+def figure_content(caption: str, rows: Rows, judged: Sequence[Finding], unavailable: str) -> Content:
+    """Return the content of a figure, without findings if it is ``unavailable`` (the reason)."""
+    return Content(caption, rows, findings=[] if unavailable else judged, unavailable=unavailable)
 
 
 @dataclass(frozen=True)
 class Artefact:
-    """One figure or table by ``name`` (``fedinit.table_3``); ``draw`` is None for a table.
+    """One figure or table by ``name`` (``fedinit.table_3``).
 
-    ``data(runs, scale)`` are the numbers, ``draw(shown)`` a matplotlib figure of these numbers alone. ``pack`` names
-    another artefact that reads all of these runs: they are packed once, with those of that one. ``reads(scale)`` are
-    the runs where asking the numbers for them would take long.
+    ``data(runs, scale)`` returns the content, ``draw(content)`` a matplotlib figure of it (None for a table).
+    ``pack`` names another artefact that reads all of the same runs, whose file of packed runs serves both.
+    ``reads(scale)`` lists the runs directly, for artefacts whose ``data`` would be slow to call for that purpose.
     """
 
     name: str
     title: str
-    data: Callable[[Runs, str], Shown]
-    draw: Callable[[Shown], Any] | None = None
+    data: Callable[[Runs, str], Content]
+    draw: Callable[[Content], Any] | None = None
     pack: str = ""
     reads: Callable[[str], Sequence[Cell]] | None = None
 
     def cells(self, scale: str) -> Sequence[Cell]:
-        """The runs that it reads, each once."""
+        """Return the runs that the artefact reads at a scale, each once."""
         if self.reads is not None:
             return self.reads(scale)
         runs = Runs()
         self.data(runs, scale)
-        return list(runs.asked.values())
+        return list(runs.requested.values())
 
     @property
-    def packed_in(self) -> str:
-        """The name of the pack that its runs are in."""
+    def pack_name(self) -> str:
+        """The artefact whose pack holds the runs."""
         return self.pack or self.name
 
     @property
     def paper(self) -> str:
-        """The short name of the paper, or ``ours``."""
+        """The key of the paper (``fedinit``), or ``ours``."""
         return self.name.partition(".")[0]
 
     @property
     def source(self) -> str:
-        """The place in the paper, such as ``FedInit, Table 3``; empty for ours."""
+        """The place in the paper, such as ``FedInit, Table 3``; empty for figures of our own."""
         kind, _, number = self.name.partition(".")[2].partition("_")
         return f"{PAPERS[self.paper].short}, {kind.capitalize()} {number}" if self.paper in PAPERS else ""

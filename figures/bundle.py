@@ -1,4 +1,4 @@
-"""``fedbounds figure --bundle``: one folder with all that a paper on these bounds could need, from a store of runs."""
+"""``fedbounds figure --bundle``: one folder for authors with figures, tables, numbers, bounds and the audit."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from paper_checks.audit.records import ordered
 from paper_checks.audit.running import audit, CLAIMS, REVIEWS
 
 from .artefact import Artefact
-from .catalogue import chosen
-from .command import drawn
+from .catalogue import select
+from .command import write_figures
 from .making import cells
 from .report import TITLE
 
@@ -41,7 +41,7 @@ HOLDS = {
     "audit.csv": "the verdict on every claim of the papers",
     "machine.json": "this machine and the versions here; those of the runs are in the cards",
 }
-"""The files that belong to no single figure."""
+"""Files that do not belong to a single figure, with their descriptions."""
 CONTENTS = """\
 # A bundle of fedbounds
 
@@ -59,14 +59,14 @@ A bound in a paper of yours: `\\input{{bounds}}` in the preamble (amsmath), then
 
 
 def bundle(scale: str, target: Path, store: Store, workers: int) -> Report:
-    """Write the folder; runs nothing but the audit."""
+    """Write the bundle from the runs in a store; the audit is the only thing that is run."""
     if not store.folder.is_dir():
         raise EmpiricsError(f"there is no store at {store.folder}; fedbounds figure all --scale {scale} fills one")
     check_workers(workers, 1)
     title, entry = CONTENTS.partition("\n")[0], next(iter(PAPERS.values())).bibtex  # files that others may have too
     own = {"README.md": title, "references.bib": entry, "bounds.tex": MACROS, "figures/REPORT.md": TITLE}
     writable_folder("-o", target, own)
-    contents = _figures(chosen(["all"]), scale, store, target)
+    contents = _figures(select(["all"]), scale, store, target)
     write_whole(target / "bounds.tex", macros(BOUNDS))
     write_whole(target / "references.bib", "\n\n".join(p.bibtex for p in PAPERS.values()) + "\n")
     write_whole(target / "machine.json", json.dumps(machine(), indent=1, ensure_ascii=False) + "\n")
@@ -77,11 +77,11 @@ def bundle(scale: str, target: Path, store: Store, workers: int) -> Report:
 
 
 def _figures(artefacts: Sequence[Artefact], scale: str, store: Store, target: Path) -> str:
-    """Pictures, tables and all their numbers; returns the text of the bundle's README."""
-    drawn(artefacts, scale, store, target / "figures")
+    """Write figures, tables and all their numbers; return the text of the bundle's README."""
+    write_figures(artefacts, scale, store, target / "figures")
     wanted = cells(artefacts, scale)
     there = store.of(wanted)
-    numbers = list(_drawn(target / "figures", artefacts))
+    numbers = list(_number_rows(target / "figures", artefacts))
     _parquet(target / "numbers.parquet", [{name: [row[name] for row in numbers] for name in numbers[0]}])
     _parquet(target / "runs.parquet", _runs(there))
     macro = macro_name(next(iter(BOUNDS)))
@@ -92,21 +92,22 @@ def _figures(artefacts: Sequence[Artefact], scale: str, store: Store, target: Pa
 
 
 def _audit(target: Path, workers: int) -> None:
+    """Check all claims that are not marked deep, and write the reports and a CSV of the verdicts."""
     claims = [claim for claim in CLAIMS.values() if not claim.deep]
     with progress("checking the claims") as bar:
         bar.start(len(claims))
         try:
-            found = ordered(audit(claims, workers, lambda verdict: bar.step()))
+            verdicts = ordered(audit(claims, workers, lambda verdict: bar.step()))
         except KeyboardInterrupt:
             words = f"interrupted: figures, tables, numbers and bounds are in {target}; the audit is not"
             raise KeyboardInterrupt(words) from None
     (target / "audit/reports").mkdir(parents=True, exist_ok=True)
-    for name, text in report.files(found, REVIEWS).items():
+    for name, text in report.files(verdicts, REVIEWS).items():
         write_whole(target / "audit" / name, text)
     with whole(target / "audit.csv") as beside, beside.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(["claim", "paper", "verdict", "defect", "grade", "source", "words", "evidence"])
-        for v in found:
+        for v in verdicts:
             about = (v.claim.name, v.claim.paper, v.word, v.defect, v.finding.grade, v.claim.source, v.claim.words)
             out.writerow([*about, v.finding.evidence])
 
@@ -115,17 +116,17 @@ def _audit(target: Path, workers: int) -> None:
 
 
 def macro_name(name: str) -> str:
-    """A bound's name as letters only, which is all that TeX takes: ``fedinit.theorem_1`` is ``fedinitTheoremOne``."""
+    """Return the TeX macro of a bound, which may only have letters: ``fedinitTheoremOne`` for ``fedinit.theorem_1``."""
     first, *rest = re.split(r"[._]", name)
     spelled = "".join(part[:1].upper() + part[1:] for part in rest)
-    return first + re.sub(r"\d", lambda found: DIGITS[int(found.group())], spelled)
+    return first + re.sub(r"\d", lambda digit: DIGITS[int(digit.group())], spelled)
 
 
 MACROS = "% Every bound as a macro, to be used in mathematics; needs amsmath."
 
 
 def macros(bounds: Mapping[str, Bound]) -> str:
-    """One ``\\newcommand`` per bound: its formula, to be used in mathematics."""
+    """Return one ``\\newcommand`` per bound with its formula, for use in math mode."""
     lines = [MACROS]
     for name, bound in bounds.items():
         lines += [f"% {name}: {bound.source}", rf"\newcommand{{\{macro_name(name)}}}{{{bound.latex()}}}"]
@@ -135,24 +136,24 @@ def macros(bounds: Mapping[str, Bound]) -> str:
 # ---- numbers ----
 
 
-def _drawn(folder: Path, artefacts: Sequence[Artefact]) -> Iterator[dict[str, Any]]:
-    """Every number that is drawn or printed; a figure that has nothing to show has none."""
+def _number_rows(folder: Path, artefacts: Sequence[Artefact]) -> Iterator[dict[str, Any]]:
+    """Yield every cell of the CSV files of these artefacts as figure, row, column, and number or text."""
     for artefact in artefacts:
         path = folder / f"{artefact.name}.csv"
         text = path.read_text(encoding="utf-8") if path.exists() else ""
         for i, row in enumerate(csv.DictReader(StringIO(text, newline=""))):
             for column, cell in row.items():
                 try:
-                    told: dict[str, Any] = {"number": float(cell), "text": ""}
+                    value: dict[str, Any] = {"number": float(cell), "text": ""}
                 except ValueError:
-                    told = {"number": None, "text": cell}
-                yield {"artefact": artefact.name, "row": i, "column": column, **told}
+                    value = {"number": None, "text": cell}
+                yield {"artefact": artefact.name, "row": i, "column": column, **value}
 
 
-def _runs(kept: Sequence[Kept]) -> list[Mapping[str, list[Any]]]:
-    """Their tables, column by column; a column that is text in one run is text in all."""
-    read = [(str(k.card["key"]), k.columns()) for k in kept]
-    tables = [{"key": [key] * max(map(len, columns.values()), default=0), **columns} for key, columns in read]
+def _runs(results: Sequence[Kept]) -> list[Mapping[str, list[Any]]]:
+    """Return the table of every run with its key; a column that is text in one run is text in all."""
+    keyed = [(str(result.card["key"]), result.columns()) for result in results]
+    tables = [{"key": [key] * max(map(len, columns.values()), default=0), **columns} for key, columns in keyed]
     texts = {name for table in tables for name, column in table.items() if any(isinstance(v, str) for v in column)}
     for table in tables:
         table |= {name: [None if v is None else str(v) for v in table[name]] for name in texts & set(table)}
@@ -160,7 +161,7 @@ def _runs(kept: Sequence[Kept]) -> list[Mapping[str, list[Any]]]:
 
 
 def _parquet(path: Path, tables: Sequence[Mapping[str, list[Any]]]) -> None:
-    """All tables one below the other; what one of them lacks is empty."""
+    """Write the concatenation of the tables; columns that a table lacks are empty."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

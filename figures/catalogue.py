@@ -1,4 +1,4 @@
-"""Every figure and table by name; the file of each is imported on first use."""
+"""All figures and tables by name. The module that defines one is imported on first use."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from bounds.errors import unknown
 from .artefact import Artefact
 
 MODULES = {
-    "fedals": {
-        "figures": "figure_1 figure_2 figure_3",
-        "tables": "table_1 table_2 table_3 table_4 table_5",
-    },
+    "fedals": {"figures": "figure_1 figure_2 figure_3", "tables": "table_1 table_2 table_3 table_4 table_5"},
     "fedinit": {
         "figures": "figure_1a figure_1b figure_2 figure_3 figure_4 figure_5 figure_6 figure_7",
         "tables": "table_1 table_2 table_3",
@@ -34,27 +31,29 @@ MODULES = {
         "rates": "rates",
     },
 }
-"""The figures and tables in the ``ARTEFACTS`` of every file, by paper, in their order."""
-
+"""The figures and tables in the ``ARTEFACTS`` of every module, by paper and module, in order."""
 
 FILES = {paper: tuple(" ".join(files.values()).split()) for paper, files in MODULES.items()}
 NAMES = tuple(f"{paper}.{name}" for paper, names in FILES.items() for name in names)
 
 
 def artefact(name: str) -> Artefact:
-    """The figure or table of that name."""
+    """Return the figure or table of that name; raise if there is none."""
     if name not in NAMES:
         raise unknown("figure or table", name, NAMES)
     paper, _, own = name.partition(".")
     file = next(file for file, names in MODULES[paper].items() if own in names.split())
-    made: Artefact = next(one for one in import_module(f"figures.{paper}.{file}").ARTEFACTS if one.name == name)
-    return made
+    defined: tuple[Artefact, ...] = import_module(f"figures.{paper}.{file}").ARTEFACTS
+    return next(one for one in defined if one.name == name)
 
 
-def chosen(names: tuple[str, ...] | list[str]) -> list[Artefact]:
-    """The figures and tables of these names; ``all`` is every one, a paper's short name all of its own."""
-    wanted: dict[str, None] = {}
+def select(names: tuple[str, ...] | list[str]) -> list[Artefact]:
+    """Return the figures and tables of these names, each once.
+
+    ``all`` stands for every one, the key of a paper for those of that paper.
+    """
+    selected: dict[str, None] = {}
     for name in names:
         group = NAMES if name == "all" else tuple(n for n in NAMES if n.partition(".")[0] == name)
-        wanted.update(dict.fromkeys(group or (name,)))
-    return [artefact(name) for name in wanted]
+        selected.update(dict.fromkeys(group or (name,)))
+    return [artefact(name) for name in selected]

@@ -1,7 +1,7 @@
-"""What a command line changes about the plan of figures: the number of seeds, and arguments of their runs.
+"""Changes that a command line makes to the plans of figures: the number of seeds, and arguments of the runs.
 
-A figure with changes is never taken for one of the plan that is kept with the code: its caption, its card and its CSV
-say what is changed, and it lies in a folder of its own.
+A changed figure cannot be mistaken for the committed one: caption, card and CSV state the changes, and it gets a
+folder of its own.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from empirics.spec_strings import refuse_twice
 
 from .artefact import Artefact
 from .catalogue import FILES
-from .report import read as cards
-from .scale import changed_cell, Plan
+from .report import read_cards as cards
+from .scale import apply_changes, Plan
 
 SUBJECT = ("problem", "algorithm", "algorithms", "bound", "bounds", "first", "measure", "closely")
-"""Arguments that say what a figure is about: with others it would be another figure."""
+"""Arguments that define what a figure shows, and therefore cannot be changed."""
 SEEDS = ("seed", "seeds")
 ODD = re.compile(r"[^\w.=+-]+")
-"""What has no place in the name of a folder."""
+"""Characters to replace in the name of a folder."""
 
 
 @dataclass(frozen=True)
 class Changes:
-    """The number of seeds (None: as planned), and arguments of every run that has them."""
+    """A number of seeds (None: as planned) and new values of arguments, for every run that takes them."""
 
     seeds: int | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -52,30 +52,30 @@ class Changes:
 
     @property
     def folder(self) -> str:
-        """What the default folder's name ends with."""
+        """The suffix of the default folder's name."""
         return "".join("-" + ODD.sub("_", words).rstrip("_") for words in self._words)
 
     def plan(self, plan: Plan) -> Plan:
-        """The plan with these changes, in its cells and in what captions read off it."""
+        """Return the plan with these changes, in its cells and in what captions read off it."""
 
-        def of(words: Mapping[str, Any]) -> dict[str, Any]:
-            return {name: self.arguments.get(name, value) for name, value in words.items()}
+        def change(arguments: Mapping[str, Any]) -> dict[str, Any]:
+            return {name: self.arguments.get(name, value) for name, value in arguments.items()}
 
-        counted = self.arguments.get("rounds")
+        rounds = self.arguments.get("rounds")
         return replace(
             plan,
             seeds=self.seeds or plan.seeds,
-            setting=of(plan.setting),
-            own={place: of(words) for place, words in plan.own.items()},
+            setting=change(plan.setting),
+            own={name: change(arguments) for name, arguments in plan.own.items()},
             every=self.arguments.get("every", plan.every),
-            rounds=plan.rounds if counted is None else dict.fromkeys(plan.rounds, counted),
+            rounds=plan.rounds if rounds is None else dict.fromkeys(plan.rounds, rounds),
             changed=self.arguments,
         )
 
 
 @contextmanager
-def in_force(changes: Changes, scale: str) -> Iterator[None]:
-    """While it lasts, all figures of this scale are those of the changed plans."""
+def apply_to_plans(changes: Changes, scale: str) -> Iterator[None]:
+    """Replace the plans of all papers at this scale by the changed ones inside a ``with`` block."""
     if not str(changes):
         yield
         return
@@ -90,8 +90,8 @@ def in_force(changes: Changes, scale: str) -> Iterator[None]:
             plans[scale] = plan
 
 
-def read(words: Sequence[str], seeds: int | None, artefacts: Sequence[Artefact], scale: str) -> Changes:
-    """The changes that ``name=value`` words ask for; what no run has or what figures compare is refused."""
+def read_changes(words: Sequence[str], seeds: int | None, artefacts: Sequence[Artefact], scale: str) -> Changes:
+    """Return the changes given as ``name=value`` texts; raise if no run takes them or figures compare their values."""
     if not words and seeds is None:
         return Changes(None, {})
     planned = {artefact.name: artefact.cells(scale) for artefact in artefacts}
@@ -104,7 +104,7 @@ def read(words: Sequence[str], seeds: int | None, artefacts: Sequence[Artefact],
     changes = Changes(seeds, {name: _value(name, text, every) for name, _, text in pairs})
     for name, each in planned.items():
         _refuse_compared(name, each, changes.arguments)
-    with in_force(changes, scale):
+    with apply_to_plans(changes, scale):
         now = {cell.key for artefact in artefacts for cell in artefact.cells(scale)}
     if now == {cell.key for cell in every}:
         raise BoundsError(
@@ -114,7 +114,7 @@ def read(words: Sequence[str], seeds: int | None, artefacts: Sequence[Artefact],
 
 
 def _value(name: str, text: str, cells: Sequence[Cell]) -> Any:
-    """The value as ``fedbounds train`` reads it; of an argument that this verb has not, as the plan's own is."""
+    """Return the value as ``fedbounds train`` reads it, else as the planned type; raise if it cannot be set."""
     if name in SEEDS:
         raise BoundsError(f"{name} is not set by --set; give the number of seeds by --seeds")
     given = [cell.arguments[name] for cell in cells if name in cell.arguments]
@@ -139,8 +139,8 @@ def _value(name: str, text: str, cells: Sequence[Cell]) -> Any:
 
 
 def _refuse_compared(artefact: str, cells: Sequence[Cell], arguments: Mapping[str, Any]) -> None:
-    """Refuse an argument whose values are what a figure compares: with one value its runs would be the same."""
-    if len({changed_cell(cell, arguments).key for cell in cells}) == len({cell.key for cell in cells}):
+    """Raise if a figure compares several values of a changed argument: with one value its runs would coincide."""
+    if len({apply_changes(cell, arguments).key for cell in cells}) == len({cell.key for cell in cells}):
         return
     values = {
         name: dict.fromkeys(quoted(c.arguments[name]) for c in cells if name in c.arguments) for name in arguments
@@ -152,7 +152,7 @@ def _refuse_compared(artefact: str, cells: Sequence[Cell], arguments: Mapping[st
 
 
 def refuse_mixed(changes: Changes, folder: Path) -> None:
-    """Refuse a folder with figures that are changed otherwise, or not at all: their report would be about both."""
+    """Raise if a folder holds figures with other changes or none, as one report would cover both."""
     for card in cards(folder) if folder.is_dir() else ():
         if (there := card.get("changed", "")) != str(changes):
             has = f"figures with {there}" if there else "figures of the plan itself"

@@ -1,4 +1,4 @@
-"""The verb ``figure``: list the figures and tables, run what they need, write them."""
+"""``fedbounds figure``: list the figures and tables, run what they need, write them."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from empirics.experiments.running import Done, interrupted, sweep
 from empirics.progress import progress
 
 from .artefact import Artefact
-from .catalogue import artefact, chosen, NAMES
-from .changes import in_force, read, refuse_mixed
-from .dry_run import planned
-from .making import budget, cells, make, redraw as redrawn, resume, said, sets_of_kept
+from .catalogue import artefact, NAMES, select
+from .changes import apply_to_plans, read_changes, refuse_mixed
+from .dry_run import plan_report
+from .making import budget, budget_text, cells, committed_data_sets, copy_committed_runs, make, redraw as redrawn
 from .report import TITLE
 from .runs import Runs
 from .scale import SCALES
 from .style import HOUSE, STYLES
-from .substitutes import counted_as_here
+from .substitutes import assume_present
 
 MOST_SEEDS = 1000
 FIGURE_JSON = """\
@@ -115,32 +115,31 @@ def figure(
         refuse_unused("--redraw reads no runs", **work, **changed, store=store)
     if dry_run:
         refuse_unused("--dry-run runs and writes nothing", **work, output=output)
-    wanted = chosen(names)
-    own = [made.name for made in wanted if made.name in names]  # those that are not there as part of a group
-    changes = read(changes_asked, seeds, wanted, scale)
-    held = Store(store_folder(store))
-    there = sets_of_kept(scale) if no_sweep else ()
-    with in_force(changes, scale), counted_as_here(there):
+    wanted = select(names)
+    own = [made.name for made in wanted if made.name in names]  # named individually, not as part of a group
+    changes = read_changes(changes_asked, seeds, wanted, scale)
+    results = Store(store_folder(store))
+    with apply_to_plans(changes, scale), assume_present(committed_data_sets(scale) if no_sweep else ()):
         if str(changes):
             check_words(cells(wanted, scale))
         if dry_run:
-            return planned(wanted, scale, held)
+            return plan_report(wanted, scale, results)
         target = Path(output or f"figures-{scale}{changes.folder}")
         if redraw:
             writable_folder("-o", target, {"REPORT.md": TITLE})
             return _redraw(wanted, target, style)
         refuse_mixed(changes, target)
-        unavailable = _unavailable(wanted, scale, held)
+        unavailable = _unavailable(wanted, scale, results)
         if missing := [f"{name}: {why}" for name, why in unavailable.items() if name in own]:
             raise BoundsError(f"{'; '.join(missing)} (scale {scale})")
         writable_folder("-o", target, {"REPORT.md": TITLE})
-        if not fresh and (taken := resume(wanted, scale, held)):
-            report(f"{taken} runs are taken from those that are kept with the code")
+        if not fresh and (copied := copy_committed_runs(wanted, scale, results)):
+            report(f"{copied} runs are taken from those that are kept with the code")
         if no_sweep:
-            failed = _without(wanted, scale, held, own)
+            failed = _report_missing_runs(wanted, scale, results, own)
         else:
-            failed = bool(_sweep(wanted, scale, held, fresh, workers, scheduler, report))
-        paths = drawn(wanted, scale, held, target, style, str(changes))
+            failed = bool(_sweep(wanted, scale, results, fresh, workers, scheduler, report))
+        paths = write_figures(wanted, scale, results, target, style, str(changes))
     data = {"figures": [made.name for made in wanted], "files": list(map(str, paths)), "folder": str(target)}
     lines = [f"{len(wanted)} figures and tables, {len(paths)} files in {target}"]
     lines += [f"not available: {name}: {why}" for name, why in unavailable.items()]
@@ -148,14 +147,14 @@ def figure(
 
 
 def _unavailable(wanted: Sequence[Artefact], scale: str, store: Store) -> dict[str, str]:
-    """By name: why a figure or table that has no runs at this scale has no numbers of ours to show."""
+    """Return the reason, by name, why figures and tables without runs at this scale have no numbers of ours."""
     runs = Runs(store)
     reasons = {made.name: made.data(runs, scale).unavailable for made in wanted if not made.cells(scale)}
     return {name: why for name, why in reasons.items() if why}
 
 
 def _redraw(wanted: Sequence[Artefact], folder: Path, style: str) -> Report:
-    """Other pictures of the same numbers."""
+    """Draw the figures in a folder again from their numbers."""
     paths = [path for made in redrawn(wanted, folder, style) for path in made]
     if not paths:
         raise BoundsError(f"none of these figures lies in {folder} with its numbers (CSV) and its card (JSON)")
@@ -163,10 +162,10 @@ def _redraw(wanted: Sequence[Artefact], folder: Path, style: str) -> Report:
     return Report([f"{len(paths)} files in {folder}"], data)
 
 
-def drawn(
+def write_figures(
     wanted: Sequence[Artefact], scale: str, store: Store, folder: Path, style: str = HOUSE, changed: str = ""
 ) -> list[Path]:
-    """The files of these figures and tables, written with a report of all that lie in the folder."""
+    """Write figures, tables and the report on the folder, with a progress bar; return the paths of the files."""
     made: list[list[Path]] = []
     with progress("drawing") as bar:
         bar.start(len(wanted))
@@ -179,24 +178,22 @@ def drawn(
     return [path for paths in made for path in paths]
 
 
-def _without(wanted: Sequence[Artefact], scale: str, store: Store, own: Sequence[str]) -> bool:
-    """Run nothing; print how many runs are missing and return whether any is.
+def _report_missing_runs(wanted: Sequence[Artefact], scale: str, store: Store, own: Sequence[str]) -> bool:
+    """Report missing runs on stderr; return whether there are any.
 
-    Raises:
-        BoundsError: if a figure that was asked for by its ``own`` name has none of its runs, or if all are without.
+    Raise if a figure given by its ``own`` name has none of its runs, or if no figure has any.
     """
     runs = cells(wanted, scale)
     stored = {kept.card["key"] for kept in store.of(runs)}
-    there = {cell.key: cell.key in stored for cell in runs}
-    read = {made.name: [there[cell.key] for cell in made.cells(scale)] for made in wanted}
-    empty = [name for name, runs in read.items() if runs and not any(runs)]
-    if refused := empty if len(empty) == len(read) else [name for name in empty if name in own]:
+    keys_by_name = {made.name: {cell.key for cell in made.cells(scale)} for made in wanted}
+    empty = [name for name, keys in keys_by_name.items() if keys and not keys & stored]
+    if refused := empty if len(empty) == len(keys_by_name) else [name for name in empty if name in own]:
         raise BoundsError(f"no run of {', '.join(refused)} is here at this scale: leave --no-sweep out to run them")
     if empty:
         print(f"no run is here of {', '.join(empty)}", file=sys.stderr)
-    missing = sum(not has for has in there.values())
+    missing = sum(cell.key not in stored for cell in runs)
     if missing:
-        print(f"{missing} of {len(there)} runs are missing and will not be shown", file=sys.stderr)
+        print(f"{missing} of {len(runs)} runs are missing and will not be shown", file=sys.stderr)
     return bool(missing)
 
 
@@ -209,13 +206,13 @@ def _sweep(
     scheduler: str | None,
     report: Callable[[str], object],
 ) -> list[Done]:
-    """Run what is missing; returns what failed."""
+    """Run what is missing; return the runs that failed."""
     todo = cells(wanted, scale)
     there = set() if fresh else {kept.card["key"] for kept in store.of(todo)}
     missing = [cell for cell in todo if cell.key not in there]
     if missing:
         writable_folder("--store", store.folder)
-    report(f"{len(todo)} runs, {len(missing)} to do: at most {said(budget(wanted, scale, missing), missing)}")
+    report(f"{len(todo)} runs, {len(missing)} to do: at most {budget_text(budget(wanted, scale, missing), missing)}")
     failed: list[Done] = []
     with progress("running what the figures read") as bar:
         bar.start(len(todo))

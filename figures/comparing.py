@@ -1,12 +1,14 @@
-"""What a paper reports beside what we measure: rank agreement, and whether its conclusion is seen here.
+"""Compare what a paper reports with what we measure: rank agreement, and whether a finding is reproduced.
 
-A conclusion is a list of pairs "this is above that". Each pair is compared seed by seed (runs of one seed share data,
-start and batches), the variance of the differences is pooled over the pairs, and the intervals hold simultaneously with
-95 %. Wrong with 5 % where differences are normal with equal variance; a pair that varies more than that counts with its
-own spread. With few seeds most conclusions stay undecided, unless all that is not surely in order differs surely by
-little: two one-sided tests for each such pair, each at 5 %. Undecided stay a pair with a seed in which a side left the
-finite numbers, and what rests on two or three differences that agree although the values vary: accuracies are
-counts, and counts coincide. A conclusion may need a regime; where our runs did not reach it, nothing is judged.
+A finding is a list of pairs "this is above that". Each pair is compared seed by seed, since runs of one seed share
+data, start and batches. The variance of the differences is pooled over the pairs, and the intervals hold
+simultaneously with 95 %; the verdict is wrong with 5 % if the differences are normal with equal variance. A pair with
+a larger spread than the pooled one counts with its own.
+
+With few seeds most findings remain undecided, unless every pair that is not clearly in order differs by less than a
+tolerance (two one-sided tests per pair, each at 5 %). A finding also remains undecided if a side is not finite for some
+seed, or if it rests on two or three equal differences of values that vary: accuracies are counts, which coincide by
+chance. A finding may need guards (``regimes.py``); if our runs miss one, it is not judged.
 """
 
 from __future__ import annotations
@@ -19,21 +21,21 @@ from enum import StrEnum
 import numpy as np
 
 from .regimes import Regime
-from .run_description import Ran
+from .run_description import RunInfo
 from .runs import LEVEL, quantile, standard_error
 
 FEW = 2
-"""Degrees of freedom below which equal differences are taken for chance."""
-ALIKE = 1e-9
-"""Of the largest value: no more than rounding."""
+"""Degrees of freedom below which equal differences count as chance."""
+ROUNDING = 1e-9
+"""Differences relative to the largest value that count as rounding."""
 SEEN = ". Seen: "
-"""Between the guards that a finding misses and what its comparisons show all the same."""
+"""Separates the guards that a finding misses from what its comparisons show nevertheless."""
 DRAWS = 400
 """Resampled tables behind the interval of a rank correlation."""
 
 
 class Reproduction(StrEnum):
-    """Of a paper's conclusion, at the scale of our runs."""
+    """The verdict on a paper's finding at the scale of our runs."""
 
     REPRODUCED = "reproduced"
     CONTRADICTED = "contradicted"
@@ -43,10 +45,10 @@ class Reproduction(StrEnum):
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A conclusion in words, the verdict, the comparisons behind it, and the guards that were checked before.
+class Finding:
+    """A finding in words, its verdict, the reason, and the guards that were checked.
 
-    ``counted``: of numbers that no run and no seed changes, such as costs.
+    ``counted`` marks findings on numbers that do not vary over seeds, such as costs.
     """
 
     words: str
@@ -58,7 +60,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Kendall's tau between a reported column and ours; ``low`` and ``high`` enclose 90 % of it under both noises."""
+    """Kendall's tau between a reported column and ours, with its 90 % interval under the noise of both sides."""
 
     column: str
     tau: float
@@ -72,10 +74,10 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Entry:
-    """One place of a table: what the paper prints (NaN: nothing), and ours.
+    """One place of a table: the number that the paper prints (NaN: none), and ours.
 
-    ``ours`` has one value per seed, NaN for a seed that is missing, so that seeds stay paired; empty: not run. ``ran``
-    is what it comes from.
+    ``ours`` has one value per seed, NaN for a missing seed so that seeds stay paired; it is empty if nothing was run.
+    ``info`` describes the runs behind it.
     """
 
     row: str
@@ -84,27 +86,27 @@ class Entry:
     reported_std: float
     ours: tuple[float, ...]
     note: str = ""
-    ran: Ran | None = None
+    info: RunInfo | None = None
 
     @property
-    def known(self) -> tuple[float, ...]:
-        """Ours, of the seeds that are there."""
+    def present(self) -> tuple[float, ...]:
+        """Our values without missing seeds."""
         return tuple(value for value in self.ours if not math.isnan(value))
 
     @property
     def mean(self) -> float:
-        """Over seeds; NaN where there is none."""
-        return float(np.mean(self.known)) if self.known else math.nan
+        """Mean over seeds; NaN without any."""
+        return float(np.mean(self.present)) if self.present else math.nan
 
     @property
     def error(self) -> float:
         """Standard error of the mean over seeds."""
-        return standard_error(self.known)
+        return standard_error(self.present)
 
 
 @dataclass(frozen=True)
 class Pair:
-    """The claim that ``higher`` lies above ``lower``, by at least ``margin``; one value per seed each, paired."""
+    """The claim that ``higher`` exceeds ``lower`` by at least ``margin``; one value per seed each, paired."""
 
     words: str
     higher: Sequence[float]
@@ -113,14 +115,14 @@ class Pair:
 
     @property
     def differences(self) -> np.ndarray:
-        """Seed by seed, without seeds that miss either value; infinite where one side is."""
+        """Differences minus the margin, seed by seed; seeds with a missing value are left out."""
         with np.errstate(invalid="ignore"):  # infinite on both sides is not a difference
             apart = self.sides[0] - self.sides[1] - self.margin
         return apart[~np.isnan(apart)]
 
     @property
-    def still(self) -> bool:
-        """Whether neither side varies over seeds: a count, not a measurement."""
+    def is_constant(self) -> bool:
+        """Whether neither side varies over seeds, as for counts."""
         return all(len({*side[np.isfinite(side)].tolist()}) < 2 for side in self.sides)
 
     @property
@@ -130,92 +132,90 @@ class Pair:
         return np.asarray(self.higher[:shared], float), np.asarray(self.lower[:shared], float)
 
 
-def counted(words: str, so: bool, why: str, against: bool | None = None) -> Judged:
-    """A conclusion on what is counted or computed, whose numbers are sure; open where neither ``so`` nor ``against``.
+def exact_finding(words: str, so: bool, why: str, against: bool | None = None) -> Finding:
+    """Return a finding on exact numbers: contradicted if ``against``, else reproduced if ``so``, else undecided.
 
-    ``against``: that it is surely not so (None: unless it is so).
+    ``against`` None stands for ``not so``.
     """
     surely_not = not so if against is None else against
     verdict = Reproduction.CONTRADICTED if surely_not else Reproduction.REPRODUCED if so else Reproduction.UNDECIDED
-    return Judged(words, verdict, why)
+    return Finding(words, verdict, why)
 
 
-def judge(words: str, pairs: Iterable[Pair], delta: float = 0.0, regimes: Iterable[Regime] = ()) -> Judged:
-    """Reproduced if every pair is surely in the order claimed, contradicted if one is surely in the other.
+def judge(words: str, pairs: Iterable[Pair], delta: float = 0.0, regimes: Iterable[Regime] = ()) -> Finding:
+    """Judge a finding: reproduced if every pair is significantly in the claimed order, contradicted if one is reversed.
 
-    Else equal if every other pair differs surely by less than ``delta`` (0: never), whatever its margin. Not judged
-    where one of the ``regimes`` is missed, whatever was seen.
+    Otherwise equal within ``delta`` if each remaining pair differs significantly by less than ``delta`` regardless of
+    its margin (0: never), else undecided. If one of the ``regimes`` is missed, the finding is not judged.
     """
-    return guarded(_compared(words, list(pairs), delta), regimes)
+    return with_guards(_compared(words, list(pairs), delta), regimes)
 
 
-def guarded(judged: Judged, regimes: Iterable[Regime]) -> Judged:
-    """The same with these guards; not judged where one of them is missed."""
+def with_guards(judged: Finding, regimes: Iterable[Regime]) -> Finding:
+    """Return the finding with these guards, not judged if one of them is missed."""
     guards = tuple(regimes)
     judged = replace(judged, regimes=guards)
     missed = "; ".join(str(regime) for regime in guards if regime.missed)
     return replace(judged, verdict=Reproduction.REGIME, why=f"{missed}{SEEN}{judged.why}") if missed else judged
 
 
-def _compared(words: str, claimed: Sequence[Pair], delta: float) -> Judged:
-    """The verdict of the comparisons alone."""
+def _compared(words: str, claimed: Sequence[Pair], delta: float) -> Finding:
+    """Return the verdict of the comparisons, without guards."""
     found = [pair.differences for pair in claimed]
     if not claimed or any(not len(d) for d in found):
         missing = next((p.words for p, d in zip(claimed, found, strict=True) if not len(d)), "everything")
-        return Judged(words, Reproduction.UNDECIDED, f"not measured: {missing}")
-    half = _halves(found)
+        return Finding(words, Reproduction.UNDECIDED, f"not measured: {missing}")
+    half = _half_widths(found)
     if half is None:
-        return Judged(words, Reproduction.UNDECIDED, "one seed has no spread")
-    if _coincide(claimed, found):
-        return Judged(words, Reproduction.UNDECIDED, "differences that agree by chance have no spread")
+        return Finding(words, Reproduction.UNDECIDED, "one seed has no spread")
+    if _equal_by_chance(claimed, found):
+        return Finding(words, Reproduction.UNDECIDED, "differences that agree by chance have no spread")
     means = np.array([float(d.mean()) if np.isfinite(d).all() else d[~np.isfinite(d)].min() for d in found])
-    sure, against = means > half, means < -half
-    equal = _equal(claimed, found, delta)
-    tied = equal & ~sure
-    verdict = (
-        Reproduction.REPRODUCED
-        if sure.all()
-        else Reproduction.CONTRADICTED
-        if against.any()
-        else Reproduction.EQUAL
-        if (equal | sure).all()
-        else Reproduction.UNDECIDED
-    )
+    as_claimed, reversed_, equal = means > half, means < -half, _equal(claimed, found, delta)
+    if as_claimed.all():
+        verdict = Reproduction.REPRODUCED
+    elif reversed_.any():
+        verdict = Reproduction.CONTRADICTED
+    elif (equal | as_claimed).all():
+        verdict = Reproduction.EQUAL
+    else:
+        verdict = Reproduction.UNDECIDED
     worst = int(np.argmin(means))
-    so, otherwise, small = (f"{int(mask.sum())} of {len(mask)}" for mask in (sure, against, tied))
+    masks = (as_claimed, reversed_, equal & ~as_claimed)
+    so, otherwise, small = (f"{int(mask.sum())} of {len(mask)}" for mask in masks)
     why = f"{so} comparisons surely so, {otherwise} surely the other way; least: {claimed[worst].words} "
     within = f"; {small} surely differ by less than {delta:g}" if verdict is Reproduction.EQUAL else ""
-    counted = all(pair.still for pair in claimed)
-    return Judged(words, verdict, f"{why}{means[worst]:+.3g} ± {half[worst]:.2g}{within}", counted)
+    constant = all(pair.is_constant for pair in claimed)
+    return Finding(words, verdict, f"{why}{means[worst]:+.3g} ± {half[worst]:.2g}{within}", constant)
 
 
 def _equal(claimed: Sequence[Pair], found: Sequence[np.ndarray], delta: float) -> np.ndarray:
-    """Which pairs surely differ by less than ``delta``, by two one-sided tests each.
+    """Return for each pair whether it differs significantly by less than ``delta`` (two one-sided tests).
 
-    Each keeps its own level: all pairs that are not surely in order must be of these (intersection-union).
+    Each test keeps its own level, since all of them must pass (intersection-union test).
     """
-    half = _halves(found, 2 * LEVEL, shared=False)
+    half = _half_widths(found, 2 * LEVEL, shared=False)
     if not delta or half is None:
         return np.zeros(len(found), bool)
     means = np.array([float(d.mean()) + pair.margin for pair, d in zip(claimed, found, strict=True)])
     return np.abs(means) + half < delta
 
 
-def _coincide(claimed: Sequence[Pair], found: Sequence[np.ndarray]) -> bool:
-    """Whether a few differences have no spread, of values that have one."""
-    if sum(len(d) - 1 for d in found) >= FEW or all(pair.still for pair in claimed):
+def _equal_by_chance(claimed: Sequence[Pair], found: Sequence[np.ndarray]) -> bool:
+    """Return whether the few differences have no spread although the values vary."""
+    if sum(len(d) - 1 for d in found) >= FEW or all(pair.is_constant for pair in claimed):
         return False
     largest = max(
         float(np.max(np.abs(side), initial=0.0, where=np.isfinite(side))) for p in claimed for side in p.sides
     )
-    return all(float(np.ptp(d)) <= ALIKE * largest for d in found if np.isfinite(d).all())
+    return all(float(np.ptp(d)) <= ROUNDING * largest for d in found if np.isfinite(d).all())
 
 
-def _halves(found: Sequence[np.ndarray], level: float = LEVEL, shared: bool = True) -> np.ndarray | None:
-    """Half the interval of every mean, all together (``shared``) or each by itself.
+def _half_widths(found: Sequence[np.ndarray], level: float = LEVEL, shared: bool = True) -> np.ndarray | None:
+    """Return half the confidence interval of every pair's mean difference, or None if no pair has a spread.
 
-    From the spread of all pairs together, or a pair's own where that is wider.
-    An infinite difference is left out of the spread, and its pair has no interval. None: nothing has a spread.
+    The level is divided among the pairs if ``shared``. The spread is that pooled over all pairs, or the pair's own if
+    larger. Infinite differences are left out of the spread, and the interval of their pair is infinite.
     """
     finite = [d[np.isfinite(d)] for d in found]
     squares = [float(np.sum((d - d.mean()) ** 2)) if len(d) else 0.0 for d in finite]
@@ -229,8 +229,8 @@ def _halves(found: Sequence[np.ndarray], level: float = LEVEL, shared: bool = Tr
 
 
 def leads(entries: Sequence[Entry], row: str, others: Iterable[str] = (), columns: Iterable[str] = ()) -> list[Pair]:
-    """The pairs of "``row`` is above every other row in every column"."""
-    table = by_place(entries)
+    """Return the pairs of the claim that ``row`` is above all ``others`` in all ``columns`` (default: all that ran)."""
+    table = by_position(entries)
     shown = list(columns) or list(dict.fromkeys(e.column for e in entries if e.ours))
     beside = list(others) or [r for r in dict.fromkeys(e.row for e in entries if e.ours) if r != row]
     return [
@@ -241,8 +241,8 @@ def leads(entries: Sequence[Entry], row: str, others: Iterable[str] = (), column
     ]
 
 
-def by_place(entries: Iterable[Entry]) -> Mapping[tuple[str, str], Entry]:
-    """Entries by (row, column)."""
+def by_position(entries: Iterable[Entry]) -> Mapping[tuple[str, str], Entry]:
+    """Return the entries by (row, column)."""
     return {(e.row, e.column): e for e in entries}
 
 
@@ -250,20 +250,21 @@ def by_place(entries: Iterable[Entry]) -> Mapping[tuple[str, str], Entry]:
 
 
 def agreements(entries: Sequence[Entry]) -> list[Agreement]:
-    """One per column that has three or more rows with both numbers."""
-    columns = dict.fromkeys(e.column for e in entries)
-    both = [e for e in entries if math.isfinite(e.reported) and math.isfinite(e.mean)]
-    found = {c: [e for e in both if e.column == c] for c in columns}
-    return [agreement(c, rows) for c, rows in found.items() if len(rows) > 2]
+    """Return the rank agreement of each column with three or more rows that have both numbers."""
+    by_column: dict[str, list[Entry]] = {entry.column: [] for entry in entries}
+    for entry in entries:
+        if math.isfinite(entry.reported) and math.isfinite(entry.mean):
+            by_column[entry.column].append(entry)
+    return [agreement(column, rows) for column, rows in by_column.items() if len(rows) > 2]
 
 
 def agreement(column: str, entries: Sequence[Entry]) -> Agreement:
-    """Kendall's tau-b over rows; its interval comes from moving both sides by their noise (printed, pooled ours)."""
+    """Return Kendall's tau-b over rows, with an interval by resampling both sides with their noise."""
     reported = np.array([e.reported for e in entries])
     ours = np.array([e.mean for e in entries])
     noise = np.array([e.reported_std if math.isfinite(e.reported_std) else 0.0 for e in entries])
     spread, freedom = _pooled(entries)
-    error = np.array([spread / math.sqrt(len(e.known)) for e in entries])
+    error = np.array([spread / math.sqrt(len(e.present)) for e in entries])
     draw = np.random.default_rng(20231)
     moved = kendall(
         reported + noise * draw.standard_normal((DRAWS, len(entries))),
@@ -274,15 +275,15 @@ def agreement(column: str, entries: Sequence[Entry]) -> Agreement:
 
 
 def _pooled(entries: Sequence[Entry]) -> tuple[float, int]:
-    """Standard deviation over seeds, pooled over entries, and its degrees of freedom.
+    """Return the standard deviation over seeds, pooled over entries, and its degrees of freedom.
 
-    Runs of one seed share data and start, which moves them together and no rank; where every entry has the same seeds,
-    what they share is taken out first.
+    Runs of one seed share data and start, which shifts them together and changes no rank. If every entry has the same
+    seeds, this common shift is subtracted first.
     """
-    values = [np.array(e.known) for e in entries]
+    values = [np.array(e.present) for e in entries]
     rest = [v - v.mean() for v in values]
     freedom = sum(len(v) - 1 for v in values)
-    if len({len(e.ours) for e in entries}) == 1 and all(e.known == e.ours for e in entries) and len(values) > 1:
+    if len({len(e.ours) for e in entries}) == 1 and all(e.present == e.ours for e in entries) and len(values) > 1:
         together = np.array(rest)
         rest = list(together - together.mean(0))
         freedom -= len(values[0]) - 1
@@ -291,7 +292,7 @@ def _pooled(entries: Sequence[Entry]) -> tuple[float, int]:
 
 
 def kendall(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Kendall's tau-b along the last axis; 0 where one side is constant."""
+    """Return Kendall's tau-b along the last axis; 0 if one side is constant."""
     i, j = np.triu_indices(x.shape[-1], 1)
     a, b = np.sign(x[..., i] - x[..., j]), np.sign(y[..., i] - y[..., j])
     untied = np.sqrt(np.count_nonzero(a, axis=-1) * np.count_nonzero(b, axis=-1))

@@ -1,4 +1,4 @@
-"""``fedbounds plot``: a bound term by term, or several bounds, along one quantity, with the conditions' limits."""
+"""``fedbounds plot``: draw a bound term by term, or several bounds, along one quantity; mark where conditions fail."""
 
 from __future__ import annotations
 
@@ -27,32 +27,28 @@ from bounds.showing.values import Grid, grid, substitution_remarks, uncertainty_
 from bounds.units import ONE
 from bounds.vocabulary import clients
 
-from .drawing import canvas, on_top, plain_ticks
+from .drawing import legend_on_top, new_figure, set_log_ticks
 from .style import CYCLE, GREY, save, STYLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WIDE_RANGE = 100
-"""Largest over smallest value from which the vertical axis is logarithmic."""
+"""Ratio of the largest to the smallest value above which an axis is logarithmic."""
 WRAP = 44
-"""Letters of a line along an axis."""
+"""Characters of a line of an axis label."""
 NOT_HERE = "does not apply"
 TINTS = ("#a3c1e4", "#f2b8a6", "#a9d8c6", "#cdb7dd", "#e8dca0", "#c9c9c9", "#8fd0dc", "#e6a9c4")
-"""Fills of stacked terms."""
+"""Fill colours of stacked terms."""
 SHADES = (*CYCLE, "#5b8fd0", "#e58a6b", "#63b59b", "#b48fcb")
-"""Lines, in the order they are given."""
+"""Colours of curves, in order."""
 MOST_CURVES = 8
 WIDEST = 1e250
-"""Ratio of the ends of an axis, and size of its numbers, up to which matplotlib finds ticks."""
+"""Largest ratio of the ends of an axis, and largest number, for which matplotlib finds ticks."""
 
 
 def plot(
-    *words: str | Bound,
-    x: str = "",
-    outside: bool = False,
-    output: Path | str | None = None,
-    **quantities: Any,
+    *words: str | Bound, x: str = "", outside: bool = False, output: Path | str | None = None, **quantities: Any
 ) -> Report:
     """Draw one bound term by term, or compare several, along one quantity; a CSV file goes beside the picture.
 
@@ -79,9 +75,9 @@ def plot(
     quantity = quantity_named(swept, known, bounds[0].source.paper)
     if output == "":
         raise UsageError("-o needs the name of a file, such as picture.svg")
-    path, *_ = places(Path(output or "-vs-".join(bound.name for bound in bounds) + ".svg"))
+    path, *_ = output_paths(Path(output or "-vs-".join(bound.name for bound in bounds) + ".svg"))
     given = given_values([f"{quantity}{x.removeprefix(swept)}", *values], quantities)
-    picture = data(bounds, quantity, given)
+    picture = bound_curves(bounds, quantity, given)
     wrote = write(picture, path, outside=outside)
     remarks = [*notes(picture, outside), *uncertainty_remarks(bounds, given), *substitution_remarks(bounds, given)]
     return Report([], None, remarks=remarks, wrote=wrote)
@@ -89,7 +85,7 @@ def plot(
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """One bound along x. ``formula`` and ``terms`` are defined everywhere; ``failed`` tells where which words fail."""
+    """One bound along x: ``formula``, ``terms``, where the bound ``holds``, and where each condition ``failed``."""
 
     name: str
     label: str
@@ -100,13 +96,13 @@ class Curve:
 
     @property
     def value(self) -> np.ndarray:
-        """The bound, NaN where it does not apply."""
+        """The value of the bound, NaN where it does not apply."""
         return np.where(self.holds, self.formula, np.nan)
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """Everything a plot shows, in arrays over the sorted ``x``."""
+    """The content of a plot: arrays over the sorted ``x``."""
 
     quantity: Quantity
     target: Quantity
@@ -114,18 +110,18 @@ class Picture:
     log_x: bool
     curves: tuple[Curve, ...]
     letters: tuple[str, str] = ("", "")
-    """Of the quantity and of the target in the paper of the first bound, in LaTeX."""
+    """Symbols of the quantity and of the target in the paper of the first bound, in LaTeX."""
 
 
 # ---- the numbers ----
 
 
-def data(bounds: Sequence[Bound], x: str, given: Mapping[str, Value]) -> Picture:
-    """Values, terms and conditions of ``bounds`` along the sweep ``given[x]``; other sweeps give a curve per point.
+def bound_curves(bounds: Sequence[Bound], x: str, given: Mapping[str, Value]) -> Picture:
+    """Return values, terms and conditions of ``bounds`` along the sweep ``given[x]``.
 
-    A value that some of the bounds do not use is left to the others; one that none uses is refused.
+    Other sweeps in ``given`` give one curve per point. Each bound takes the values that it uses; raise if none does.
     """
-    _check(bounds, x, given)
+    check_comparable(bounds, x, given)
     if given[x].kind == "table":
         raise BoundsError(f"x={x} cannot be a list of lists: a curve runs over numbers")
     grids = [grid(b, {name: replace(given[name], optional=True) for name in (x, *given)}) for b in bounds]
@@ -146,7 +142,7 @@ def data(bounds: Sequence[Bound], x: str, given: Mapping[str, Value]) -> Picture
 
 
 def _check_drawable(numbers: np.ndarray) -> None:
-    """No axis holds numbers whose ratio, or whose ends with some room around them, are beyond floating-point."""
+    """Raise if an axis with these numbers would exceed the range of floating-point numbers."""
     sizes = np.abs(numbers[np.isfinite(numbers) & (numbers != 0)])
     if sizes.size and (sizes.max() > WIDEST * sizes.min() or sizes.max() > WIDEST or sizes.min() < 1 / WIDEST):
         raise BoundsError(
@@ -154,7 +150,7 @@ def _check_drawable(numbers: np.ndarray) -> None:
         )
 
 
-def _check(bounds: Sequence[Bound], x: str, given: Mapping[str, Value]) -> None:
+def check_comparable(bounds: Sequence[Bound], x: str, given: Mapping[str, Value]) -> None:
     used = {q.name for b in bounds for q in b.quantities}
     used |= {clients.name} if any(b.axis == CLIENTS for b in bounds) else set()
     names = " or ".join(b.name for b in bounds)
@@ -203,24 +199,24 @@ def _label(bound: Bound, at: Sequence[str], named: bool) -> str:
 
 
 def _failures(span: Grid) -> dict[str, np.ndarray]:
-    """Where each numeric condition fails, by its words; conditions that hold everywhere are left out."""
-    found: dict[str, np.ndarray] = {}
+    """Return where each numeric condition fails, by its text; conditions that hold everywhere are left out."""
+    failures: dict[str, np.ndarray] = {}
     for condition in span.bound.failed(**span.values):
         alone = replace(span.bound, conditions=(condition,))
         used = {q.name for q in alone.quantities} | ({clients.name} if alone.axis == CLIENTS else set())
         fails = ~np.asarray(alone.holds(**{n: v for n, v in span.values.items() if n in used}))
-        found[condition.words] = np.broadcast_to(fails | found.get(condition.words, False), span.shape)
-    return found
+        failures[condition.words] = np.broadcast_to(fails | failures.get(condition.words, False), span.shape)
+    return failures
 
 
 def _spans(where: np.ndarray) -> list[tuple[int, int]]:
-    """First index and the one after the last of every run on which ``where`` is true."""
+    """Return (start, stop) of every interval of indices on which ``where`` is true."""
     change = np.flatnonzero(np.diff(np.concatenate([[False], where, [False]]).astype(int)))
     return [(int(a), int(b)) for a, b in zip(change[::2], change[1::2], strict=True)]
 
 
 def notes(picture: Picture, outside: bool) -> list[str]:
-    """Where a theorem does not apply, and which conditions fail there."""
+    """Return one sentence per bound and condition that fails somewhere, with the points at which it fails."""
     lines = []
     for curve in picture.curves:
         for words, fails in curve.failed.items():
@@ -239,7 +235,7 @@ def notes(picture: Picture, outside: bool) -> list[str]:
 
 
 def rows(picture: Picture) -> list[list[Any]]:
-    """One row per number: curve, part (total or a term), x, value, whether the conditions hold, which words fail."""
+    """Return the CSV table: curve, part (total or a term), x, value, whether the conditions hold, which ones fail."""
     table: list[list[Any]] = [["bound", "curve", "part", picture.quantity.name, "value", "holds", "failed"]]
     for curve in picture.curves:
         for part, values in {"total": curve.formula, **curve.terms}.items():
@@ -258,10 +254,10 @@ def draw(ax: Axes, picture: Picture, *, outside: bool = False) -> None:
     """Draw a picture: terms stacked for one curve (lines on a logarithmic axis), totals for several."""
     if picture.log_x:
         ax.set_xscale("log")
-        plain_ticks(ax.xaxis, (picture.x[0], picture.x[-1]))
+        set_log_ticks(ax.xaxis, (picture.x[0], picture.x[-1]))
     x, alone = picture.x, picture.curves[0] if len(picture.curves) == 1 else None
     shown = [np.where(c.holds | outside, c.formula, np.nan) for c in picture.curves]
-    logarithmic = _wide(shown)
+    logarithmic = _spans_decades(shown)
     if logarithmic:
         ax.set_yscale("log")
     ax.set_xlim(x[0], x[-1])
@@ -288,7 +284,7 @@ def draw(ax: Axes, picture: Picture, *, outside: bool = False) -> None:
         ax.set_ylim(bottom=0)
     ax.set_ylim(ax.get_ylim())
     if alone:
-        _shade(ax, x, alone, outside)
+        _shade_outside(ax, x, alone, outside)
     both = zip(picture.letters, (picture.quantity, picture.target), strict=True)
     along, up = (f"${letter}${_unit(quantity)}" for letter, quantity in both)
     ax.set_title(fill(picture.target.card.meaning, WRAP), loc="left", parse_math=False)
@@ -303,13 +299,13 @@ def _unit(quantity: Quantity) -> str:
     return "" if unit == ONE else f" [{raised}]"
 
 
-def _wide(shown: Sequence[np.ndarray]) -> bool:
+def _spans_decades(shown: Sequence[np.ndarray]) -> bool:
     seen = np.concatenate([v[np.isfinite(v)] for v in shown])
     return bool(seen.size and seen.min() > 0 and seen.max() > WIDE_RANGE * seen.min())
 
 
 def _line(ax: Axes, x: np.ndarray, y: np.ndarray, curve: Curve, outside: bool, **style: Any) -> None:
-    """Solid where the theorem applies, dashed outside if asked for."""
+    """Draw a line, solid where the theorem applies, and with ``outside`` dashed elsewhere."""
     ax.plot(x, np.where(curve.holds, y, np.nan), ls="-", **style)
     if outside:
         near = ~curve.holds
@@ -318,7 +314,8 @@ def _line(ax: Axes, x: np.ndarray, y: np.ndarray, curve: Curve, outside: bool, *
         ax.plot(x, np.where(near, y, np.nan), ls=(0, (3, 2)), **{**style, "label": ""})
 
 
-def _shade(ax: Axes, x: np.ndarray, curve: Curve, outside: bool) -> None:
+def _shade_outside(ax: Axes, x: np.ndarray, curve: Curve, outside: bool) -> None:
+    """Hatch and label the ranges of x in which the bound does not apply."""
     edges = np.concatenate([x[:1], (x[1:] + x[:-1]) / 2, x[-1:]])  # half-way between neighbouring points
     for low, high in (edges[[a, b]].tolist() for a, b in _spans(~curve.holds)):
         ax.axvspan(low, high, facecolor="#f0f0f0", edgecolor="#d5d5d5", hatch="////", lw=0, zorder=0)
@@ -331,29 +328,29 @@ def _shade(ax: Axes, x: np.ndarray, curve: Curve, outside: bool) -> None:
 
 
 def write(picture: Picture, path: Path, *, outside: bool = False) -> list[Path]:
-    """The picture at ``path`` (its ending says the format), the numbers it shows as CSV, and its caption beside it."""
+    """Write the picture to ``path`` (format by its suffix), its numbers as CSV and its caption; return their paths."""
 
     def drawn() -> Any:
-        made, axes = canvas(1, 1, len(picture.curves[0].terms) if len(picture.curves) == 1 else len(picture.curves))
+        made, axes = new_figure(1, 1, len(picture.curves[0].terms) if len(picture.curves) == 1 else len(picture.curves))
         draw(axes[0, 0], picture, outside=outside)
         handles, labels = axes[0, 0].get_legend_handles_labels()
-        on_top(made, dict(zip(labels, handles, strict=True)), 2)
+        legend_on_top(made, dict(zip(labels, handles, strict=True)), 2)
         return made
 
-    return write_files(places(path), drawn, rows(picture), _caption(picture, outside))
+    return write_files(output_paths(path), drawn, rows(picture), _caption(picture, outside))
 
 
 def _caption(picture: Picture, outside: bool) -> str:
-    """What is drawn, and where which conditions fail."""
-    named = "; ".join(dict.fromkeys(" ".join(curve.label.split()) for curve in picture.curves))
-    said = [f"**{picture.target.card.meaning} against {picture.quantity.name}.** {named}.", *notes(picture, outside)]
-    return "\n\n".join(said) + "\n"
+    """Return the caption: what is drawn, and where which conditions fail."""
+    labels = "; ".join(dict.fromkeys(" ".join(curve.label.split()) for curve in picture.curves))
+    title = f"**{picture.target.card.meaning} against {picture.quantity.name}.** {labels}."
+    return "\n\n".join([title, *notes(picture, outside)]) + "\n"
 
 
 def write_files(
     paths: Sequence[Path], drawn: Callable[[], Any], numbers: Iterable[Sequence[Any]], caption: str
 ) -> list[Path]:
-    """What is ``drawn`` in the house style and its numbers as CSV, both or none, and its caption at these ``paths``."""
+    """Write the picture that ``drawn()`` returns and the CSV (both or neither), then the caption; return the paths."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
@@ -369,10 +366,10 @@ def write_files(
     return [path, beside, write_whole(words, caption)]
 
 
-def places(path: Path, begins: str = "bound,curve,part,") -> tuple[Path, Path, Path]:
-    """Where the picture (SVG if it has no ending), its numbers, whose file ``begins`` like that, and its caption go.
+def output_paths(path: Path, begins: str = "bound,curve,part,") -> tuple[Path, Path, Path]:
+    """Return the paths of the picture (default: SVG), its CSV and its caption.
 
-    What cannot be a file's name is refused, and a table that is no such numbers.
+    Raise if one cannot be written, or would replace a file that is no such caption or CSV (``begins`` is its start).
     """
     if path.is_dir():
         raise BoundsError(f"{path} is a folder; name a file, such as {path / 'picture.svg'}")

@@ -1,7 +1,7 @@
-"""Pictures from rows: lettered panels of curves with bands, what ran above them, one legend.
+"""Draw pictures from rows: lettered panels of curves with error bands, a note on the runs, one legend.
 
-The rows are dicts with ``panel``, ``curve``, ``x``, ``y`` and ``error`` (half the band, NaN for none), and the columns
-of what ran. A caption lies beside a picture, not in it.
+Rows are dicts with ``panel``, ``curve``, ``x``, ``y`` and ``error`` (half the band, NaN for none), and the columns that
+describe the runs. Captions are files beside the pictures.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
-from .run_description import of_row, Setting
-from .style import DASHED, enlarged, GREY, heavier, Line, line, WIDTH
+from .run_description import Setting, setting_of_row
+from .style import DASHED, font_factor, GREY, line_style, LineStyle, WIDTH, width_factor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,33 +24,33 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 
 PANEL_HEIGHT, TITLE_HEIGHT = 1.45, 0.26
-"""Inches of one row of panels, and of the words above it."""
+"""Inches of one row of panels, and of the text above it."""
 MOST_BANDS = 6
-"""Curves of a panel whose bands can be distinguished; more have bars, each at places of its own."""
+"""Number of curves whose bands can be distinguished; more curves have error bars at alternating points instead."""
 FIVE_DECADES, TWO_DECADES, FEW_TICKS = 1e5, 100, 5
-"""Ratios of the ends of a logarithmic axis: above the first only some powers of ten have words, above the second all of
-them, above the third 1, 2, 5."""
+"""Ratios of the ends of a logarithmic axis. Above the first some powers of ten are labelled, above the second all of
+them, above the third 1, 2, 5 times these."""
 LETTERS = 52
-"""Of a line above a panel as wide as the picture."""
+"""Characters of a line above a panel as wide as the picture."""
 X_LABEL = 0.14
-"""Inches of the words below one more row of panels."""
+"""Inches of a further row of x labels."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: its words, and whether it is logarithmic."""
+    """The label of an axis, and whether it is logarithmic."""
 
     label: str
     log: bool = False
 
 
-def canvas(rows: int, across: int, legend_lines: int = 1, **options: Any) -> tuple[Any, Any]:
-    """A figure as wide as the style with ``rows`` x ``across`` axes (an array), made without pyplot."""
+def new_figure(rows: int, across: int, legend_lines: int = 1, **options: Any) -> tuple[Any, Any]:
+    """Return a figure as wide as the style, made without pyplot, and its array of ``rows`` x ``across`` axes."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     height = 0.55 + 0.16 * legend_lines + (PANEL_HEIGHT + TITLE_HEIGHT) * rows
-    made = Figure(figsize=(WIDTH * enlarged(), height * enlarged()), layout="constrained")
+    made = Figure(figsize=(WIDTH * width_factor(), height * width_factor()), layout="constrained")
     FigureCanvasAgg(made)
     return made, made.subplots(rows, across, squeeze=False, **options)
 
@@ -66,85 +66,87 @@ def each_panel(
     titled: bool = True,
     shared: bool = False,
 ) -> Any:
-    """One axes per panel in the order of the rows, of which ``draw`` gets those of its own; ``shared``: one y for all.
+    """Return a figure with one axes per panel, in the order of the rows.
 
-    Words of ``x`` stand where the panel below has another scale, those of ``y`` once a row, where ``draw`` writes none.
-    What ran stands once where it is the same for all panels. A place without a panel has the legend.
+    ``draw(ax, rows)`` is called with the rows of each panel. The label of ``x`` is written where the panel below has
+    another scale, that of ``y`` once a row, unless ``draw`` sets labels. The note on the runs is written once if it is
+    the same for all panels. A grid position without a panel holds the legend. ``wide`` is the number of panels per row,
+    ``legend_lines`` the lines to reserve for the legend; with ``shared`` all panels have one vertical axis.
     """
     panels: dict[str, list[Row]] = {}
     for row in rows:
         panels.setdefault(row["panel"], []).append(row)
     wide = min(wide, max(len(panels), 1))
-    made, axes = canvas(-(-len(panels) // wide) or 1, wide, legend_lines, sharey=shared)
-    ran = [ran_words(mine, name) for name, mine in panels.items()]
-    everywhere = ran[0] if len(set(ran)) == 1 else ""
-    for ax, letter, (name, mine), here in zip(axes.flat, ascii_lowercase, panels.items(), ran, strict=False):
+    made, axes = new_figure(-(-len(panels) // wide) or 1, wide, legend_lines, sharey=shared)
+    info = [run_text(mine, name) for name, mine in panels.items()]
+    everywhere = info[0] if len(set(info)) == 1 else ""
+    for ax, letter, (name, mine), here in zip(axes.flat, ascii_lowercase, panels.items(), info, strict=False):
         draw(ax, mine)
-        finish(ax, x, y)
-        headed(ax, f"({letter}) {name}" if titled and len(panels) > 1 else "", "" if everywhere else here)
+        set_scales(ax, x, y)
+        set_panel_title(ax, f"({letter}) {name}" if titled and len(panels) > 1 else "", "" if everywhere else here)
     for ax in axes.flat[len(panels) :]:
         ax.set_axis_off()
-    words(axes, x, y)
+    label_axes(axes, x, y)
     spare = axes.flat[-1] if panels and len(panels) < axes.size else None
-    if not legend(made, axes, spare=spare, ran=everywhere):
-        note(made, everywhere)
+    if not add_legend(made, axes, spare=spare, info=everywhere):
+        set_figure_note(made, everywhere)
     return made
 
 
-def ran_words(rows: Sequence[Row], known: str = "") -> str:
-    """What ran for these rows, but for the data and the clients that ``known`` words tell already."""
+def run_text(rows: Sequence[Row], known: str = "") -> str:
+    """Return a note on the runs of these rows, without the data and clients that the title ``known`` names already."""
     told = []
-    for ran in dict.fromkeys(map(of_row, rows)):
-        data = "" if ran.data in known else ran.data
-        clients = ("", "") if f"{ran.taking_part} " in f"{known} " else (ran.clients, ran.cohort)
-        told.append(str(Setting(data, ran.network, *clients, ran.rounds)))
+    for info in dict.fromkeys(map(setting_of_row, rows)):
+        data = "" if info.data in known else info.data
+        clients = ("", "") if f"{info.taking_part} " in f"{known} " else (info.clients, info.cohort)
+        told.append(str(Setting(data, info.network, *clients, info.rounds)))
     return "; ".join(filter(None, told))
 
 
-def headed(ax: Axes, title: str, ran: str) -> None:
-    """The title of a panel, and what ran for it in small letters between the title and the axes."""
+def set_panel_title(ax: Axes, title: str, info: str) -> None:
+    """Write the title of a panel, and a note on its runs in small letters between title and axes."""
     place = ax.get_subplotspec()
     share = len(place.colspan) / place.get_gridspec().ncols if place else 1
-    letters = int(LETTERS * enlarged() / heavier() * share)
+    letters = int(LETTERS * width_factor() / font_factor() * share)
     note = ax.annotate(
-        fill(ran, letters), (0, 1), (0, 2), "axes fraction", "offset points", fontsize="small", color=GREY,
+        fill(info, letters), (0, 1), (0, 2), "axes fraction", "offset points", fontsize="small", color=GREY,
         va="bottom", parse_math=False, annotation_clip=False,
     )  # fmt: skip
     box = note.get_window_extent()
-    height = box.height * 72 / ax.figure.dpi if ran else 0.0
+    height = box.height * 72 / ax.figure.dpi if info else 0.0
     ax.set_title(fill(title, letters), loc="left", pad=4 + height, parse_math=False)
 
 
-def note(made: Any, ran: str) -> None:
-    """What ran for a whole picture, on top of it."""
-    if ran:
-        letters = int(LETTERS * enlarged() / heavier())
-        made.suptitle(fill(ran, letters), x=0.02, ha="left", fontsize="small", color=GREY)
+def set_figure_note(made: Any, info: str) -> None:
+    """Write a note on the runs of a whole picture above it."""
+    if info:
+        letters = int(LETTERS * width_factor() / font_factor())
+        made.suptitle(fill(info, letters), x=0.02, ha="left", fontsize="small", color=GREY)
 
 
-def panels(rows: Sequence[Row], x: Axis, y: Axis, *, points: bool = False, shared: bool = False) -> Any:
-    """One axes per panel, one colour per curve; ``points`` joins few values by markers; ``shared``: one y for all."""
+def draw_panels(rows: Sequence[Row], x: Axis, y: Axis, *, points: bool = False, shared: bool = False) -> Any:
+    """Return a figure of curves, one axes per panel, one style per curve; ``points`` adds a marker to every point."""
     curves = list(dict.fromkeys(r["curve"] for r in rows))
     apart = len(curves) if len(curves) > MOST_BANDS else 0
 
     def draw(ax: Axes, mine: list[Row]) -> None:
         for place, curve in enumerate(curves):
             if chosen := [r for r in mine if r["curve"] == curve]:
-                one(ax, chosen, curve, place, points, apart)
+                draw_curve(ax, chosen, curve, place, points, apart)
 
     titled = len({r["panel"] for r in rows}) > 1
     return each_panel(rows, draw, x, y, legend_lines=-(-len(curves) // 3), titled=titled, shared=shared)
 
 
-def curves(x: Axis, y: Axis, **options: Any) -> Callable[[Any], Any]:
-    """The drawing of what an artefact shows as panels of curves."""
-    return lambda shown: panels(shown.rows, x, y, **options)
+def curve_drawing(x: Axis, y: Axis, **options: Any) -> Callable[[Any], Any]:
+    """Return the ``draw`` function of an artefact that shows panels of curves."""
+    return lambda content: draw_panels(content.rows, x, y, **options)
 
 
-def one(ax: Axes, rows: Sequence[Row], label: str, place: int, points: bool = False, apart: int = 0) -> None:
-    """One curve with its band of errors, the ``place``-th of its picture; one of ``apart`` curves has bars instead."""
+def draw_curve(ax: Axes, rows: Sequence[Row], label: str, place: int, points: bool = False, apart: int = 0) -> None:
+    """Draw one curve, the ``place``-th of its picture, with a band, or with bars at every ``apart``-th point."""
     at, value, error = columns(rows, "x", "y", "error")
-    look = line(label, place)
+    look = line_style(label, place)
     if points:
         ax.errorbar(at, value, np.nan_to_num(error), color=look.colour, ls=look.dash, lw=look.width,
                     marker=look.mark, ms=3, elinewidth=0.8, label=label)  # fmt: skip
@@ -154,20 +156,21 @@ def one(ax: Axes, rows: Sequence[Row], label: str, place: int, points: bool = Fa
         own = np.arange(len(at)) % apart == place % apart
         ax.errorbar(at[own], value[own], np.nan_to_num(error[own]), color=look.colour, ls="", elinewidth=0.8)
         return
-    band(ax, at, value, error, look.colour)
+    draw_band(ax, at, value, error, look.colour)
 
 
-def band(ax: Axes, at: np.ndarray, value: np.ndarray, error: np.ndarray, colour: str) -> None:
-    """The errors of a curve, where it has any."""
+def draw_band(ax: Axes, at: np.ndarray, value: np.ndarray, error: np.ndarray, colour: str) -> None:
+    """Fill the error band of a curve; nothing is drawn without finite errors."""
     if np.isfinite(error).any():
         ax.fill_between(at, value - np.nan_to_num(error), value + np.nan_to_num(error), color=colour, alpha=0.18, lw=0)
 
 
-def by_meaning(ax: Axes, rows: Sequence[Row], looks: Callable[[str], Line], *, banded: bool = False) -> None:
-    """Curves by the look of what they mean: one without dashes is dots with error bars, open where ``outside`` the
-    conditions of a theorem; any other is a line, dashed there, with a band of its errors if ``banded``.
+def draw_by_meaning(ax: Axes, rows: Sequence[Row], looks: Callable[[str], LineStyle], *, banded: bool = False) -> None:
+    """Draw the curves of a panel in the styles that ``looks`` returns for their names.
 
-    What is not positive is not drawn. Words along the axes are those of the rows.
+    A style without dashes means dots with error bars, which are open ``outside`` the conditions of a theorem. Any other
+    style means a line, dashed outside, with an error band if ``banded``. Values that are not positive are left out. The
+    rows give the axis labels (``x_name``, ``y_name``).
     """
     for label in dict.fromkeys(row["curve"] for row in rows):
         mine, look = [row for row in rows if row["curve"] == label], looks(label)
@@ -179,7 +182,7 @@ def by_meaning(ax: Axes, rows: Sequence[Row], looks: Callable[[str], Line], *, b
                     label=label)  # fmt: skip
             if outside.any():
                 ax.plot(x, y, color=look.colour, lw=1, ls=DASHED, label=f"{label}, outside", zorder=1)
-            band(ax, x, y, error if banded else np.full(len(x), np.nan), look.colour)
+            draw_band(ax, x, y, error if banded else np.full(len(x), np.nan), look.colour)
             continue
         lower = np.minimum(bars, 0.9 * np.nan_to_num(y, nan=1.0))
         for chosen, face in ((~outside, look.colour), (outside, "white")):
@@ -191,36 +194,36 @@ def by_meaning(ax: Axes, rows: Sequence[Row], looks: Callable[[str], Line], *, b
 
 
 def columns(rows: Sequence[Row], *names: str) -> list[np.ndarray]:
-    """Numbers of the rows, an array for each name."""
+    """Return the columns of these names as arrays of numbers."""
     return [np.array([float(row[name]) for row in rows]) for name in names]
 
 
-def finish(ax: Axes, x: Axis, y: Axis) -> None:
-    """Scales and ticks of one axes."""
+def set_scales(ax: Axes, x: Axis, y: Axis) -> None:
+    """Set the scales and ticks of one axes."""
     if x.log:
         ax.set_xscale("log")
-        plain_ticks(ax.xaxis, ax.get_xlim())
+        set_log_ticks(ax.xaxis, ax.get_xlim())
     if y.log:
         ax.set_yscale("log")
-        plain_ticks(ax.yaxis, ax.get_ylim())
+        set_log_ticks(ax.yaxis, ax.get_ylim())
 
 
-def plain_ticks(axis: Any, limits: tuple[float, float]) -> None:
-    """Words on a logarithmic axis only where they cannot run into one another, all at ticks of one length."""
+def set_log_ticks(axis: Any, limits: tuple[float, float]) -> None:
+    """Label the ticks of a logarithmic axis as densely as its range allows without overlap."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     ratio = limits[1] / limits[0]
     axis.set_minor_formatter(NullFormatter())
     if ratio > TWO_DECADES:
-        if ratio < FIVE_DECADES:  # a small panel would leave some of them out
+        if ratio < FIVE_DECADES:  # matplotlib would leave some of them out in a small panel
             axis.set_major_locator(LogLocator(numticks=99))
         return
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if ratio > FEW_TICKS else range(1, 10), numticks=99))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
-def words(axes: Any, x: Axis, y: Axis) -> None:
-    """Words of x below the axes of a column whose scale is not that of the next, of y left of every row."""
+def label_axes(axes: Any, x: Axis, y: Axis) -> None:
+    """Write the label of x below the axes whose scale differs from the one below, that of y left of every row."""
     more = 0
     for place, row in enumerate(axes):
         below = axes[place + 1] if place + 1 < len(axes) else [None] * len(row)
@@ -232,11 +235,11 @@ def words(axes: Any, x: Axis, y: Axis) -> None:
             row[0].set_ylabel(y.label)
         more += any(ax.get_xlabel() for ax in row) and place + 1 < len(axes)
     made = axes.flat[0].figure
-    made.set_figheight(made.get_figheight() + more * X_LABEL * enlarged())
+    made.set_figheight(made.get_figheight() + more * X_LABEL * width_factor())
 
 
-def legend(made: Any, axes: Any, most: int = 3, spare: Any = None, ran: str = "") -> bool:
-    """One legend, on top with what ``ran`` or in the ``spare`` axes, every label once; whether it says what ran."""
+def add_legend(made: Any, axes: Any, most: int = 3, spare: Any = None, info: str = "") -> bool:
+    """Draw a legend in the ``spare`` axes, or on top with the note ``info``; return whether it has the note."""
     found: dict[str, Any] = {}
     for ax in axes.flat:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
@@ -244,17 +247,17 @@ def legend(made: Any, axes: Any, most: int = 3, spare: Any = None, ran: str = ""
     if len(found) > 1 and spare is not None:
         spare.legend(found.values(), found.keys(), loc="center", handlelength=2.6)
     elif len(found) > 1:
-        return bool(on_top(made, found, most, ran) and ran)
+        return bool(legend_on_top(made, found, most, info) and info)
     return False
 
 
-def on_top(made: Any, found: Mapping[str, Any], most: int = 3, ran: str = "") -> Any:
-    """A legend of ``found`` handles by label in as many columns as the picture is wide."""
-    letters = int(LETTERS * enlarged() / heavier())
+def legend_on_top(made: Any, found: Mapping[str, Any], most: int = 3, info: str = "") -> Any:
+    """Draw a legend above the picture, in as many columns (up to ``most``) as fit; return it."""
+    letters = int(LETTERS * width_factor() / font_factor())
     for columns in range(min(most, len(found)), 0, -1):
         made_legend = made.legend(
             found.values(), found.keys(), loc="outside upper left", ncols=columns, handlelength=2.6, columnspacing=1.0,
-            title=fill(ran, letters) or None, title_fontsize="small", alignment="left",
+            title=fill(info, letters) or None, title_fontsize="small", alignment="left",
         )  # fmt: skip
         made_legend.get_title().set_color(GREY)
         if columns == 1 or made_legend.get_window_extent().width <= made.bbox.width:

@@ -1,4 +1,4 @@
-"""``fedbounds figure --dry-run``: the runs that figures read, which are there, how long the rest may take."""
+"""``fedbounds figure --dry-run``: list the runs that figures read, which exist, and how long the rest may take."""
 
 from __future__ import annotations
 
@@ -12,68 +12,71 @@ from empirics.experiments.canonical import text
 from empirics.experiments.results import ordered
 
 from .artefact import Artefact
-from .making import cells, kept_with_code, minutes, said
+from .making import budget_text, cells, committed_results, minutes
 
 SEED = "seed"
 
 
-def planned(wanted: Sequence[Artefact], scale: str, store: Store) -> Report:
-    """The plan of every figure, run by run over the seeds, then all of them together; nothing is written."""
-    packed = {kept.card["key"] for artefact in wanted for kept in kept_with_code(scale, artefact.packed_in)}
-    of_each = {artefact.name: cells([artefact], scale) for artefact in wanted}
-    cost, all_ = minutes(wanted, scale), {cell.key: cell for mine in of_each.values() for cell in mine}
-    there = all_.keys() & (packed | {kept.card["key"] for kept in store.of(all_.values())})
+def plan_report(wanted: Sequence[Artefact], scale: str, store: Store) -> Report:
+    """Return the runs of every figure, those that exist, the time of the rest, and the totals; nothing is written."""
+    packed = {kept.card["key"] for artefact in wanted for kept in committed_results(scale, artefact.pack_name)}
+    cells_by_name = {artefact.name: cells([artefact], scale) for artefact in wanted}
+    all_cells = {cell.key: cell for figure_cells in cells_by_name.values() for cell in figure_cells}
+    cost = minutes(wanted, scale)
+    there = all_cells.keys() & (packed | {kept.card["key"] for kept in store.of(all_cells.values())})
     where = f"{store.folder} or kept with the code" if packed & there else str(store.folder)
     lines, records = [], []
-    for name, mine in of_each.items():
-        lines.append(f"{name} ({scale}): {_summary(mine, cost, there, where)}")
-        lines += [f"  {line}" for line in _lines(mine, cost, there)]
-        left = [cell.key for cell in mine if cell.key not in there]
-        counted = {"runs": len(mine), "there": len(mine) - len(left), "to_do": len(left)}
-        records.append({"name": name, "scale": scale, **counted, "minutes": sum(map(cost.__getitem__, left))})
+    for name, figure_cells in cells_by_name.items():
+        lines.append(f"{name} ({scale}): {_summary(figure_cells, cost, there, where)}")
+        lines += [f"  {line}" for line in _lines(figure_cells, cost, there)]
+        left = [cell.key for cell in figure_cells if cell.key not in there]
+        counts = {"runs": len(figure_cells), "there": len(figure_cells) - len(left), "to_do": len(left)}
+        records.append({"name": name, "scale": scale, **counts, "minutes": sum(cost[key] for key in left)})
     if len(wanted) > 1:
-        lines.append(f"together: {_summary(list(all_.values()), cost, there, where)}")
+        lines.append(f"together: {_summary(list(all_cells.values()), cost, there, where)}")
     return Report(lines, records)
 
 
-def _summary(all_: Sequence[Cell], cost: Mapping[str, float], there: set[str], where: str) -> str:
-    left = [cell for cell in all_ if cell.key not in there]
-    if not all_:
+def _summary(figure_cells: Sequence[Cell], cost: Mapping[str, float], there: set[str], where: str) -> str:
+    if not figure_cells:
         return "no runs at this scale"
-    took = f", at most {said(sum(cost[cell.key] for cell in left), left)}" if left else ""
-    return f"{len(all_)} runs, {len(all_) - len(left)} in {where}, {len(left)} to do{took}"
+    left = [cell for cell in figure_cells if cell.key not in there]
+    limit = f", at most {budget_text(sum(cost[cell.key] for cell in left), left)}" if left else ""
+    return f"{len(figure_cells)} runs, {len(figure_cells) - len(left)} in {where}, {len(left)} to do{limit}"
 
 
-def _lines(mine: Sequence[Cell], cost: Mapping[str, float], there: set[str]) -> list[str]:
-    """What all runs have in common, then a line for those that differ in their seed alone."""
-    if not mine:
+def _lines(figure_cells: Sequence[Cell], cost: Mapping[str, float], there: set[str]) -> list[str]:
+    """Return a line with what all runs share, then a table with one row per group of runs that differ in seed only."""
+    if not figure_cells:
         return []
     groups: dict[str, list[Cell]] = {}
-    for cell in mine:
-        same = {name: value for name, value in cell.arguments.items() if name != SEED}
-        groups.setdefault(text([cell.job, same]), []).append(cell)
-    names = sorted({name for cell in mine for name in cell.arguments} - {SEED})
-    jobs = dict.fromkeys(cell.job for cell in mine)
-    varying = [n for n in names if len({_said(c, n) for c in mine}) > 1]
-    shared = [f"{n}={_said(mine[0], n)}" for n in names if n not in varying]
-    several = ["job"] if len(jobs) > 1 else []
+    for cell in figure_cells:
+        without_seed = {name: value for name, value in cell.arguments.items() if name != SEED}
+        groups.setdefault(text([cell.job, without_seed]), []).append(cell)
+    names = sorted({name for cell in figure_cells for name in cell.arguments} - {SEED})
+    jobs = list(dict.fromkeys(cell.job for cell in figure_cells))
+    varying = [n for n in names if len({_value_text(c, n) for c in figure_cells}) > 1]
+    shared = [f"{n}={_value_text(figure_cells[0], n)}" for n in names if n not in varying]
+    several_jobs = len(jobs) > 1
     rows = []
     for group in groups.values():
         left = [cell for cell in group if cell.key not in there]
-        seeds = _seeds(cell.arguments[SEED] for cell in group if SEED in cell.arguments)
-        told = [*([group[0].job] if several else []), *(_said(group[0], n) for n in varying), seeds]
-        rows.append([*told, f"{len(group) - len(left)} of {len(group)}", f"{sum(cost[cell.key] for cell in left):.2g}"])
-    head = [*several, *varying, "seeds", "there", "minutes"]
-    return [f"every run: {', '.join([*([] if several else jobs), *shared])}", *aligned(rows, head)]
+        row = [group[0].job] if several_jobs else []
+        row += [_value_text(group[0], name) for name in varying]
+        row.append(_seeds(cell.arguments[SEED] for cell in group if SEED in cell.arguments))
+        row += [f"{len(group) - len(left)} of {len(group)}", f"{sum(cost[cell.key] for cell in left):.2g}"]
+        rows.append(row)
+    head = [*(["job"] if several_jobs else []), *varying, "seeds", "there", "minutes"]
+    return [f"every run: {', '.join([*([] if several_jobs else jobs), *shared])}", *aligned(rows, head)]
 
 
-def _said(cell: Cell, name: str) -> str:
+def _value_text(cell: Cell, name: str) -> str:
     value = cell.arguments.get(name)
     return "" if value is None else value if isinstance(value, str) else text(value)
 
 
 def _seeds(seeds: Iterable[Any]) -> str:
-    """``0-4``, or one by one where they have gaps."""
-    each = sorted(seeds, key=ordered)
-    run = len(each) > 1 and each == list(range(each[0], each[0] + len(each)))
-    return f"{each[0]}-{each[-1]}" if run else " ".join(map(str, each))
+    """Return the seeds as a range ``0-4``, or one by one if they have gaps."""
+    numbers = sorted(seeds, key=ordered)
+    contiguous = len(numbers) > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    return f"{numbers[0]}-{numbers[-1]}" if contiguous else " ".join(map(str, numbers))

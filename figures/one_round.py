@@ -1,4 +1,4 @@
-"""FedALS Theorem 4.1 on handwritten digits: measured gap, bound (6) and its two terms against the number of clients."""
+"""Draw the validation of FedALS Theorem 4.1: measured gap, bound (6) and its two terms by number of clients."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bounds.showing.command_line import Report
 from paper_checks.validation.comparison import Comparison, Row as Measured
 from paper_checks.validation.survey import Survey
 
-from .drawing import Axis, by_meaning, columns, each_panel, Row
+from .drawing import Axis, columns, draw_by_meaning, each_panel, Row
 from .style import BOUND, DOTS, GREY, save as write, STYLE
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 FIRST, SECOND, GAP = "its term 'local generalization'", "its term 'non-iidness'", "measured"
 CURVES = {"generalization_gap": GAP, "bound": "bound (6)", "local generalization": FIRST, "non-iidness": SECOND}
 ALONE = "first term alone"
-"""As a discussion reads the bound."""
+"""The bound as the paper's discussion reads it."""
 LOOKS = {GAP: DOTS, **{term: replace(BOUND, dash=dash) for term, dash in ((FIRST, "--"), (SECOND, ":"), (ALONE, ":"))}}
 
 
 def data(rows: Iterable[Measured]) -> list[dict[str, Any]]:
-    """Rows to draw, a panel for each problem and partition; a term that is zero (one client alone) is NaN."""
+    """Return the rows to draw, one panel per problem and partition; zeros (a single client) become NaN."""
     return [
         {
             "panel": f"{row.problem.split('(')[0]}, {'iid' if row.partition == 'iid()' else 'label skew'}",
@@ -42,18 +42,18 @@ def data(rows: Iterable[Measured]) -> list[dict[str, Any]]:
 
 
 def panel(ax: Axes, rows: Sequence[Row]) -> None:
-    """Two powers of the number of clients through the first measurement, then the curves by their meaning."""
+    """Draw 1/K and 1/K^2 through the first measurement, then the curves in the styles of their meaning."""
     if dots := [row for row in rows if row["curve"] == GAP]:
         x, y = columns(dots, "x", "y")
         for power, dash in ((1, "-"), (2, "--")):
             label = f"1/K{'^2' if power == 2 else ''}"
             ax.plot(x, y[0] * (x / x[0]) ** -power, color=GREY, lw=0.8, ls=dash, label=label)
-    by_meaning(ax, rows, lambda label: LOOKS.get(label, BOUND))
+    draw_by_meaning(ax, rows, lambda label: LOOKS.get(label, BOUND))
     ax.set(xlabel="clients K", ylabel="")
 
 
-def save(result: Comparison, folder: Path) -> list[Path]:
-    """Write ``NAME.svg`` and ``NAME.png`` beside the result's table; returns the paths."""
+def save_figure(result: Comparison, folder: Path) -> list[Path]:
+    """Write the figure as ``NAME.svg`` and ``NAME.png`` into the folder; return the paths."""
     x, y = Axis("", log=True), Axis("loss", log=True)
     with matplotlib.rc_context(cast(Any, STYLE)):
         made = each_panel(data(result.numbers()), panel, x, y, legend_lines=2, shared=True)
@@ -64,15 +64,15 @@ def save(result: Comparison, folder: Path) -> list[Path]:
 
 
 def write_all(found: Comparison | Survey | Report, folder: Path, command: str) -> list[Path]:
-    """The table of a validation, its card, and the figure of the bound that has one."""
+    """Write the table of a validation, its card, and for this theorem the figure; return the paths."""
     if isinstance(found, Report):
         return []
     if isinstance(found, Survey):
         return [found.to_csv(folder / "validation.csv")]
     paths = found.write(folder, command)
-    return paths + (save(found, folder) if "problems" in found.card else [])
+    return paths + (save_figure(found, folder) if "problems" in found.card else [])
 
 
-def plain(found: Comparison | Survey | Report, command: str) -> Any:
-    """What ``fedbounds validate --json`` prints."""
+def as_json(found: Comparison | Survey | Report, command: str) -> Any:
+    """Return what ``fedbounds validate --json`` prints."""
     return found.as_json(command) if isinstance(found, Comparison) else found.as_json()

@@ -1,9 +1,9 @@
-"""When our runs can judge a paper's finding: six guards, each of which compares one number with a threshold.
+"""Guards: conditions on our runs without which a paper's finding is not judged, each a number and a threshold.
 
-A remedy cannot be judged where the problem that it cures is absent (``effect``), a long run by its beginning
-(``horizon``), a size where the level is another (``level``), a gain where the task leaves no room for it (``ceiling``),
-a ranking of methods that were not tuned and trained equally (``treatment``), nor a finding on one statistic by
-another (``statistic``). A finding that misses one of its guards is not judged, and the report shows the number.
+Our runs cannot judge a remedy if the problem that it cures is absent (``effect``), a long run by its beginning
+(``horizon``), a size at another level (``level``), a gain if the task leaves no room for one (``ceiling``), a ranking
+of methods that were not trained equally (``treatment``), or a finding on another statistic (``statistic``). The report
+shows the number of a guard that is missed.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ import numpy as np
 
 from empirics.experiments import Cell
 
-from .run_description import Ran
-from .runs import Curve, interval, LEVEL
-from .substitutes import classes
+from .run_description import RunInfo
+from .runs import Curve, half_interval, LEVEL
+from .substitutes import class_count
 
 HALF = 0.5
-"""The part of the paper's effect, and of its local work, that a run must reach."""
+"""Share of the paper's effect, and of its local work, that our runs must reach."""
 NEAR = 5.0
-"""Points of accuracy between our baseline and the paper's within which levels count as equal."""
+"""Points of accuracy by which our baseline may differ from the paper's and count as equal."""
 POINT = 1.0
 """Points of accuracy that count as a difference."""
 MOVED = 0.5
-"""Percentage points that a coefficient moves accuracies by before one of its values can be the best."""
+"""Percentage points by which accuracies must vary over the values of a coefficient before one can be the best."""
 PLATEAU = 1.5
-"""Times the accuracy of guessing that training must reach before methods can be distinguished."""
+"""Multiple of the accuracy of guessing that training must reach before methods can be distinguished."""
 LAST = 1 / 3
-"""The part of a curve at its end whose slope says whether training has ended."""
+"""Share of a curve, at its end, whose slope decides whether training has levelled off."""
 OPTIMISER = ("momentum", "nesterov", "weight_decay", "step_size_decay", "step_size_rule", "optimizer", "clip")
 TREATED = ("batch", "augment", *OPTIMISER)
-"""Arguments of a run that compared methods must share; the step size is each method's own where it was searched."""
+"""Arguments that compared methods must share; the step size only if it was not searched for each method."""
 
 
 @dataclass(frozen=True)
 class Regime:
-    """One guard of a finding: ``value`` (NaN: not measured) must be at least, or ``at_most``, the ``threshold``."""
+    """One guard of a finding: ``value`` (NaN: not measured) must be at least (or ``at_most``) the ``threshold``."""
 
     words: str
     value: float
@@ -48,7 +48,7 @@ class Regime:
 
     @property
     def missed(self) -> bool:
-        """Whether it was measured and not met."""
+        """Whether the value was measured and misses the threshold."""
         return self.value > self.threshold if self.at_most else self.value < self.threshold
 
     def __str__(self) -> str:
@@ -57,10 +57,9 @@ class Regime:
 
 
 def effect(words: str, unharmed: Sequence[float], harmed: Sequence[float], printed: float) -> Regime:
-    """That the problem is there: what it costs, seed by seed, is above zero (95 %) and half of what the paper prints.
+    """Require that the problem costs something: significantly more than zero (95 %), and half of the ``printed`` cost.
 
-    More is better in both lists; ``printed`` is the cost in the paper (NaN: not printed, so any significant cost will
-    do).
+    Higher values are better, one per seed; ``printed`` NaN: any significant cost suffices.
     """
     pairs = zip(unharmed, harmed, strict=False)
     cost = np.array([high - low for high, low in pairs], float)
@@ -70,17 +69,17 @@ def effect(words: str, unharmed: Sequence[float], harmed: Sequence[float], print
 
 
 def drift(name: str, iid: Sequence[float], apart: Sequence[float], printed: float = math.nan) -> Regime:
-    """The same of client drift: what FedAvg loses to non-iid clients."""
+    """Require client drift: the accuracy that FedAvg loses to non-iid clients, as in ``effect``."""
     return effect(f"accuracy that FedAvg loses to non-iid clients on {name}", iid, apart, printed)
 
 
-def horizon(ran: Ran | None, curves: Iterable[Curve] = (), tolerance: float = POINT) -> Regime:
-    """That runs are half as long as the paper's, in local steps or simulated seconds, or that their curves have ended.
+def horizon(info: RunInfo | None, curves: Iterable[Curve] = (), tolerance: float = POINT) -> Regime:
+    """Require runs half as long as the paper's, in local steps or simulated seconds, or curves that have levelled off.
 
-    A curve has ended where what its last third gains does not differ from zero over seeds (95 %), and is known to
-    ``tolerance``: noise that hides any gain shows no end.
+    Curves have levelled off if the gain of their last third does not differ significantly from zero over seeds (95 %)
+    and its interval is narrower than ``tolerance``, since noise could otherwise hide a gain.
     """
-    share = ran.ours.work / ran.paper.work if ran else math.nan
+    share = info.ours.work / info.paper.work if info else math.nan
     words = "share of the paper's local work"
     if share < HALF:
         gain, half = _interval(np.array([g for g in map(_gain, curves) if not math.isnan(g)]))
@@ -90,33 +89,31 @@ def horizon(ran: Ran | None, curves: Iterable[Curve] = (), tolerance: float = PO
     return Regime(words, share, HALF)
 
 
-def level(ran: Ran | None, ours: Sequence[float], printed: float, size: bool = False) -> list[Regime]:
-    """That our baseline is within five points of the paper's: for findings on a ``size``, and in the paper's own setup.
+def level(info: RunInfo | None, ours: Sequence[float], printed: float, size: bool = False) -> list[Regime]:
+    """Require our baseline within five points of the paper's: for findings on a ``size``, and in the paper's own setup.
 
-    With other data or another network, which the report names, an order can be judged at another level.
+    An order of methods can be judged at another level if data or network differ, which the report names.
     """
-    same = ran is not None and " for " not in f"{ran.data}{ran.network}"
+    same = info is not None and " for " not in f"{info.data}{info.network}"
     if not (size or same) or math.isnan(printed):
         return []
-    words = f"points between FedAvg here ({mean(ours):.1f}) and in the paper ({printed:.1f})"
-    return [Regime(words, abs(mean(ours) - printed), NEAR, True)]
+    words = f"points between FedAvg here ({known_mean(ours):.1f}) and in the paper ({printed:.1f})"
+    return [Regime(words, abs(known_mean(ours) - printed), NEAR, True)]
 
 
 def ceiling(ours: Sequence[float], printed: float) -> list[Regime]:
-    """That the task is not easier than the paper's: our baseline is at most five points more accurate."""
-    words = f"points by which the task is easier for FedAvg ({mean(ours):.1f}) than in the paper ({printed:.1f})"
-    return [] if math.isnan(printed) else [Regime(words, mean(ours) - printed, NEAR, True)]
+    """Require a task that is not easier than the paper's: our baseline at most five points more accurate."""
+    words = f"points by which the task is easier for FedAvg ({known_mean(ours):.1f}) than in the paper ({printed:.1f})"
+    return [] if math.isnan(printed) else [Regime(words, known_mean(ours) - printed, NEAR, True)]
 
 
 def treatment(
-    methods: Mapping[str, Sequence[Cell]],
-    searched: Collection[str] | None = None,
-    papers: Collection[str] = (),
+    methods: Mapping[str, Sequence[Cell]], searched: Collection[str] | None = None, papers: Collection[str] = ()
 ) -> Regime:
-    """That compared methods are trained equally, but for arguments that differ in the paper too (``papers``).
+    """Require that the compared methods are trained equally, but for the arguments ``papers`` that differ in the paper.
 
-    ``searched``: methods whose step size was searched until the best lay inside; None where the paper searches none,
-    and then step sizes must be equal as well.
+    ``searched`` are the methods whose step size was searched until the best one lay inside the grid. None if the paper
+    searches none; step sizes must then be equal as well.
     """
     used = {name: cells[0].arguments for name, cells in methods.items() if cells}
     compared = (*TREATED, *(("step_size",) if searched is None else ()))
@@ -130,40 +127,40 @@ def treatment(
 
 
 def statistic(ours: str, papers: str) -> Regime:
-    """That both are the same statistic, in words."""
+    """Require that our statistic and the paper's, given as texts, are the same."""
     words = ours if ours == papers else f"statistic: {ours} for the paper's {papers}"
     return Regime(words, float(ours != papers), 0, True)
 
 
-def learnt(ran: Ran | None, accuracies: Sequence[float]) -> list[Regime]:
-    """That training left its first plateau: accuracy in percent over that of guessing; none where that is not known."""
-    count = classes(ran.ours.data) if ran else 0
-    words = f"accuracy over that of guessing, {ran.data if ran else ''}"
-    return [Regime(words, mean(accuracies) * count / 100, PLATEAU)] if count else []
+def above_guessing(info: RunInfo | None, accuracies: Sequence[float]) -> list[Regime]:
+    """Require accuracies (in percent) well above guessing; no guard if the accuracy of guessing is not known."""
+    count = class_count(info.ours.data) if info else 0
+    words = f"accuracy over that of guessing, {info.data if info else ''}"
+    return [Regime(words, known_mean(accuracies) * count / 100, PLATEAU)] if count else []
 
 
-def moved(words: str, levels: Iterable[Sequence[float]]) -> Regime:
-    """That a coefficient moves anything: the range of mean accuracies over its values."""
-    means = [mean(values) for values in levels]
+def coefficient_effect(words: str, levels: Iterable[Sequence[float]]) -> Regime:
+    """Require that a coefficient matters: a minimum range of mean accuracies over its values."""
+    means = [known_mean(values) for values in levels]
     spread = max(means, default=math.nan) - min(means, default=math.nan)
     return Regime(f"{words}, range over its values in points", spread, MOVED)
 
 
-def mean(values: Sequence[float]) -> float:
-    """Of the values that are known; NaN where none is."""
+def known_mean(values: Sequence[float]) -> float:
+    """Return the mean of the values that are not NaN; NaN if there are none."""
     known = [value for value in values if not math.isnan(value)]
     return float(np.mean(known)) if known else math.nan
 
 
 def _interval(values: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
-    """Mean and half its interval over seeds; infinite for one seed, NaN for none."""
+    """Return the mean and half its confidence interval, which is infinite for one value; both NaN for none."""
     if not len(values):
         return math.nan, math.nan
-    return float(values.mean()), interval(values.tolist(), level) if len(values) > 1 else math.inf
+    return float(values.mean()), half_interval(values.tolist(), level) if len(values) > 1 else math.inf
 
 
 def _gain(curve: Curve) -> float:
-    """What the last third of a curve gains by its least-squares line; NaN with fewer than four points there."""
+    """Return the gain of the last third of a curve by a least-squares line; NaN with fewer than four points there."""
     at, values = curve
     late = at >= at[-1] - LAST * (at[-1] - at[0]) if len(at) else np.zeros(0, bool)
     if late.sum() < 4 or not np.isfinite(values[late]).all():

@@ -1,4 +1,4 @@
-"""The report: every figure and table from the cards beside them, by paper, with what it says of the paper."""
+"""Write the report: figures and tables by paper, from their JSON cards, with the verdicts on the paper's findings."""
 
 from __future__ import annotations
 
@@ -34,118 +34,121 @@ that of the comparison that is least surely so, with half the width of its inter
 of one core until that interval would no longer reach zero, were the difference as seen.""".splitlines()
 DIFFERENCE = re.compile(r"([+-][\d.]+(?:e[+-]?\d+)?) ± ([\d.]+(?:e[+-]?\d+)?)")
 MOST = 1000.0
-"""Core-hours beyond which it is not a matter of seeds."""
+"""Core-hours of further seeds beyond which more seeds are no realistic way to decide a finding."""
 TAU = """\
 Tau is Kendall's rank correlation between the reported numbers and ours, with 90 % of it when both move by their noise.\
 """
 VERDICTS = ("reproduced", "contradicted", "equal within delta", "undecided", str(Reproduction.REGIME))
 EXPERIMENTS, FORMULAS, OURS = "the papers' experiments", "the papers' formulas, settings and costs", "ours"
-WORDS = {"name", "title", "source", "kind", "scale", "unavailable", "ran", "runs", "keys", "agreement", "conclusions"}
-"""Of a card, those that the report is made of."""
+KEYS = {"name", "title", "source", "kind", "scale", "unavailable", "ran", "runs", "keys", "agreement", "conclusions"}
+"""The keys of a card that the report needs."""
 
 
-def read(*folders: Path) -> list[Card]:
-    """The cards in a folder, in the order of the catalogue; a file that is none is left out with a warning.
+def read_cards(*folders: Path) -> list[Card]:
+    """Return the cards in the folders in the order of the catalogue; warn of files that are not cards.
 
-    Of several folders the first in which all runs of a figure or table are there counts, else the last that has it.
+    A card is taken from the first folder in which all runs behind it exist, else from the last that has one.
     """
-    found: list[Card] = []
+    selected: list[Card] = []
     for name in NAMES:
         cards: list[Card] = []
         for path in (folder / f"{name}.json" for folder in folders):
             try:
-                cards += [card(path)] if path.exists() else []
+                cards += [read_card(path)] if path.exists() else []
             except BoundsError as error:
                 warnings.warn(f"{error} and left out of the report: delete or rename it", stacklevel=2)
-        found += [one for one in cards if one["runs"]["there"] == one["runs"]["wanted"]][:1] or cards[-1:]
-    return found
+        complete = [card for card in cards if card["runs"]["there"] == card["runs"]["wanted"]]
+        selected += complete[:1] or cards[-1:]
+    return selected
 
 
-def card(path: Path) -> Card:
-    """The card in a file; refused where it is none of a figure or table."""
+def read_card(path: Path) -> Card:
+    """Return the card in a JSON file; raise if the file is not the card of a figure or table."""
     try:
-        read: Any = json.loads(path.read_text(encoding="utf-8"))
+        content: Any = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
-        read = None
-    if isinstance(read, dict) and set(read) >= WORDS and read["name"] == path.stem:
-        return read
+        content = None
+    if isinstance(content, dict) and set(content) >= KEYS and content["name"] == path.stem:
+        return content
     raise BoundsError(f"{path} is not the card of a figure")
 
 
 @dataclass(frozen=True)
 class Conclusion:
-    """A conclusion with its verdict: once, with every card that draws it and what it says there."""
+    """One finding with its verdict, the cards that state it, and its entry (``occurrences``) in each of them."""
 
     paper: str
     words: str
     verdict: str
     cards: tuple[Card, ...]
-    said: tuple[Mapping[str, Any], ...]
+    occurrences: tuple[Mapping[str, Any], ...]
 
     @property
     def group(self) -> str:
-        """What it is about: nothing is measured where no run is needed, or where nothing varies over seeds."""
+        """The row of the summary: our own figures, the paper's experiments, or what is computed without measuring."""
         if self.paper not in PAPERS:
             return OURS
         measured = any(card["runs"]["wanted"] for card in self.cards)
-        return EXPERIMENTS if measured and not self.said[0]["counted"] else FORMULAS
+        return EXPERIMENTS if measured and not self.occurrences[0]["counted"] else FORMULAS
 
     @property
     def effect(self) -> str:
-        """The least difference behind it, or what else was seen, place by place where places differ."""
-        seen = (one["why"].partition(SEEN)[2] or one["why"] for one in self.said)
-        return "<br>".join(dict.fromkeys(why.partition("least: ")[2] or why for why in seen))
+        """The smallest difference behind the verdict, or what else was observed; several if the cards differ."""
+        reasons = (one["why"].partition(SEEN)[2] or one["why"] for one in self.occurrences)
+        return "<br>".join(dict.fromkeys(why.partition("least: ")[2] or why for why in reasons))
 
     @property
     def objection(self) -> str:
-        """Why it is not judged; else what the authors would object to first: what ran in place of their own."""
-        missed = [regime["words"] for one in self.said for regime in one["regimes"] if regime["missed"]]
+        """The guards that fail; if none does, what differs from the paper's runs, the authors' likely objection."""
+        missed = [regime["words"] for one in self.occurrences for regime in one["regimes"] if regime["missed"]]
         if missed:
-            kinds = {words.partition(":")[0].partition(" (")[0]: words for words in missed[::-1]}
-            return "<br>".join(kinds.values())  # of each guard the first setup that misses it
-        made = [one["words"] for card in self.cards for one in card["ran"]]
-        return "<br>".join(dict.fromkeys(part for words in made for part in words.split(", ") if " for " in part))
+            first_by_guard = {words.partition(":")[0].partition(" (")[0]: words for words in missed[::-1]}
+            return "<br>".join(first_by_guard.values())
+        descriptions = [one["words"] for card in self.cards for one in card["ran"]]
+        parts = [part for words in descriptions for part in words.split(", ")]
+        return "<br>".join(dict.fromkeys(part for part in parts if " for " in part))
 
     @property
     def more(self) -> float | None:
-        """Core-hours of further seeds that would decide it if the smallest difference is as measured.
+        """Core-hours of further seeds that would decide the finding if the smallest difference is as measured.
 
-        The width of an interval falls like the square root of the number of seeds, so this is infinite where the
-        difference is exactly zero. None where the conclusion is decided, or nothing was measured.
+        The width of an interval falls like the square root of the number of seeds, so this is infinite if the
+        difference is exactly zero. None if the finding is decided, or nothing was measured.
         """
-        found = DIFFERENCE.search(self.said[0]["why"].partition("least: ")[2])
-        if self.verdict != "undecided" or found is None:
+        match = DIFFERENCE.search(self.occurrences[0]["why"].partition("least: ")[2])
+        if self.verdict != "undecided" or match is None:
             return None
-        if not float(found[1]):
+        difference, half_width = float(match[1]), float(match[2])
+        if not difference:
             return math.inf
-        times = (float(found[2]) / float(found[1])) ** 2 - 1
+        times = (half_width / difference) ** 2 - 1
         return max(times, 0.0) * minutes(self.cards) / 60
 
 
 def conclusions(cards: Sequence[Card]) -> list[Conclusion]:
-    """Of all cards; what several of them share comes once."""
-    found: dict[tuple[str, str, str], list[tuple[Card, Mapping[str, Any]]]] = {}
+    """Return the findings of all cards; a finding that several cards share appears once."""
+    occurrences: dict[tuple[str, str, str], list[tuple[Card, Mapping[str, Any]]]] = {}
     for card in cards:
         for one in card["conclusions"]:
             key = card["name"].partition(".")[0], one["words"], one["verdict"]
-            found.setdefault(key, []).append((card, one))
-    return [Conclusion(*key, *zip(*places, strict=True)) for key, places in found.items()]
+            occurrences.setdefault(key, []).append((card, one))
+    return [Conclusion(*key, *zip(*places, strict=True)) for key, places in occurrences.items()]
 
 
-def audited(names: Sequence[str]) -> dict[str, int]:
-    """How many claims of the audit are about each of these figures and tables: their names begin with its name."""
+def audit_claim_counts(names: Sequence[str]) -> dict[str, int]:
+    """Return the number of audited claims on each artefact, without zeros; their names begin with the artefact's."""
     from paper_checks.audit.running import CLAIMS
 
-    about = {name: re.compile(re.escape(name) + r"(?![0-9a-z])") for name in names}
-    count = {name: sum(bool(pattern.match(claim)) for claim in CLAIMS) for name, pattern in about.items()}
-    return {name: n for name, n in count.items() if n}
+    patterns = {name: re.compile(re.escape(name) + r"(?![0-9a-z])") for name in names}
+    counts = {name: sum(bool(pattern.match(claim)) for claim in CLAIMS) for name, pattern in patterns.items()}
+    return {name: count for name, count in counts.items() if count}
 
 
 def text(cards: Sequence[Card], claims: Mapping[str, int] | None = None) -> str:
-    """The report as Markdown: what was learned first, then every conclusion, then every figure and table.
+    """Return the report as Markdown: a summary, then every finding by paper, then every figure and table.
 
-    ``claims`` is what ``audited`` counts, for the report that lies beside that of the audit; its links find the files
-    of each card in the folder of its scale, those of another report beside it.
+    ``claims`` (from ``audit_claim_counts``) is given for the committed report only. It refers to the audit's report,
+    and links to files in a folder per scale; other reports link to files beside them.
     """
     scales = sorted({c["scale"] for c in cards})
     changed = "".join(f", changed to {c}" for c in dict.fromkeys(c["changed"] for c in cards if "changed" in c))
@@ -157,7 +160,7 @@ def text(cards: Sequence[Card], claims: Mapping[str, int] | None = None) -> str:
         f"Made by `fedbounds figure all --scale {' '.join(scales)}`{changed}. {len(cards)} figures and tables from "
         f"{len({k for c in cards for k in c['keys']})} runs, {minutes(cards):.0f} minutes inside them.",
         "",
-        *_learned(drawn),
+        *_summary(drawn),
         *READING,
         "",
     ]
@@ -172,8 +175,8 @@ def text(cards: Sequence[Card], claims: Mapping[str, int] | None = None) -> str:
             lines += [_conclusion(one, aside) for one in mine] + [""]
         counted = {name: n for name, n in (claims or {}).items() if name.partition(".")[0] == paper}
         if counted:
-            said = ", ".join(f"`{name}` {n}" for name, n in counted.items())
-            lines += [f"Claims of [the audit](../paper_checks/reports/{paper}.md) on the printed numbers: {said}.", ""]
+            counts, page = ", ".join(f"`{name}` {n}" for name, n in counted.items()), f"reports/{paper}.md"
+            lines += [f"Claims of [the audit](../paper_checks/{page}) on the printed numbers: {counts}.", ""]
     lines += ["## What lies here", "", TAU, "", "| | what | what ran | runs | tau |", "|---|---|---|---|---|"]
     lines += [_row(c, aside) for c in cards]
     return "\n".join(lines).rstrip() + "\n"
@@ -183,8 +186,8 @@ def _title(paper: str) -> str:
     return PAPERS[paper].short if paper in PAPERS else "Ours, which no paper has"
 
 
-def _learned(drawn: Sequence[Conclusion]) -> list[str]:
-    """Numbers of conclusions by what they are about, and the papers' decided ones in words."""
+def _summary(drawn: Sequence[Conclusion]) -> list[str]:
+    """Return the table of verdicts by group of findings, and the decided findings of each paper as text."""
     lines = ["## What was learned", ""]
     shown = [v for v in VERDICTS if any(one.verdict == v for one in drawn)]
     if not shown:
@@ -203,22 +206,22 @@ def _learned(drawn: Sequence[Conclusion]) -> list[str]:
 
 
 def _conclusion(one: Conclusion, aside: bool) -> str:
-    ran = dict.fromkeys(made["words"] for card in one.cards for made in card["ran"])
+    info = dict.fromkeys(made["words"] for card in one.cards for made in card["ran"])
     where = "<br>".join(_where(card, aside) for card in one.cards)
     verdict = f"**{one.verdict}**"
     if one.more is not None:
         verdict += f", {duration(3600 * one.more)} more" if one.more <= MOST else ", no matter of seeds"
-    return _cells(one.words, verdict, one.effect, one.objection, "<br>".join(ran), where)
+    return _cells(one.words, verdict, one.effect, one.objection, "<br>".join(info), where)
 
 
 def minutes(cards: Sequence[Card]) -> float:
-    """On the clock, for all runs one after another; a run that several figures read counts once."""
-    each = {key: took for card in cards for key, took in card["keys"].items()}
-    return sum(each.values())
+    """Return the total wall-clock minutes of the runs behind these cards, each run counted once."""
+    minutes_by_run = {key: took for card in cards for key, took in card["keys"].items()}
+    return sum(minutes_by_run.values())
 
 
 def _where(card: Card, aside: bool) -> str:
-    """A link to the picture or table, or to the card that says why there is none."""
+    """Return a link to the picture or table, or to the card that gives the reason why there is none."""
     ending = "md" if card["kind"] == "table" else "json" if card["unavailable"] else "svg"
     folder = card["scale"] if aside else "."
     return f"[{card['source'] or card['name']}]({folder}/{card['name']}.{ending})"
@@ -228,8 +231,8 @@ def _row(card: Card, aside: bool) -> str:
     runs = card["runs"]
     there = f"{runs['there']}" + (f" of {runs['wanted']}" if runs["there"] < runs["wanted"] else "")
     taus = "<br>".join(f"{a['column']}: {a['tau']:+.2f} [{a['low']:+.2f}, {a['high']:+.2f}]" for a in card["agreement"])
-    ran = card["unavailable"] or "<br>".join(one["words"] for one in card["ran"])
-    return _cells(_where(card, aside), card["title"], ran, there, taus)
+    info = card["unavailable"] or "<br>".join(one["words"] for one in card["ran"])
+    return _cells(_where(card, aside), card["title"], info, there, taus)
 
 
 def _cells(*cells: str) -> str:

@@ -1,4 +1,4 @@
-"""``fedbounds results --plot``: means over seeds of what a store holds, along rounds or an argument of the runs."""
+"""``fedbounds results``: tabulate the results in a store, or plot means over seeds along rounds or an argument."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from empirics.errors import EmpiricsError
 from empirics.experiments.results import filters, is_number, ordered, Row, selected, shown, STALE, tabulated
 from empirics.spec_strings import refuse_twice
 
-from .curves import places, WIDE_RANGE, write_files
-from .drawing import Axis, panels
+from .curves import output_paths, WIDE_RANGE, write_files
+from .drawing import Axis, draw_panels
 from .runs import mean_curve
 
 AXES = """--plot draws means over the seeds with a band of one standard error; their numbers go beside them as CSV:
@@ -26,8 +26,8 @@ AXES = """--plot draws means over the seeds with a band of one standard error; t
   filter them, or name what tells them apart in hue"""
 ROUND = "round"
 SEED, VALUE, QUANTITY = "seed", "value", "quantity"
-TOLD = (SEED, "key", "status", ROUND, QUANTITY, VALUE)
-"""Columns in which runs that are averaged may differ."""
+NOT_COMPARED = (SEED, "key", "status", ROUND, QUANTITY, VALUE)
+"""Columns in which runs may differ and still be averaged."""
 COLUMNS = ("curve", "x", "y", "error", "seeds")
 
 
@@ -87,25 +87,25 @@ def results(
 
 
 def write(table: Sequence[Row], axes: Mapping[str, str], path: Path | None) -> list[Path]:
-    """The picture, its numbers beside it as CSV, and its caption; the paths. ``axes`` are the words x, y and hue."""
+    """Write the picture, its numbers as CSV and its caption; return their paths. ``axes`` are the columns x, y, hue."""
     x = ROUND if axes["x"] == "rounds" else axes["x"]
     hue = [name for name in axes.get("hue", "").split(",") if name]
     refuse_twice(hue)
-    chosen = _chosen(table, x, axes["y"], hue)
-    paths = places(path or Path(f"{axes['y']}-over-{x}.svg"), ",".join(COLUMNS))
+    chosen = _rows_to_draw(table, x, axes["y"], hue)
+    paths = output_paths(path or Path(f"{axes['y']}-over-{x}.svg"), ",".join(COLUMNS))
     rows = _means(chosen, x, axes["y"], hue)
     over = [row["x"] for row in rows]
     log = x != ROUND and min(over) > 0 and max(over) > WIDE_RANGE * min(over)
     numbers = [COLUMNS, *([row[name] for name in COLUMNS] for row in rows)]
 
     def drawn() -> Any:
-        return panels(rows, Axis(x, log), Axis(axes["y"]), points=x != ROUND)
+        return draw_panels(rows, Axis(x, log), Axis(axes["y"]), points=x != ROUND)
 
     return write_files(paths, drawn, numbers, _caption(chosen, x, axes["y"], hue) + "\n")
 
 
-def _chosen(table: Sequence[Row], x: str, y: str, hue: Sequence[str]) -> list[Row]:
-    """The rows to draw; what cannot be drawn is refused."""
+def _rows_to_draw(table: Sequence[Row], x: str, y: str, hue: Sequence[str]) -> list[Row]:
+    """Return the rows of the quantity to draw; raise if there are none or their values are not numbers."""
     if not table:
         raise EmpiricsError("nothing to draw: no result has all that is needed")
     known = dict.fromkeys(name for row in table for name in row)
@@ -118,23 +118,24 @@ def _chosen(table: Sequence[Row], x: str, y: str, hue: Sequence[str]) -> list[Ro
     for name, words in ((VALUE, f"y={y}"), (x, f"x={x}")):
         for row in rows:
             if not is_number(row.get(name)):
-                told = f"a run has {shown(row[name])!r}" if name in row else "a run has none"
+                value = repr(shown(row[name])) if name in row else "none"
                 raise EmpiricsError(
-                    f"{words} must be a number in every run that is drawn; {told}: filter, or take another"
+                    f"{words} must be a number in every run that is drawn; a run has {value}: filter, or take another"
                 )
     return rows
 
 
 def _groups(rows: Iterable[Row], names: Sequence[str]) -> dict[tuple[Any, ...], list[Row]]:
-    found = defaultdict(list)
+    """Return the rows by their values of these columns."""
+    groups = defaultdict(list)
     for row in rows:
-        found[tuple(row.get(name) for name in names)].append(row)
-    return found
+        groups[tuple(row.get(name) for name in names)].append(row)
+    return groups
 
 
 def _means(chosen: Sequence[Row], x: str, y: str, hue: Sequence[str]) -> list[dict[str, Any]]:
-    """Mean, standard error and number of seeds along every curve."""
-    found = []
+    """Return the points of every curve: mean, standard error and number of seeds."""
+    points = []
     groups = _groups(chosen, hue)
     for values in sorted(groups, key=lambda values: list(map(ordered, values))):
         counts = {}
@@ -142,19 +143,19 @@ def _means(chosen: Sequence[Row], x: str, y: str, hue: Sequence[str]) -> list[di
             _refuse_mixed(rows, x, hue)
             counts[float(at)] = len(rows)
         runs = [(np.array([row[x]]), np.array([row[VALUE]])) for row in groups[values]]
-        said = (  # a text says itself what it is
+        parts = (  # a call such as fedavg() needs no name
             v if isinstance(v, str) and "(" in v else f"{name}={'none' if v is None else shown(v)}"
             for name, v in zip(hue, values, strict=True)
         )
-        label = ", ".join(said) or y
+        label = ", ".join(parts) or y
         for at, mean, error in zip(*mean_curve(runs), strict=True):
-            found.append({"panel": "", "curve": label, "x": at, "y": mean, "error": error, "seeds": counts[float(at)]})
-    return found
+            points.append({"panel": "", "curve": label, "x": at, "y": mean, "error": error, "seeds": counts[float(at)]})
+    return points
 
 
 def _refuse_mixed(rows: Sequence[Row], x: str, hue: Sequence[str]) -> None:
-    """Values that would be averaged must be of one run with several seeds."""
-    names = dict.fromkeys(name for row in rows for name in row if name not in (*TOLD, x))
+    """Raise if the rows to be averaged differ in more than their seed, or share a seed."""
+    names = dict.fromkeys(name for row in rows for name in row if name not in (*NOT_COMPARED, x))
     differ = [name for name in names if len({str(row.get(name)) for row in rows}) > 1]
     if differ:
         first = f"{differ[0]}=no" if differ[0] == STALE else f"{differ[0]}={shown(rows[0].get(differ[0]))}"
@@ -168,16 +169,18 @@ def _refuse_mixed(rows: Sequence[Row], x: str, hue: Sequence[str]) -> None:
 
 
 def _caption(chosen: Sequence[Row], x: str, y: str, hue: Sequence[str]) -> str:
-    """What is drawn, of which runs; all that these have in common."""
+    """Return the caption: what is drawn, over which seeds, what all runs share, and how many diverged."""
     seeds = sorted({str(row[SEED]) for row in chosen if SEED in row}, key=ordered)
     shared = {
         name: value
         for name, value in chosen[0].items()
-        if name not in (*TOLD, STALE, x, *hue) and all(row.get(name) == value for row in chosen)
+        if name not in (*NOT_COMPARED, STALE, x, *hue) and all(row.get(name) == value for row in chosen)
     }
     runs = {row["key"]: row["status"] for row in chosen}
-    lost = sum(status == "diverged" for status in runs.values())
-    said = [f"**{y} over {x}.** Mean over seeds {', '.join(seeds) or '(none)'}; band or bar: one standard error."]
-    said += [f"All runs: {', '.join(f'{name}={shown(value)}' for name, value in shared.items())}."] if shared else []
-    said += [f"{lost} of {len(runs)} runs diverged, and count as far as they go."] if lost else []
-    return " ".join(said)
+    diverged = sum(status == "diverged" for status in runs.values())
+    parts = [f"**{y} over {x}.** Mean over seeds {', '.join(seeds) or '(none)'}; band or bar: one standard error."]
+    if shared:
+        parts.append(f"All runs: {', '.join(f'{name}={shown(value)}' for name, value in shared.items())}.")
+    if diverged:
+        parts.append(f"{diverged} of {len(runs)} runs diverged, and count as far as they go.")
+    return " ".join(parts)

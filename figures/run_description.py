@@ -1,4 +1,4 @@
-"""What ran: the data, network, clients and rounds behind a number, read off the cells that it comes from, in words."""
+"""Describe the runs behind a number in words: data, network, clients and rounds, read off the cells."""
 
 from __future__ import annotations
 
@@ -18,33 +18,24 @@ from .scale import steps_of_round
 from .substitutes import title
 
 NETWORKS = {
-    "decaying_k_cnn": "CNN",
-    "fedcog_cifar100_cnn": "CNN for 100 classes",
-    "fedcog_cnn": "small CNN",
-    "femnist_dnn": "dense network",
-    "logistic": "logistic regression",
-    "opt": "OPT-125M",
-    "resnet18": "ResNet-18-GN",
-    "resnet20": "ResNet-20",
-    "ridge": "ridge regression",
-    "sent140_linear": "linear model",
-    "shakespeare_gru": "GRU",
-    "softmax": "softmax regression",
-    "vgg11": "VGG-11",
-}
-"""Models by what they are."""
+    "decaying_k_cnn": "CNN", "fedcog_cifar100_cnn": "CNN for 100 classes", "fedcog_cnn": "small CNN",
+    "femnist_dnn": "dense network", "logistic": "logistic regression", "opt": "OPT-125M", "resnet18": "ResNet-18-GN",
+    "resnet20": "ResNet-20", "ridge": "ridge regression", "sent140_linear": "linear model", "shakespeare_gru": "GRU",
+    "softmax": "softmax regression", "vgg11": "VGG-11",
+}  # fmt: skip
+"""Networks by the titles that figures print."""
 SIZES = ("width", "depth")
-"""Options that make another network of it, and are said."""
-QUADRATICS, DRAWN = "quadratics", "normal samples"
-"""The data of a cell that has no problem of its own."""
+"""Options that change the network and are therefore named."""
+QUADRATICS, NORMAL_SAMPLES = "quadratics", "normal samples"
+"""Data of the cells without a problem argument."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Data, network, clients in all and per round, and rounds, as words; empty where there is none.
+    """Data, network, clients in total and per round, and rounds as texts, each empty if it does not apply.
 
-    ``work``: local steps of a client that takes part in every round, or the seconds of simulated time that a run is
-    given; NaN where neither is counted.
+    ``work`` is the number of local steps of a client that takes part in every round, or the simulated seconds of a
+    run with a time budget; NaN if neither is counted.
     """
 
     data: str = ""
@@ -56,7 +47,7 @@ class Setting:
 
     @property
     def taking_part(self) -> str:
-        """``5 of 50``; the number alone where all take part."""
+        """``5 of 50``, or the number alone if all clients take part."""
         return self.clients if self.cohort in ("", self.clients) else f"{self.cohort} of {self.clients}"
 
     def __str__(self) -> str:
@@ -69,55 +60,54 @@ def _joined(data: str, network: str, clients: str, rounds: str) -> str:
 
 
 @dataclass(frozen=True)
-class Ran:
-    """What ran, and what the paper has there: ``Omniglot for CIFAR-100`` where these are not the same."""
+class RunInfo:
+    """The setting of our runs beside the paper's: ``Omniglot for CIFAR-100`` where the two differ."""
 
     ours: Setting
     paper: Setting = Setting()
 
     @property
     def data(self) -> str:
-        return beside(self.ours.data, self.paper.data)
+        return ours_for_theirs(self.ours.data, self.paper.data)
 
     @property
     def network(self) -> str:
-        return beside(self.ours.network, self.paper.network)
+        return ours_for_theirs(self.ours.network, self.paper.network)
 
     @property
     def clients(self) -> str:
-        return beside(self.ours.taking_part, self.paper.taking_part)
+        return ours_for_theirs(self.ours.taking_part, self.paper.taking_part)
 
     def __str__(self) -> str:
-        rounds = beside(self.ours.rounds, self.paper.rounds)
+        rounds = ours_for_theirs(self.ours.rounds, self.paper.rounds)
         return _joined(self.data, self.network, self.clients, rounds)
 
     def columns(self) -> dict[str, str]:
-        """For a CSV: what ran, and in ``stand_in`` the paper's data where it is another set."""
-        ours = self.ours
-        standing_in = "" if " for " not in self.data else self.paper.data
-        return dict(zip(COLUMNS, (ours.data, standing_in, ours.network, ours.clients, ours.cohort, ours.rounds),
-                        strict=True))  # fmt: skip
+        """Return the columns of a CSV; ``stand_in`` is the paper's data set if ours is another."""
+        ours, stand_in = self.ours, self.paper.data if " for " in self.data else ""
+        values = (ours.data, stand_in, ours.network, ours.clients, ours.cohort, ours.rounds)
+        return dict(zip(COLUMNS, values, strict=True))
 
 
 WORDS = ("data", "network", "clients", "cohort", "rounds")
 COLUMNS = ("data", "stand_in", *WORDS[1:])
-"""Of every CSV; empty where nothing is run."""
+"""Columns of every CSV that describe the runs, empty for what is computed without runs."""
 
 
-def beside(ours: str, paper: str) -> str:
-    """``Omniglot for CIFAR-100``: one word where both are the same, or one is not known."""
+def ours_for_theirs(ours: str, paper: str) -> str:
+    """Return ``Omniglot for CIFAR-100``, or ours alone if both are the same or one of them is empty."""
     same = re.sub(r"\W", "", ours).lower() == re.sub(r"\W", "", paper).lower()
     return f"{ours} for {paper}" if ours and paper and not same else ours
 
 
-def of_row(row: Mapping[str, Any]) -> Setting:
-    """What ran by the columns of a row to draw."""
+def setting_of_row(row: Mapping[str, Any]) -> Setting:
+    """Return the setting that the columns of a row describe."""
     data, network, clients, cohort, rounds = (str(row.get(name, "")) for name in WORDS)
     return Setting(data, network, clients, cohort, rounds)
 
 
-def flat(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The rows with the columns of what ran in the place of ``ran``."""
+def flatten(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows with their ``ran`` entry replaced by the columns of a CSV."""
     return [
         {name: value for name, value in row.items() if name != "ran"}
         | (row["ran"].columns() if row.get("ran") else {name: row.get(name, "") for name in COLUMNS})
@@ -125,31 +115,31 @@ def flat(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def of(cells: Iterable[Cell], paper: Setting = Setting(), rounds: int | None = None) -> Ran | None:
-    """What these cells run beside what the paper has; ``rounds``: after which they are read (None: all); None for none.
+def describe(cells: Iterable[Cell], paper: Setting = Setting(), rounds: int | None = None) -> RunInfo | None:
+    """Return the setting of these cells beside the paper's, or None without cells.
 
-    Where the cells differ, all that ran is named.
+    Where the cells differ, all values are named. ``rounds`` is the round at which they are read (None: the last).
     """
-    each = [_setting(cell, rounds) for cell in cells]
-    if not each:
+    settings = [_setting(cell, rounds) for cell in cells]
+    if not settings:
         return None
-    words = {name: " and ".join(dict.fromkeys(filter(None, (getattr(one, name) for one in each)))) for name in WORDS}
+    texts = {name: " and ".join(dict.fromkeys(filter(None, (getattr(s, name) for s in settings)))) for name in WORDS}
     if rounds is not None:
-        words["rounds"] = str(rounds)
-    return Ran(Setting(**words, work=min(one.work for one in each)), paper)
+        texts["rounds"] = str(rounds)
+    return RunInfo(Setting(**texts, work=min(setting.work for setting in settings)), paper)
 
 
 def _setting(cell: Cell, rounds: int | None = None) -> Setting:
     given = cell.arguments
     problem = given.get("problem", "")
     clients = str(given.get("clients", ""))
-    data = data_of(problem) or (DRAWN if "variance" in given else QUADRATICS if "dim" in given else "")
+    data = data_title(problem) or (NORMAL_SAMPLES if "variance" in given else QUADRATICS if "dim" in given else "")
     cohort = str(given.get("cohort", clients))
-    return Setting(data, model(problem), clients, cohort, _rounds(given), work(given, rounds))
+    return Setting(data, network_title(problem), clients, cohort, _rounds(given), work(given, rounds))
 
 
 def work(given: Mapping[str, Any], rounds: int | None = None) -> float:
-    """Of these arguments of a run, up to ``rounds`` (None: all of them): see ``Setting.work``."""
+    """Return ``Setting.work`` of a run with these arguments up to round ``rounds`` (None: the last)."""
     if "seconds" in given:
         return float(given["seconds"])
     local = steps_of_round(given) if {"local_steps", "local_epochs"} & set(given) else math.nan
@@ -157,7 +147,7 @@ def work(given: Mapping[str, Any], rounds: int | None = None) -> float:
 
 
 def _rounds(given: Mapping[str, Any]) -> str:
-    """All rounds of a run; one for a fixed simulated time takes as many as that allows with all local steps."""
+    """Return the number of rounds as text; for a simulated time budget, those that fit with all local steps."""
     if "seconds" in given:
         sending = given["model_size"] * (1 / given["download_rate"] + 1 / given["upload_rate"])
         return f"time of {given['seconds'] / (sending + given['minibatch_time'] * given['local_steps']):.0f}"
@@ -170,33 +160,30 @@ def _rounds(given: Mapping[str, Any]) -> str:
     return str(given.get("rounds", given.get("after", "")))
 
 
-# ---- words ----
-
-
 def _calls(problem: str) -> Iterator[tuple[str, dict[str, Any], Sequence[ast.expr]]]:
-    """Name and options of a call, of its first argument, and so on to the data set."""
-    found: ast.expr | None = tree(problem) if problem else None
-    while found is not None:
-        made = found if isinstance(found, ast.Call) else ast.Call(found, [], [])
-        options = {k.arg or "": ast.literal_eval(k.value) for k in made.keywords}
-        yield ast.unparse(made.func), options, made.args
-        found = made.args[0] if made.args else None
+    """Yield name, options and arguments of a call, then of its first argument, and so on down to the data set."""
+    expression: ast.expr | None = tree(problem) if problem else None
+    while expression is not None:
+        call = expression if isinstance(expression, ast.Call) else ast.Call(expression, [], [])
+        options = {k.arg or "": ast.literal_eval(k.value) for k in call.keywords}
+        yield ast.unparse(call.func), options, call.args
+        expression = call.args[0] if call.args else None
 
 
-def set_of(problem: str) -> str:
-    """The data set that a problem is made of; empty where it has none."""
+def data_set(problem: str) -> str:
+    """Return the data set of a problem, or an empty string if it has none."""
     names = [name for name, _, _ in _calls(problem)]
     return names[-1] if names and names[-1] not in OF_ANOTHER and names[-1] not in NETWORKS else ""
 
 
-def data_of(problem: str) -> str:
-    """The same by its printed name."""
-    name = set_of(problem)
+def data_title(problem: str) -> str:
+    """Return the printed name of the data set of a problem."""
+    name = data_set(problem)
     return title(name) if name else ""
 
 
-def model(problem: str) -> str:
-    """What is trained, with the options that make another network of it."""
+def network_title(problem: str) -> str:
+    """Return the title of the network of a problem, with the options that change it."""
     for name, options, _ in _calls(problem):
         sizes = ", ".join(f"{word} {options[word]}" for word in SIZES if word in options)
         return NETWORKS[name] + (f" of {sizes}" if sizes else "")
@@ -204,26 +191,19 @@ def model(problem: str) -> str:
 
 
 def problem_words(problem: str) -> str:
-    """A problem in words: model, data, how many samples are left of these, penalty."""
-    options = {k: v for _, given, _ in _calls(problem) for k, v in given.items()}
-    more = [
-        words.format(options[name])
-        for name, words in (
-            ("train", "trained on {:,} samples"),
-            ("test", "tested on {:,} samples"),
-            ("regularisation", "penalty {:g}"),
-        )
-        if name in options
-    ]
+    """Describe a problem: network, data, and if set the number of samples and the penalty."""
     if not problem:
         return ""
-    return f"{model(problem)} on {data_of(problem)}" + (f" ({', '.join(more)})" if more else "")
+    options = {name: value for _, call_options, _ in _calls(problem) for name, value in call_options.items()}
+    texts = {"train": "trained on {:,} samples", "test": "tested on {:,} samples", "regularisation": "penalty {:g}"}
+    more = ", ".join(text.format(options[name]) for name, text in texts.items() if name in options)
+    return f"{network_title(problem)} on {data_title(problem)}" + (f" ({more})" if more else "")
 
 
 def partition_words(partition: str) -> str:
-    """Who holds what, in words."""
-    name, given, values = next(iter(_calls(partition)))
-    numbers = [ast.literal_eval(value) for value in values] + list(given.values())
+    """Describe a partition of the data among clients."""
+    name, options, arguments = next(iter(_calls(partition)))
+    numbers = [ast.literal_eval(value) for value in arguments] + list(options.values())
     number = numbers[0] if numbers else ""
     words = {
         "iid": "iid",

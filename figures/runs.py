@@ -1,4 +1,4 @@
-"""Stored runs, read once: curves and last values of the cells that a figure asks for."""
+"""Read stored runs: the curves and last values of the cells that a figure requests, and their means over seeds."""
 
 from __future__ import annotations
 
@@ -11,170 +11,173 @@ import numpy as np
 
 from empirics.experiments import Cell, Kept, Store
 
-from .run_description import Ran
+from .run_description import RunInfo
 
 LEVEL = 0.05
-"""Of error, of every interval and test."""
+"""Error level of all confidence intervals and tests."""
 Curve = tuple[np.ndarray, np.ndarray]
-"""Rounds and values."""
+"""Rounds and values, two arrays of one length."""
 
 
 class Runs:
-    """What a store holds (None: nothing), cell by cell; ``asked`` remembers the cells that were asked for."""
+    """The results in a store (None: no results), read once per cell; ``requested`` collects the cells by key."""
 
     def __init__(self, store: Store | None = None) -> None:
         self._store = store
         self._kept: dict[str, Kept | None] = {}
         self._columns: dict[str, dict[str, list[Any]]] = {}
         self._curves: dict[str, dict[tuple[str, str], Curve]] = {}
-        self.asked: dict[str, Cell] = {}
+        self.requested: dict[str, Cell] = {}
 
-    def kept(self, cell: Cell) -> Kept | None:
-        """The result of a cell, None where it is missing or failed."""
-        self.asked[cell.key] = cell
+    def result(self, cell: Cell) -> Kept | None:
+        """Return the result of a cell, or None if it is missing or failed."""
+        self.requested[cell.key] = cell
         if cell.key not in self._kept:
             self._kept[cell.key] = next(iter(self._store.of([cell])), None) if self._store is not None else None
         return self._kept[cell.key]
 
     def has(self, cell: Cell) -> bool:
-        """Whether there is a result, be it of a run that diverged."""
-        return self.kept(cell) is not None
+        """Whether the cell has a result; runs that diverged have one too."""
+        return self.result(cell) is not None
 
     def diverged(self, cell: Cell) -> bool:
-        """Whether the run left the finite numbers."""
-        found = self.kept(cell)
-        return found is not None and found.status == "diverged"
+        """Whether the run diverged to values that are not finite."""
+        result = self.result(cell)
+        return result is not None and result.status == "diverged"
 
     def fact(self, cell: Cell, name: str) -> Any:
-        """A single value that the run returned, None where it is missing."""
-        found = self.kept(cell)
-        return None if found is None else found.card.get("facts", {}).get(name)
+        """Return a single value that the run recorded, or None if it is missing."""
+        result = self.result(cell)
+        return None if result is None else result.card.get("facts", {}).get(name)
 
     def columns(self, cell: Cell) -> dict[str, list[Any]]:
-        """The cell's table, column by column; empty where it is missing."""
-        found = self.kept(cell)
-        if found is None:
+        """Return the table of a run by column; empty if it is missing."""
+        result = self.result(cell)
+        if result is None:
             return {}
         if cell.key not in self._columns:
-            self._columns[cell.key] = found.columns()
+            self._columns[cell.key] = result.columns()
         return self._columns[cell.key]
 
     def curve(self, cell: Cell, quantity: str, layer: str = "") -> Curve:
-        """A federation-wide quantity at its measured rounds; empty where it is missing."""
-        return self._all(cell).get((quantity, layer), (np.empty(0), np.empty(0)))
+        """Return a federation-wide quantity over its measured rounds; two empty arrays if it is missing."""
+        return self._all_curves(cell).get((quantity, layer), (np.empty(0), np.empty(0)))
 
     def layers(self, cell: Cell, quantity: str) -> list[str]:
-        """The layers for which a quantity was measured, in the order of the network."""
-        return [layer for name, layer in self._all(cell) if name == quantity and layer]
+        """Return the layers for which a quantity was measured, in the order of the network."""
+        return [layer for name, layer in self._all_curves(cell) if name == quantity and layer]
 
     def last(self, cell: Cell, quantity: str, window: int = 1, diverged: float = math.nan) -> float:
-        """Its mean over the last ``window`` measurements; NaN where missing, ``diverged`` for a run that did so."""
+        """Return the mean of the last ``window`` measurements; NaN if missing, ``diverged`` for a run that diverged."""
         if self.diverged(cell):
             return diverged
         values = self.curve(cell, quantity)[1]
         return float(np.mean(values[-window:])) if len(values) else math.nan
 
     def accuracies(self, cells: Iterable[Cell], window: int = 1) -> list[float]:
-        """Test accuracy of each run in percent, the mean over its last measurements; 0 for one that diverged."""
+        """Return the test accuracy of each run in percent, as the mean of its last measurements; 0 if it diverged."""
         return [100 * self.last(cell, "test_accuracy", window, diverged=0.0) for cell in cells]
 
     def percent(self, cells: Iterable[Cell]) -> list[Curve]:
-        """Test accuracies over rounds in percent."""
-        return [(at, 100 * values) for at, values in (self.curve(cell, "test_accuracy") for cell in cells)]
+        """Return the curve of test accuracy in percent of each run."""
+        return [(rounds, 100 * values) for rounds, values in (self.curve(cell, "test_accuracy") for cell in cells)]
 
-    def _all(self, cell: Cell) -> dict[tuple[str, str], Curve]:
+    def _all_curves(self, cell: Cell) -> dict[tuple[str, str], Curve]:
+        """Return all federation-wide curves of a run by (quantity, layer)."""
         if cell.key not in self._curves:
             self._curves[cell.key] = _curves(self.columns(cell))
         return self._curves[cell.key]
 
 
 def _curves(columns: dict[str, list[Any]]) -> dict[tuple[str, str], Curve]:
-    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    points: dict[tuple[str, str], list[tuple[float, float]]] = {}
     names = ("quantity", "layer", "client", "step", "round", "value")
     if not set(names) <= set(columns):
         return {}
-    for quantity, layer, client, step, at, value in zip(*(columns[n] for n in names), strict=True):
+    for quantity, layer, client, step, round_, value in zip(*(columns[n] for n in names), strict=True):
         if client is None and step is None:
-            found.setdefault((quantity, layer), []).append((at, value))
-    return {key: (np.array([p[0] for p in ps]), np.array([p[1] for p in ps])) for key, ps in found.items()}
+            points.setdefault((quantity, layer), []).append((round_, value))
+    return {key: (np.array([p[0] for p in ps]), np.array([p[1] for p in ps])) for key, ps in points.items()}
 
 
 def mean_curve(
     curves: Iterable[Curve], spread: Callable[[Sequence[float]], float] | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rounds, mean and ``spread`` over runs (one per seed; None: its standard error), as far as each run goes."""
+    """Return rounds, mean and ``spread`` (default: standard error) over the runs that were measured at each round."""
     table: dict[float, list[float]] = {}
-    for at, values in curves:
-        for x, y in zip(at, values, strict=True):
+    for rounds, values in curves:
+        for x, y in zip(rounds, values, strict=True):
             table.setdefault(float(x), []).append(float(y))
-    x, of = sorted(table), spread or standard_error
-    return np.array(x), np.array([np.mean(table[i]) for i in x]), np.array([of(table[i]) for i in x])
+    x, spread = sorted(table), spread or standard_error
+    return np.array(x), np.array([np.mean(table[i]) for i in x]), np.array([spread(table[i]) for i in x])
 
 
 def mean_rows(
     curves: Iterable[Curve],
     panel: str,
     curve: str,
-    ran: Ran | None,
+    info: RunInfo | None,
     times: float = 1.0,
     spread: Callable[[Sequence[float]], float] | None = None,
     **more: Any,
 ) -> list[dict[str, Any]]:
-    """The mean over runs as rows to draw; it and its ``spread`` are multiplied by ``times``; ``ran``: what ran."""
+    """Return the mean over runs as rows to draw; mean and ``spread`` are multiplied by ``times``."""
     return [
-        {"panel": panel, "curve": curve, "x": x, "y": times * y, "error": times * error, **more, "ran": ran}
+        {"panel": panel, "curve": curve, "x": x, "y": times * y, "error": times * error, **more, "ran": info}
         for x, y, error in zip(*mean_curve(curves, spread), strict=True)
     ]
 
 
-def line(
+def curve_rows(
     runs: Runs,
     cells: Iterable[Cell],
     quantity: str,
     panel: str,
     curve: str,
-    ran: Ran | None,
+    info: RunInfo | None,
     times: float = 1.0,
     smoothing: int = 1,
 ) -> list[dict[str, Any]]:
-    """``times`` a quantity over rounds to draw, averaged over ``smoothing`` measurements; a run that diverged counts as
-    far as it went."""
-    curves = ((at, times * values) for at, values in (runs.curve(cell, quantity) for cell in cells))
-    found = mean_rows((smooth(one, smoothing) for one in curves), panel, curve, ran)
-    return [row for row in found if math.isfinite(row["y"])]
+    """Return the finite mean over runs of ``times`` a quantity as rows, a running mean of ``smoothing`` points."""
+    scaled = ((rounds, times * values) for rounds, values in (runs.curve(cell, quantity) for cell in cells))
+    rows = mean_rows((running_mean(one, smoothing) for one in scaled), panel, curve, info)
+    return [row for row in rows if math.isfinite(row["y"])]
 
 
-def smooth(curve: Curve, over: int) -> Curve:
-    """The running mean of the last ``over`` measurements, of fewer at the beginning."""
-    at, values = curve
+def running_mean(curve: Curve, over: int) -> Curve:
+    """Return the mean of the last ``over`` measurements at each round, of fewer at the beginning."""
+    rounds, values = curve
     if over == 1:
         return curve
-    return at, np.array([values[max(0, i - over + 1) : i + 1].mean() for i in range(len(values))])
+    return rounds, np.array([values[max(0, i - over + 1) : i + 1].mean() for i in range(len(values))])
 
 
-def point(values: Sequence[float], x: float, curve: str, ran: Ran | None, panel: str = "") -> list[dict[str, Any]]:
-    """One point of a curve to draw: mean and standard error over seeds; nothing where nothing was measured."""
-    seen = [v for v in values if math.isfinite(v)]
-    if not seen:
+def point_rows(
+    values: Sequence[float], x: float, curve: str, info: RunInfo | None, panel: str = ""
+) -> list[dict[str, Any]]:
+    """Return the row of one point: mean and standard error over seeds; no row if no value is finite."""
+    finite = [v for v in values if math.isfinite(v)]
+    if not finite:
         return []
-    mean, error = float(np.mean(seen)), standard_error(seen)
-    return [{"panel": panel, "curve": curve, "x": x, "y": mean, "error": error, "ran": ran}]
+    mean, error = float(np.mean(finite)), standard_error(finite)
+    return [{"panel": panel, "curve": curve, "x": x, "y": mean, "error": error, "ran": info}]
 
 
 def standard_error(values: Sequence[float]) -> float:
-    """Of the mean; NaN for a single value, and where one is infinite."""
-    known = len(values) > 1 and bool(np.isfinite(values).all())
-    return float(np.std(values, ddof=1) / len(values) ** 0.5) if known else math.nan
+    """Return the standard error of the mean; NaN for fewer than two values and if one is not finite."""
+    if len(values) < 2 or not np.isfinite(values).all():
+        return math.nan
+    return float(np.std(values, ddof=1) / len(values) ** 0.5)
 
 
-def interval(values: Sequence[float], level: float = LEVEL) -> float:
-    """Half the confidence interval (95 %) of the mean, by Student's t; NaN as for ``standard_error``."""
+def half_interval(values: Sequence[float], level: float = LEVEL) -> float:
+    """Return half the confidence interval of the mean by Student's t (default 95 %); NaN as for ``standard_error``."""
     return quantile(max(len(values) - 1, 1), level) * standard_error(values)
 
 
 @cache
 def quantile(freedom: int, level: float) -> float:
-    """Of Student's t, which leaves ``level`` on both sides together."""
+    """Return the quantile of Student's t beyond which ``level`` lies on both sides together."""
     from scipy.stats import t
 
     return float(t.ppf(1 - level / 2, freedom))

@@ -1,4 +1,4 @@
-"""Entries as a printed table and as tidy rows: reported and ours side by side."""
+"""Turn entries into a printed table and into CSV rows, reported numbers beside ours."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 from paper_checks.reported import Reported
 
-from .artefact import Shown
-from .comparing import agreements, by_place, Entry, Judged
-from .run_description import Ran
+from .artefact import Content
+from .comparing import agreements, by_position, Entry, Finding
+from .run_description import RunInfo
 
 Sheet = list[list[str]]
 
 
-def number(text: str) -> float:
-    """A printed number; NaN where the paper prints none or words."""
+def printed_number(text: str) -> float:
+    """Return a printed number, or NaN if the paper prints none or a word."""
     try:
         return float(text)
     except ValueError:
@@ -29,43 +29,43 @@ def entry(
     column: str,
     ours: Sequence[float],
     note: str = "",
-    ran: Ran | None = None,
+    info: RunInfo | None = None,
     *,
     times: float = 1.0,
     over: float = 1.0,
 ) -> Entry:
-    """What a paper prints at one place (shown ``times`` as much ``over`` a unit) beside ours.
+    """Return one entry of a table: the printed number, as ``times * number / over``, beside ours.
 
-    A seed that is missing is NaN, and nothing is ours where all are.
+    ``ours`` has one value per seed, NaN for a missing one; if all are missing the entry has no values of ours.
     """
     values = () if all(math.isnan(v) for v in ours) else tuple(ours)
     texts = (printed.value, printed.std) if printed else ("", "")
-    reported, std = (times * number(text) / over for text in texts)
-    return Entry(row, column, reported, std, values, note, ran)
+    reported, std = (times * printed_number(text) / over for text in texts)
+    return Entry(row, column, reported, std, values, note, info)
 
 
 def comparison(
     caption: str,
     entries: Sequence[Entry],
-    judged: Sequence[Judged],
+    judged: Sequence[Finding],
     corner: str = "reported / ours",
     *,
     digits: int = 2,
     ranked: Sequence[Entry] | None = None,
-) -> Shown:
-    """A table of reported numbers beside ours; ``ranked`` are the entries whose ranks are compared (None: all)."""
+) -> Content:
+    """Return a table of reported numbers beside ours; ranks are compared over the ``ranked`` entries (None: all)."""
     agreed = agreements(entries if ranked is None else ranked)
-    return Shown(caption, tidy(entries), sheet(entries, corner, digits), judged, agreed)
+    return Content(caption, entry_rows(entries), sheet(entries, corner, digits), judged, agreed)
 
 
-def listing(caption: str, rows: Sequence[Mapping[str, Any]], head: Sequence[str] = ()) -> Shown:
-    """A table of words: the rows as they are, below their names or ``head``."""
+def text_table(caption: str, rows: Sequence[Mapping[str, Any]], head: Sequence[str] = ()) -> Content:
+    """Return a table of texts: the rows below the header ``head`` (default: their keys)."""
     shown = [{name: str(v) for name, v in row.items() if name != "ran"} for row in rows]
-    return Shown(caption, rows, [list(head or shown[0]), *(list(row.values()) for row in shown)])
+    return Content(caption, rows, [list(head or shown[0]), *(list(row.values()) for row in shown)])
 
 
-def tidy(entries: Sequence[Entry]) -> list[dict[str, Any]]:
-    """One row per place, for the CSV."""
+def entry_rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
+    """Return one CSV row per entry."""
     return [
         {
             "row": e.row,
@@ -74,23 +74,23 @@ def tidy(entries: Sequence[Entry]) -> list[dict[str, Any]]:
             "reported_std": e.reported_std,
             "ours": e.mean,
             "ours_error": e.error,
-            "seeds": len(e.known),
+            "seeds": len(e.present),
             "note": e.note,
-            "ran": e.ran,
+            "ran": e.info,
         }
         for e in entries
     ]
 
 
 def sheet(entries: Sequence[Entry], corner: str = "reported / ours", digits: int = 2) -> Sheet:
-    """Rows by columns; each place says ``reported ± as printed / ours ± standard error``."""
+    """Return the printed table; each place reads ``reported ± as printed / ours ± standard error``."""
     rows, columns = dict.fromkeys(e.row for e in entries), dict.fromkeys(e.column for e in entries)
-    table = by_place(entries)
-    return [[corner, *columns], *([row, *(place(table.get((row, c)), digits) for c in columns)] for row in rows)]
+    table = by_position(entries)
+    return [[corner, *columns], *([row, *(entry_text(table.get((row, c)), digits) for c in columns)] for row in rows)]
 
 
-def place(entry: Entry | None, digits: int) -> str:
-    """One entry as text; a dash where there is none."""
+def entry_text(entry: Entry | None, digits: int) -> str:
+    """Return one entry as text, with a dash for a missing number; empty without an entry."""
     if entry is None:
         return ""
     both = (entry.reported, entry.reported_std), (entry.mean, entry.error)
@@ -98,5 +98,5 @@ def place(entry: Entry | None, digits: int) -> str:
 
 
 def _number(value: float, spread: float, digits: int) -> str:
-    words = "–" if math.isnan(value) else f"{value:.{digits}f}"
-    return words + (f" ± {spread:.{digits}f}" if math.isfinite(spread) else "")
+    text = "–" if math.isnan(value) else f"{value:.{digits}f}"
+    return text + (f" ± {spread:.{digits}f}" if math.isfinite(spread) else "")

@@ -1,4 +1,4 @@
-"""The styles: a dict of settings each, and colours and dashes by meaning."""
+"""Styles of figures: matplotlib settings by name, and the colours, dashes and marks of curves by their meaning."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 THEORY, MEASURED, REFERENCE, OTHER = "#1f5fa8", "#d1495b", "#2a8c6e", "#8a5aa6"
-"""A bound; what was measured; what it is compared with (a slope, another paper's bound); everything else."""
+"""Colours of a bound; of measurements; of references (a slope, another paper's bound); of everything else."""
 GREY = "#6b6b6b"
-"""Words that explain, and lines that mark a place: 5 to 1 on white."""
-NAMED = re.compile(r'(?<= id=")[a-z]+[0-9a-f]{10}(?=")')
-"""How matplotlib names what it draws again and again in an SVG."""
+"""Colour of notes and guide lines, with a contrast of 5 to 1 on white."""
+GENERATED_IDS = re.compile(r'(?<= id=")[a-z]+[0-9a-f]{10}(?=")')
+"""Identifiers that matplotlib generates for repeated elements of an SVG."""
 CYCLE = (THEORY, MEASURED, REFERENCE, OTHER)
 
 WIDTH = 3.3
-"""Inches of one column less its margins."""
+"""Width of a column in inches, without margins."""
 GOLDEN = (5**0.5 - 1) / 2
 
 STYLE: dict[str, Any] = {
@@ -48,7 +48,7 @@ STYLE: dict[str, Any] = {
 
 HOUSE = "house"
 SERIF = {"font.family": ["STIXGeneral", "DejaVu Serif"], "mathtext.fontset": "stix"}
-"""Both come with matplotlib; the second has the letters that the first lacks."""
+"""Both fonts come with matplotlib; the second has the glyphs that the first lacks."""
 STYLES: dict[str, dict[str, Any]] = {
     HOUSE: STYLE,
     "neurips": {**STYLE, **SERIF, "font.size": 9, "figure.figsize": (5.5, 5.5 * GOLDEN)},
@@ -57,29 +57,29 @@ STYLES: dict[str, dict[str, Any]] = {
         **STYLE, "font.size": 16, "figure.figsize": (9.0, 9.0 * GOLDEN), "axes.linewidth": 1.2,
     },
 }  # fmt: skip
-"""As wide as the text or the column of a venue, in letters of its size; curves follow the width."""
+"""Each style has the text or column width of its venue, and its font size."""
 
 
-def enlarged() -> float:
-    """How many times as wide as the house style the current one is: panels follow it."""
+def width_factor() -> float:
+    """Return the width of the current style relative to the house style; the size of panels scales with it."""
     import matplotlib
 
     return float(matplotlib.rcParams["figure.figsize"][0]) / WIDTH
 
 
-def heavier() -> float:
-    """How many times as large as in the house style letters are, and lines and marks with them."""
+def font_factor() -> float:
+    """Return the font size relative to the house style; lines and marks scale with it."""
     import matplotlib
 
     return float(matplotlib.rcParams["font.size"] / STYLE["font.size"])
 
 
-def weighted(made: Any) -> None:
-    """Make lines and marks as heavy as the letters of the current style."""
+def scale_line_widths(made: Any) -> None:
+    """Scale lines and marks of a figure with the font size of the current style."""
     from matplotlib.collections import LineCollection
     from matplotlib.lines import Line2D
 
-    times = heavier()
+    times = font_factor()
     for line in made.findobj(Line2D) if times != 1 else ():
         line.set(linewidth=line.get_linewidth() * times, markersize=line.get_markersize() * times)
     for bars in made.findobj(LineCollection) if times != 1 else ():
@@ -94,8 +94,8 @@ LONG, TWICE = (0, (8, 2)), (0, (5, 1.2, 1.2, 1.2, 1.2, 1.2))
 
 
 @dataclass(frozen=True)
-class Line:
-    """The look of a curve: by colour, by dashes and by marks, so that grey prints tell curves apart too."""
+class LineStyle:
+    """Colour, dashes, mark and width of a curve; dashes and marks distinguish curves in grey prints."""
 
     colour: str
     dash: Dash = SOLID
@@ -104,60 +104,64 @@ class Line:
 
 
 BLACK, AMBER, CYAN, PINK, OLIVE = "#1a1a1a", "#c98b2b", "#3aa6b9", "#b0568a", "#6b8e23"
-OWN = Line(THEORY, SOLID, "o", 1.9)
-"""A paper's own method: the widest line, without a gap."""
-LINES: dict[str, Line] = {
+OWN = LineStyle(THEORY, SOLID, "o", 1.9)
+"""A paper's own method: the widest line, solid."""
+LINES: dict[str, LineStyle] = {
     **dict.fromkeys(("FedALS", "FedInit", "FedCOG"), OWN),
-    "FedAvg": Line(BLACK, DASHED, "s"),
-    "SCAFFOLD": Line(MEASURED, DOTTED, "D"),
-    "FedProx": Line(REFERENCE, MIXED, "^"),
-    "MOON": Line(OTHER, LONG, "v"),
-    "FedAvgM": Line(AMBER, TWICE, "P"),
-    "FedAdam": Line(AMBER, MIXED, "^"),
-    "FedSAM": Line(CYAN, LONG, "v"),
-    "FedDyn": Line(REFERENCE, TWICE, "P"),
-    "FedCM": Line(OTHER, MIXED, "X"),
+    "FedAvg": LineStyle(BLACK, DASHED, "s"),
+    "SCAFFOLD": LineStyle(MEASURED, DOTTED, "D"),
+    "FedProx": LineStyle(REFERENCE, MIXED, "^"),
+    "MOON": LineStyle(OTHER, LONG, "v"),
+    "FedAvgM": LineStyle(AMBER, TWICE, "P"),
+    "FedAdam": LineStyle(AMBER, MIXED, "^"),
+    "FedSAM": LineStyle(CYAN, LONG, "v"),
+    "FedDyn": LineStyle(REFERENCE, TWICE, "P"),
+    "FedCM": LineStyle(OTHER, MIXED, "X"),
     # Decaying-K: what decays by its dashes, when it does by its colour
-    "Kη-fixed": Line(BLACK, SOLID, "s", 1.9),
-    "dSGD": Line(GREY, SOLID, "o", 1.9),
-    **{f"K_r-{when}": Line(colour, DASHED, "^")
+    "Kη-fixed": LineStyle(BLACK, SOLID, "s", 1.9),
+    "dSGD": LineStyle(GREY, SOLID, "o", 1.9),
+    **{f"K_r-{when}": LineStyle(colour, DASHED, "^")
        for when, colour in (("rounds", THEORY), ("error", OTHER), ("step", REFERENCE))},
-    **{f"η_r-{when}": Line(colour, DOTTED, "v")
+    **{f"η_r-{when}": LineStyle(colour, DOTTED, "v")
        for when, colour in (("rounds", THEORY), ("error", OTHER), ("step", REFERENCE))},
 }  # fmt: skip
-"""The curves that have a meaning of their own in whichever picture they are."""
-BOUND, EXACT, DOTS = Line(THEORY, SOLID, "", 1.6), Line(REFERENCE, SOLID, "", 0.8), Line(MEASURED, "", "o")
-"""A bound is a line, exact values are a thin line, what was measured is dots."""
+"""Curves that look the same in every picture."""
+BOUND, EXACT, DOTS = (
+    LineStyle(THEORY, SOLID, "", 1.6),
+    LineStyle(REFERENCE, SOLID, "", 0.8),
+    LineStyle(MEASURED, "", "o"),
+)
+"""Bounds are lines, exact values thin lines, measurements dots."""
 PLACES = (
-    Line(THEORY, SOLID, "o"), Line(MEASURED, DASHED, "s"), Line(REFERENCE, DOTTED, "D"), Line(OTHER, MIXED, "^"),
-    Line(AMBER, LONG, "v"), Line(CYAN, TWICE, "P"), Line(BLACK, DASHED, "X"), Line(PINK, DOTTED, "<"),
-    Line(OLIVE, MIXED, ">"),
+    LineStyle(THEORY, SOLID, "o"), LineStyle(MEASURED, DASHED, "s"), LineStyle(REFERENCE, DOTTED, "D"),
+    LineStyle(OTHER, MIXED, "^"), LineStyle(AMBER, LONG, "v"), LineStyle(CYAN, TWICE, "P"),
+    LineStyle(BLACK, DASHED, "X"), LineStyle(PINK, DOTTED, "<"), LineStyle(OLIVE, MIXED, ">"),
 )  # fmt: skip
-"""The others, by their place in the picture."""
+"""Styles of all other curves, by their position in the picture."""
 
 
-def line(label: str, place: int) -> Line:
-    """The look of the curve ``label``, the ``place``-th of its picture."""
+def line_style(label: str, place: int) -> LineStyle:
+    """Return the style of the curve ``label``, the ``place``-th of its picture."""
     return LINES.get(label.partition(" over ")[0], PLACES[place % len(PLACES)])
 
 
-def settled(made: Any) -> Any:
-    """Lay a figure out once for all formats; the box that holds all of it."""
+def fix_layout(made: Any) -> Any:
+    """Fix the layout of a figure, so that all formats share it; return the bounding box to save."""
     made.draw_without_rendering()
     made.set_layout_engine(None)
     return made.get_tightbbox().padded(STYLE["savefig.pad_inches"])
 
 
 def save(made: Any, path: str | Path, box: Any = "tight") -> None:
-    """Write a figure without the date, so that the same numbers give the same file; ``box`` as ``settled`` gave it."""
+    """Write a figure without a date, so that the same numbers give the same file; ``box`` comes from ``fix_layout``."""
     dateless, kind = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}, Path(path).suffix.lower()
     made.savefig(path, metadata=dateless.get(kind), bbox_inches=box)
     if kind == ".svg":
-        Path(path).write_text(renamed(Path(path).read_text(encoding="utf-8")), encoding="utf-8")
+        Path(path).write_text(with_stable_ids(Path(path).read_text(encoding="utf-8")), encoding="utf-8")
 
 
-def renamed(svg: str) -> str:
-    """The same with names by their order: matplotlib's are digests of places whose last bits differ by processor."""
-    names = dict.fromkeys(NAMED.findall(svg))
+def with_stable_ids(svg: str) -> str:
+    """Return the SVG with identifiers numbered in order: matplotlib's depend on the last bits of coordinates."""
+    names = dict.fromkeys(GENERATED_IDS.findall(svg))
     short = {name: f"{name[:-10]}{i}" for i, name in enumerate(names)}
-    return re.sub("|".join(names), lambda found: short[found.group()], svg) if names else svg
+    return re.sub("|".join(names), lambda match: short[match.group()], svg) if names else svg

@@ -1,4 +1,4 @@
-"""Real data sets that stand in for one that is not here, of the same kind; whatever is shown of them says so."""
+"""Real data sets that replace one that is not installed, of the same kind; captions and titles name the replacement."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from contextvars import ContextVar
 
 from empirics.data.catalogue import present
 
-_SEEN: ContextVar[dict[str, bool] | None] = ContextVar("seen", default=None)
-"""Which sets are here, looked up once in a command: its plans ask thousands of times."""
+_PRESENT: ContextVar[dict[str, bool] | None] = ContextVar("present", default=None)
+"""Whether each data set is installed. Cached for one command, whose plans look it up thousands of times."""
 
 SUBSTITUTES: dict[str, tuple[str, ...]] = {
     "cifar10": ("fashion_mnist", "mnist"),
@@ -23,73 +23,58 @@ SUBSTITUTES: dict[str, tuple[str, ...]] = {
     "multinli": (),
     "flair": (),
 }
-"""By set, what may take its place: pictures for pictures, handwriting for handwriting, tweets for tweets."""
+"""Substitutes of each data set in order of preference: pictures for pictures, handwriting, tweets for tweets."""
 
 TITLES = {
-    "cifar10": "CIFAR-10",
-    "cifar100": "CIFAR-100",
-    "fashion_mnist": "Fashion-MNIST",
-    "femnist": "FEMNIST",
-    "flair": "FLAIR",
-    "mnist": "MNIST",
-    "multinli": "MultiNLI",
-    "omniglot": "Omniglot",
-    "sent140": "Sent140",
-    "sent140_sample": "Sent140 (sample)",
-    "sent140_users": "Sent140 (part)",
-    "shakespeare": "Shakespeare",
-    "svhn": "SVHN",
-    "tiny_shakespeare": "tiny Shakespeare",
-}
-"""The names of data sets as papers print them."""
-
+    "cifar10": "CIFAR-10", "cifar100": "CIFAR-100", "fashion_mnist": "Fashion-MNIST", "femnist": "FEMNIST",
+    "flair": "FLAIR", "mnist": "MNIST", "multinli": "MultiNLI", "omniglot": "Omniglot", "sent140": "Sent140",
+    "sent140_sample": "Sent140 (sample)", "sent140_users": "Sent140 (part)", "shakespeare": "Shakespeare",
+    "svhn": "SVHN", "tiny_shakespeare": "tiny Shakespeare",
+}  # fmt: skip
+"""Data sets by the names that papers print."""
 
 CLASSES = {
     "cifar10": 10, "cifar100": 100, "digits": 10, "fashion_mnist": 10, "femnist": 62, "mnist": 10, "svhn": 10,
 }  # fmt: skip
-"""Of pictures whose classes are equally frequent: one over it is the accuracy of guessing."""
+"""Number of classes of picture sets with equally frequent classes; its inverse is the accuracy of guessing."""
 
 
-def classes(name: str) -> int:
-    """The same by the printed name; 0 where accuracies are not compared with guessing."""
+def class_count(name: str) -> int:
+    """Return the number of classes of a set by its printed name; 0 if accuracies are not compared with guessing."""
     return next((count for key, count in CLASSES.items() if title(key) == name), 0)
 
 
 def title(name: str) -> str:
-    """A data set as it is printed."""
+    """Return the printed name of a data set."""
     return TITLES.get(name, name.replace("_", " "))
 
 
-def found(name: str) -> str:
-    """The set itself where it is here, else the first substitute that is; empty where there is none."""
-    return next((n for n in (name, *SUBSTITUTES.get(name, ())) if _is_here(n)), "")
+def available(name: str) -> str:
+    """Return the set itself if it is installed, else its first installed substitute, else an empty string."""
+    return next((n for n in (name, *SUBSTITUTES.get(name, ())) if _is_present(n)), "")
 
 
-def _is_here(name: str) -> bool:
-    seen = _SEEN.get()
-    if seen is None:
+def _is_present(name: str) -> bool:
+    cache = _PRESENT.get()
+    if cache is None:
         return present(name)
-    if name not in seen:
-        seen[name] = present(name)
-    return seen[name]
+    if name not in cache:
+        cache[name] = present(name)
+    return cache[name]
 
 
 @contextmanager
-def counted_as_here(names: Iterable[str]) -> Iterator[None]:
-    """Count these sets as here: drawing from runs that were made elsewhere needs no data; look for others once."""
-    token = _SEEN.set(dict.fromkeys(names, True))
+def assume_present(names: Iterable[str]) -> Iterator[None]:
+    """Treat these sets as installed, since drawing from stored runs needs no data; look up any other set once."""
+    token = _PRESENT.set(dict.fromkeys(names, True))
     try:
         yield
     finally:
-        _SEEN.reset(token)
+        _PRESENT.reset(token)
 
 
-def remark(name: str, used: str) -> str:
-    """What a caption says of a set that is not the paper's; empty for the set itself."""
-    return (
-        ""
-        if used == name
-        else f"{title(used)} for {title(name)}, which is not here"
-        if used
-        else f"{title(name)}: data not available"
-    )
+def availability_note(name: str, used: str) -> str:
+    """Return the caption's remark on a data set ``used`` in place of ``name`` (empty: none); empty for ``name``."""
+    if used == name:
+        return ""
+    return f"{title(used)} for {title(name)}, which is not here" if used else f"{title(name)}: data not available"

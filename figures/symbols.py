@@ -1,6 +1,6 @@
-"""Symbols in the words of a picture, set as mathematics: ``K_r-rounds``, ``beta = 0.1``, ``1/K^2``, ``L / mu``.
+"""Set symbols in the texts of a picture as mathematics: ``K_r-rounds``, ``beta = 0.1``, ``1/K^2``, ``L / mu``.
 
-Rows, tables and captions keep plain words; only what is drawn is set.
+Rows, tables and captions keep plain text; only drawn text is changed.
 """
 
 from __future__ import annotations
@@ -16,33 +16,33 @@ SYMBOLS = re.compile(
 )
 
 
-def symbols(words: str) -> str:
-    """The words with their symbols as mathtext; what has mathematics already stays as it is."""
-    return words if "$" in words else SYMBOLS.sub(_set, words)
+def with_mathtext(words: str) -> str:
+    """Return a text with its symbols as matplotlib mathtext; a text that contains ``$`` is returned unchanged."""
+    return words if "$" in words else SYMBOLS.sub(_as_mathtext, words)
 
 
-def _set(found: re.Match[str]) -> str:
-    if plain := found["power"] or found["letter"]:
+def _as_mathtext(match: re.Match[str]) -> str:
+    if plain := match["power"] or match["letter"]:
         return f"${plain.replace('K*', 'K^*')}$"
-    if found["below"]:
-        return f"${found['short'].replace('η', ETA)}_{found['below']}$"
-    if found["greek"]:
-        return rf"$\{found['greek']}{found['raised'] or ''}$"
+    if match["below"]:
+        return f"${match['short'].replace('η', ETA)}_{match['below']}$"
+    if match["greek"]:
+        return rf"$\{match['greek']}{match['raised'] or ''}$"
     return r"$K\eta$"
 
 
-def typeset(made: Any) -> None:
-    """Set the symbols of all words of a figure: of titles, legends and notes, and of ticks that are names."""
+def typeset(figure: Any) -> None:
+    """Set the symbols in all texts of a matplotlib figure: titles, legends, notes, and tick labels that are names."""
     from matplotlib.text import Text
     from matplotlib.ticker import FixedLocator
 
-    for text in made.findobj(Text):
-        words = text.get_text()
-        if (done := symbols(words)) != words:
-            text.set(text=done, parse_math=True)
-    for axes in made.axes:
+    for text in figure.findobj(Text):
+        plain = text.get_text()
+        if (typeset_text := with_mathtext(plain)) != plain:
+            text.set(text=typeset_text, parse_math=True)
+    for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
             if isinstance(axis.get_major_locator(), FixedLocator):
                 names = [text.get_text() for text in axis.get_ticklabels()]
-                if (set_ := [symbols(words) for words in names]) != names:
-                    axis.set_ticklabels(set_)
+                if (typeset_names := [with_mathtext(name) for name in names]) != names:
+                    axis.set_ticklabels(typeset_names)

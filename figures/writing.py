@@ -1,7 +1,7 @@
-"""Files of one figure or table: its numbers as CSV and a card; a picture as PDF, SVG, PNG, with its caption; or a
-table.
+"""Write the files of one figure or table.
 
-Captions of pictures, and tables, are LaTeX and Markdown.
+Both have their numbers as CSV and a JSON card on the runs. A figure is written as PDF, SVG and PNG with its caption, a
+table as text; captions and tables come in LaTeX and Markdown.
 """
 
 from __future__ import annotations
@@ -20,52 +20,58 @@ from bounds.showing.latex_tables import booktabs
 from bounds.showing.printing import escaped
 from empirics.experiments import Kept
 
-from .artefact import Artefact, Shown
-from .run_description import COLUMNS, flat, Ran
-from .style import HOUSE, save, settled, STYLES, weighted
+from .artefact import Artefact, Content
+from .run_description import COLUMNS, flatten, RunInfo
+from .style import fix_layout, HOUSE, save, scale_line_widths, STYLES
 from .symbols import typeset
 
 PICTURES = (".pdf", ".svg", ".png")
 CAPTIONS = (".caption.md", ".caption.tex")
 NUMBERS = ("x", "y", "error")
-"""Columns of a CSV that hold numbers even where all of it is empty."""
+"""Columns of a CSV that are read as numbers even if all their cells are empty."""
 NO_RUN = "none of its runs is there"
 
 
-def write(artefact: Artefact, shown: Shown, card: Mapping[str, Any], folder: Path, style: str = HOUSE) -> list[Path]:
-    """Everything one figure or table is made of; the same numbers give the same bytes. Returns the paths.
+def write(
+    artefact: Artefact, content: Content, card: Mapping[str, Any], folder: Path, style: str = HOUSE
+) -> list[Path]:
+    """Write all files of a figure or table and return their paths; the same numbers give the same bytes.
 
-    A figure that has nothing to show is its card alone, which says why; what an earlier one has left is removed.
+    A figure without rows gets a card only, which gives the reason; older files of it are removed.
     """
 
     def at(suffix: str) -> Path:
         return folder / f"{artefact.name}{suffix}"
 
     written = write_whole(at(".json"), json.dumps(card, indent=1, ensure_ascii=False) + "\n")
-    if artefact.draw is not None and not shown.rows:
+    if artefact.draw is not None and not content.rows:
         for suffix in (".csv", *PICTURES, *CAPTIONS):
             at(suffix).unlink(missing_ok=True)
         return [written]
-    paths = [_csv(flat(shown.rows), at(".csv")), written]
+    paths = [_csv(flatten(content.rows), at(".csv")), written]
     if artefact.draw is not None:
-        return paths + picture(artefact, rows(at(".csv")), card, folder, style)
-    return [*paths, write_whole(at(".md"), markdown(artefact, shown)), write_whole(at(".tex"), latex(artefact, shown))]
+        return paths + picture(artefact, read_rows(at(".csv")), card, folder, style)
+    return [
+        *paths,
+        write_whole(at(".md"), markdown(artefact, content)),
+        write_whole(at(".tex"), latex(artefact, content)),
+    ]
 
 
 def picture(
     artefact: Artefact, numbers: Sequence[Mapping[str, Any]], card: Mapping[str, Any], folder: Path, style: str = HOUSE
 ) -> list[Path]:
-    """The drawing of the rows of a CSV in every format, and its caption beside it."""
+    """Draw the rows of a CSV, write the picture in every format and its caption; return the paths."""
     import matplotlib
 
     paths = [folder / f"{artefact.name}{suffix}" for suffix in PICTURES]
     with matplotlib.rc_context():
-        matplotlib.rcdefaults()  # whatever the user's own settings: the same bytes everywhere
+        matplotlib.rcdefaults()  # the user's own settings must not change the bytes
         matplotlib.rcParams.update(cast(Any, STYLES[style]))
-        made = cast(Any, artefact.draw)(Shown(card["caption"], numbers))
+        made = cast(Any, artefact.draw)(Content(card["caption"], numbers))
         typeset(made)
-        weighted(made)
-        box = settled(made)
+        scale_line_widths(made)
+        box = fix_layout(made)
         for path in paths:
             with whole(path) as beside:
                 save(made, beside, box)
@@ -75,25 +81,29 @@ def picture(
         f"**{name}.**\n\n{below}\n",
         f"\\caption{{{escaped(name)}.}}\n\\label{{fig:{artefact.name}}}\n{_small(below)}\n",
     )
-    kept = zip(CAPTIONS, texts, strict=True)
-    return paths + [write_whole(folder / f"{artefact.name}{suffix}", text) for suffix, text in kept]
+    for suffix, text in zip(CAPTIONS, texts, strict=True):
+        paths.append(write_whole(folder / f"{artefact.name}{suffix}", text))
+    return paths
 
 
-def notes(caption: str, ran: Sequence[Mapping[str, str]] | None) -> str:
-    """What is shown and how it was made, then data, network, clients and rounds where something ran."""
-    words = f"What ran: {'; '.join(one['words'] for one in ran)}." if ran else ""
+def notes(caption: str, info: Sequence[Mapping[str, str]] | None) -> str:
+    """Return the caption followed by data, network, clients and rounds of the runs, if there are any."""
+    words = f"What ran: {'; '.join(one['words'] for one in info)}." if info else ""
     return " ".join(filter(None, (caption, words)))
 
 
 def _small(notes: str) -> str:
-    """Notes below a caption in LaTeX: a caption of one line can be read in a list of figures."""
+    """Return the notes in LaTeX, set below the caption so that a list of figures shows one line each."""
     return rf"\par\smallskip{{\footnotesize {escaped(notes)}\par}}"
 
 
-def card(
-    artefact: Artefact, shown: Shown, scale: str, used: Sequence[Kept], wanted: int, changed: str = ""
+def make_card(
+    artefact: Artefact, content: Content, scale: str, used: Sequence[Kept], wanted: int, changed: str = ""
 ) -> dict[str, Any]:
-    """From which runs it comes, where these were made, and what it says of the paper."""
+    """Return the card: the runs behind a figure or table, where they were made, and the verdicts on findings.
+
+    ``used`` are the results that exist, ``wanted`` is the number of runs that the artefact reads.
+    """
     cards = [kept.card for kept in used]
     return {
         "name": artefact.name,
@@ -102,65 +112,72 @@ def card(
         "kind": "table" if artefact.draw is None else "figure",
         "scale": scale,
         **({"changed": changed} if changed else {}),
-        "caption": shown.caption,
-        "unavailable": shown.unavailable or (NO_RUN if artefact.draw and not shown.rows else ""),
-        "ran": listed(row.get("ran") for row in shown.rows),
+        "caption": content.caption,
+        "unavailable": content.unavailable or (NO_RUN if artefact.draw and not content.rows else ""),
+        "ran": unique_runs(row.get("ran") for row in content.rows),
         "runs": {"wanted": wanted, "there": len(used), **dict(sorted(Counter(c["status"] for c in cards).items()))},
         "seeds": sorted({c["seed"] for c in cards if c.get("seed") is not None}),
         "minutes": round(sum(c["minutes"] for c in cards), 2),
         "keys": {c["key"]: c["minutes"] for c in sorted(cards, key=lambda c: str(c["key"]))},
-        "commits": _seen(c["commit"] for c in cards),
-        "devices": _seen(c["device"] for c in cards),
-        "processors": _seen(c["processor"] for c in cards),
-        "python": _seen(c["python"] for c in cards),
+        "commits": _sorted_unique(c["commit"] for c in cards),
+        "devices": _sorted_unique(c["device"] for c in cards),
+        "processors": _sorted_unique(c["processor"] for c in cards),
+        "python": _sorted_unique(c["python"] for c in cards),
         "versions": {
-            n: _seen(c["versions"].get(n, "") for c in cards) for n in _seen(n for c in cards for n in c["versions"])
+            n: _sorted_unique(c["versions"].get(n, "") for c in cards)
+            for n in _sorted_unique(n for c in cards for n in c["versions"])
         },
-        "agreement": [dict(vars(a)) for a in shown.agreement],
+        "agreement": [dict(vars(a)) for a in content.agreement],
         "conclusions": [
             {
                 **vars(j),
                 "verdict": str(j.verdict),
                 "regimes": [{"words": str(r), "missed": r.missed} for r in j.regimes],
             }
-            for j in shown.conclusions
+            for j in content.findings
         ],
     }
 
 
-def listed(ran: Iterable[Ran | None]) -> list[dict[str, str]]:
-    """What ran, each once, by the columns of a CSV and in words."""
-    return [{**one.columns(), "words": str(one)} for one in dict.fromkeys(filter(None, ran))]
+def unique_runs(info: Iterable[RunInfo | None]) -> list[dict[str, str]]:
+    """Return the descriptions of the runs, each once: the columns of a CSV and a text under ``words``."""
+    return [{**one.columns(), "words": str(one)} for one in dict.fromkeys(filter(None, info))]
 
 
-def _seen(values: Iterable[str]) -> list[str]:
+def _sorted_unique(values: Iterable[str]) -> list[str]:
     return sorted(set(values))
 
 
-def rows(path: Path) -> list[dict[str, Any]]:
-    """The rows of a CSV of ours: numbers where a column holds numbers alone (NaN where it is empty), truth values."""
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Read a CSV file that ``write`` wrote; columns of numbers (empty: NaN) and of truth values are converted."""
     with path.open(newline="", encoding="utf-8") as file:
-        read = list(csv.DictReader(file))
-    of = {name: _reader(name, [row[name] for row in read]) for name in (read[0] if read else ())}
-    return [{name: of[name](cell) for name, cell in row.items()} for row in read]
+        rows = list(csv.DictReader(file))
+    readers = {name: _reader(name, [row[name] for row in rows]) for name in (rows[0] if rows else ())}
+    return [{name: readers[name](cell) for name, cell in row.items()} for row in rows]
 
 
 def _reader(name: str, cells: Sequence[str]) -> Callable[[str], Any]:
-    said = list(filter(None, cells))
-    if name in COLUMNS or (not said and name not in NUMBERS):
+    """Return the function that converts the cells of a column."""
+    filled = list(filter(None, cells))
+    if name in COLUMNS or (not filled and name not in NUMBERS):
         return str
-    if said and set(said) <= {"True", "False"}:
+    if filled and set(filled) <= {"True", "False"}:
         return "True".__eq__
-    for kind in (int, float):
-        try:
-            [kind(cell) for cell in (cells if kind is int else said)]
-        except ValueError:
-            continue
-        return int if kind is int else lambda cell: float(cell or "nan")
-    return str
+    if _all_parse(int, cells):
+        return int
+    return (lambda cell: float(cell or "nan")) if _all_parse(float, filled) else str
+
+
+def _all_parse(kind: Callable[[str], Any], cells: Sequence[str]) -> bool:
+    try:
+        [kind(cell) for cell in cells]
+    except ValueError:
+        return False
+    return True
 
 
 def _csv(rows: Sequence[Mapping[str, Any]], path: Path) -> Path:
+    """Write rows as CSV, the columns that describe the runs last; return the path."""
     names = list(dict.fromkeys(k for row in rows for k in row if k not in COLUMNS)) + list(COLUMNS)
     with whole(path) as beside, beside.open("w", newline="", encoding="utf-8") as file:
         out = csv.DictWriter(file, names, lineterminator="\n")
@@ -170,7 +187,7 @@ def _csv(rows: Sequence[Mapping[str, Any]], path: Path) -> Path:
 
 
 def _cell(value: Any) -> Any:
-    """Numbers with twelve digits: enough for any picture, the same on every machine; NaN is empty."""
+    """Return the value as written in a CSV: numbers with twelve digits, the same on every machine; NaN is empty."""
     if isinstance(value, float):
         return "" if math.isnan(value) else f"{value:.12g}"
     return value
@@ -180,33 +197,33 @@ def _cell(value: Any) -> Any:
 
 
 LONGEST_HEAD = 30
-"""Letters of a column's head; a longer one is a letter, and stands below the table."""
+"""Characters of a column head; a longer one is replaced by a letter that the notes explain."""
 
 
-def _heads(shown: Shown) -> tuple[list[str], str]:
-    """The heads of a table, and what the letters among them stand for."""
-    (corner, *heads), letters = shown.sheet[0], iter(ascii_lowercase)
+def _heads(content: Content) -> tuple[list[str], str]:
+    """Return the heads of a table, and a note on the letters among them (empty: none)."""
+    (corner, *heads), letters = content.sheet[0], iter(ascii_lowercase)
     short = {head: f"({next(letters)})" for head in heads if len(head) > LONGEST_HEAD}
     key = "; ".join(f"{letter} {head}" for head, letter in short.items())
     return [corner, *(short.get(head, head) for head in heads)], f"Columns: {key}." if key else ""
 
 
-def _below(shown: Shown, key: str) -> str:
-    words = notes(shown.caption, listed(row.get("ran") for row in shown.rows))
-    return " ".join(filter(None, (key, words, shown.unavailable)))
+def _below(content: Content, key: str) -> str:
+    words = notes(content.caption, unique_runs(row.get("ran") for row in content.rows))
+    return " ".join(filter(None, (key, words, content.unavailable)))
 
 
-def markdown(artefact: Artefact, shown: Shown) -> str:
-    """The table, its caption, and what it says of the paper."""
+def markdown(artefact: Artefact, content: Content) -> str:
+    """Return the table in Markdown with its caption, rank agreement and findings."""
     lines, key = [f"# {artefact.source or 'Ours'}: {artefact.title}", ""], ""
-    if shown.sheet:
-        heads, key = _heads(shown)
-        lines += [_line(heads), _line(["---"] * len(heads)), *map(_line, shown.sheet[1:]), ""]
-    lines += [_below(shown, key), ""]
-    if shown.agreement:
+    if content.sheet:
+        heads, key = _heads(content)
+        lines += [_line(heads), _line(["---"] * len(heads)), *map(_line, content.sheet[1:]), ""]
+    lines += [_below(content, key), ""]
+    if content.agreement:
         lines += ["Kendall's tau between reported and ours, with 90 % of it under both noises:", ""]
-        lines += [f"- {a.column}: {a}" for a in shown.agreement] + [""]
-    lines += [f"- **{j.verdict}**: {j.words} ({j.why})" for j in shown.conclusions]
+        lines += [f"- {a.column}: {a}" for a in content.agreement] + [""]
+    lines += [f"- **{j.verdict}**: {j.words} ({j.why})" for j in content.findings]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -214,15 +231,15 @@ def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(" ".join(c.split()).replace("|", "\\|") for c in cells) + " |"
 
 
-def latex(artefact: Artefact, shown: Shown) -> str:
-    """The table for booktabs, its notes below it."""
-    heads, key = _heads(shown) if shown.sheet else ([artefact.title], "")
+def latex(artefact: Artefact, content: Content) -> str:
+    """Return the table in LaTeX (booktabs) with its notes."""
+    heads, key = _heads(content) if content.sheet else ([artefact.title], "")
     lines = [
         r"\begin{table}",
         rf"  \caption{{{escaped(artefact.title)}.}}",
         rf"  \label{{tab:{artefact.name}}}",
-        *(f"  {line}" for line in booktabs(heads, shown.sheet[1:], "l" + "r" * (len(heads) - 1))),
-        f"  {_small(_below(shown, key))}",
+        *(f"  {line}" for line in booktabs(heads, content.sheet[1:], "l" + "r" * (len(heads) - 1))),
+        f"  {_small(_below(content, key))}",
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"

@@ -56,4 +56,4 @@ def keep(store, cell, curves, status="done", facts=None, minutes=0.01):
 
 def verdicts(shown):
     """What is said of each conclusion."""
-    return [judged.verdict for judged in shown.conclusions]
+    return [judged.verdict for judged in shown.findings]

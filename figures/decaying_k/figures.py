@@ -1,59 +1,59 @@
-"""Figures 1 and 2: the smallest loss and the largest accuracy so far against simulated time of all schedules."""
+"""Figures 1 and 2: the smallest loss and the largest accuracy so far against simulated time, for all schedules."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any
 
-from ..artefact import Artefact, Shown
+from ..artefact import Artefact, Content
 from ..captions import caption as put_together
-from ..drawing import Axis, panels
-from ..runs import interval, mean_rows, Runs, standard_error
+from ..drawing import Axis, draw_panels
+from ..runs import half_interval, mean_rows, Runs, standard_error
 from ..style import GREY
 from . import grid
-from .findings import ACCURACY, best, FINDINGS, LOSS, plateaus
+from .findings import ACCURACY, best_so_far, FINDINGS, LOSS, plateaus
 from .grid import CURVES, JOINT, PLANS, tasks
 
 PLATEAU = "plateau"
-"""A vertical line instead of a curve: where the validation error stops improving."""
+"""Name of the vertical line at the time when the validation error stops improving."""
 
 
 def rows(runs: Runs, scale: str, quantity: str) -> list[dict[str, Any]]:
-    """Every schedule in every task, mean over seeds with the error that the figure shows, and the plateau.
+    """Return the curve of every schedule in every task, mean and error over seeds, and the time of the plateau.
 
-    The start, equal for all, is left out.
+    The start, equal for all schedules, is left out.
     """
-    found = []
-    spread = standard_error if quantity == LOSS else interval
+    points = []
+    spread = standard_error if quantity == LOSS else half_interval
     for task in tasks(scale):
         for key, title in CURVES.items():
-            if ran := grid.what_ran(scale, task, key):
-                curves = (best(runs, cell, quantity) for cell in grid.runs(scale, task, key))
-                found += [row for row in mean_rows(curves, ran.data, title, ran, spread=spread) if row["x"] > 0]
-        ran = grid.what_ran(scale, task)
-        if ran and (reached := plateaus(runs, scale, task)):
-            place = {"panel": ran.data, "curve": PLATEAU, "y": float("nan"), "error": float("nan"), "ran": ran}
-            found.append({**place, "x": sum(reached) / len(reached)})
-    return found
+            if info := grid.info_of(scale, task, key):
+                curves = (best_so_far(runs, cell, quantity) for cell in grid.cells(scale, task, key))
+                points += [row for row in mean_rows(curves, info.data, title, info, spread=spread) if row["x"] > 0]
+        info = grid.info_of(scale, task)
+        if info and (reached := plateaus(runs, scale, task)):
+            place = {"panel": info.data, "curve": PLATEAU, "y": float("nan"), "error": float("nan"), "ran": info}
+            points.append({**place, "x": sum(reached) / len(reached)})
+    return points
 
 
 def caption(scale: str, shown: str, *more: str) -> str:
-    """What is shown, how the runs of every schedule are trained, and what they are given."""
+    """Return the caption: what is shown, how the runs train, and the time that each schedule gets."""
     plan, here = PLANS[scale], tasks(scale)
     looks = plan.counts.get("validations", 0)
     rule = f"validation accuracy (measured {looks} times a run)" if looks else "the rolling training loss"
-    left = {task: [title for key, title in CURVES.items() if key not in grid.planned(scale, task)] for task in here}
+    left = {task: [t for key, t in CURVES.items() if key not in grid.schedules_of(scale, task)] for task in here}
     missing = [f"{', '.join(titles)} on {task}" for task, titles in left.items() if titles]
-    said = (
+    time_budget = (
         "Every schedule gets the simulated time of as many rounds of Kη-fixed by eq. (5), with the printed seconds per "
         f"step and model sizes. The loss is that of {plan.counts['probe']} training samples. The step schedules decay "
         f"when {rule} has stopped improving; the paper's rule is the validation error, without a number. "
         f"{CURVES[JOINT]} decays both, which the paper tried and shows no curve of."
     )
-    used = [(title, grid.runs(scale, task, key)) for task in here for key, title in CURVES.items()]
+    used = [(title, grid.cells(scale, task, key)) for task in here for key, title in CURVES.items()]
     classes = "" if scale in ("smoke", "paper") else "CIFAR100's hundred classes would need more rounds than ten."
     left_out = f"Not run, for their time: {'; '.join(missing)}." if missing else ""
-    return put_together(shown, used, PLANS["paper"].own, said, classes, left_out, *more)
+    return put_together(shown, used, PLANS["paper"].own, time_budget, classes, left_out, *more)
 
 
 # ---- the figures ----
@@ -67,25 +67,25 @@ SHOWN = {
         "Largest test accuracy so far. Bars: 95 % confidence intervals of the mean over seeds", "accuracy 0",
     ),
 }  # fmt: skip
-"""What is drawn, and what a run that diverged counts as."""
+"""By quantity: what is drawn, and what a run that diverged counts as."""
 
 
-def data(quantity: str, runs: Runs, scale: str) -> Shown:
-    """A figure's curves and conclusions."""
+def data(quantity: str, runs: Runs, scale: str) -> Content:
+    """Return the curves and findings of the figure of a quantity."""
     drawn, diverged = SHOWN[quantity]
     shown = f"{drawn}. Vertical line: where K_r-step decays, mean over the seeds in which it does."
-    return Shown(
+    return Content(
         caption(scale, shown, f"A run that diverged is drawn as far as it goes and counts as {diverged}."),
         rows(runs, scale, quantity),
-        conclusions=[judged for finding in FINDINGS[quantity] for judged in finding.judged(runs, scale, quantity)],
+        findings=[judged for finding in FINDINGS[quantity] for judged in finding.judge(runs, scale, quantity)],
         unavailable="" if tasks(scale) else "data not available",
     )
 
 
-def draw(y: Axis, shown: Shown) -> Any:
-    """A panel for each task, its plateau a vertical line."""
-    curves, lines = ([row for row in shown.rows if (row["curve"] == PLATEAU) is line] for line in (False, True))
-    made = panels(curves, Axis("simulated time (minutes)"), y)
+def draw(y: Axis, content: Content) -> Any:
+    """Draw a panel for each task, with a vertical line at the plateau."""
+    curves, lines = ([row for row in content.rows if (row["curve"] == PLATEAU) is line] for line in (False, True))
+    made = draw_panels(curves, Axis("simulated time (minutes)"), y)
     names = list(dict.fromkeys(row["panel"] for row in curves))
     for row in lines:
         made.axes[names.index(row["panel"])].axvline(float(row["x"]), color=GREY, lw=0.9)

@@ -1,4 +1,4 @@
-"""What our runs must meet before a finding of Decaying-K is judged, and findings task by task."""
+"""The findings of Decaying-K, the guards that our runs must meet first, and values read off the runs."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ import numpy as np
 from empirics.experiments import Cell
 from paper_checks.reported import table
 
-from ..comparing import judge, Judged, Pair
-from ..regimes import effect, HALF, horizon, learnt, POINT, Regime, statistic, treatment
+from ..comparing import Finding, judge, Pair
+from ..regimes import above_guessing, effect, HALF, horizon, POINT, Regime, statistic, treatment
 from ..runs import Curve, Runs
 from . import grid
 from .grid import CURVES, ETA_DECAYS, FIXED, GAIN, JOINT, K_DECAYS, OVERTAKEN, SMALLEST, STEPPED, TASKS, TITLES
 
 LOSS, ACCURACY = "train_loss", "test_accuracy"
 SECONDS = 60.0
-"""Of a minute."""
+"""Seconds of a minute."""
 EARLY = 1 / 3
-"""Of the axis of square roots of time: a ninth of the time is early."""
+"""Early part of the run on the axis of square roots of time, that is a ninth of the time."""
 SHARES = table("decaying_k", "Table 4")
 
 
-def by_task(
+def judge_by_task(
     words: str,
     scale: str,
     keys: Sequence[str],
@@ -34,40 +34,40 @@ def by_task(
     guards: Callable[[str], list[Regime]],
     among: Sequence[str],
     delta: float = 0.0,
-) -> list[Judged]:
-    """The finding on the tasks where ``keys`` are run and it meets its guards, and once more on those where not."""
-    here = [task for task in grid.tasks(scale) if task in among and set(keys) <= set(grid.planned(scale, task))]
+) -> list[Finding]:
+    """Judge a finding on those tasks ``among`` the given ones that meet its guards, and separately on the others."""
+    here = [task for task in grid.tasks(scale) if task in among and set(keys) <= set(grid.schedules_of(scale, task))]
     met = {task: guards(task) for task in here}
     outside = [task for task in here if any(guard.missed for guard in met[task])]
     groups = [group for group in ([task for task in here if task not in outside], outside) if group]
-    return [
-        judge(
-            words if len(group) == len(among) else f"{words} ({', '.join(grid.name(scale, task) for task in group)})",
-            [pair for task in group for pair in pairs(task)],
-            delta,
-            dict.fromkeys(guard for task in group for guard in met[task]),
-        )
-        for group in groups or [[]]
-    ]
+    findings = []
+    for group in groups or [[]]:
+        names = ", ".join(grid.data_name(scale, task) for task in group)
+        group_pairs = [pair for task in group for pair in pairs(task)]
+        group_guards = dict.fromkeys(guard for task in group for guard in met[task])
+        text = words if len(group) == len(among) else f"{words} ({names})"
+        findings.append(judge(text, group_pairs, delta, group_guards))
+    return findings
 
 
-def usual(runs: Runs, scale: str, quantity: str, keys: Sequence[str], task: str, part: float = 1.0) -> list[Regime]:
-    """What every finding on schedules needs: half of ``part`` of the paper's time, one treatment, its plateau rule."""
+def base_guards(runs: Runs, scale: str, quantity: str, keys: Sequence[str], task: str, part: float = 1) -> list[Regime]:
+    """Return the guards of every finding on schedules: half of ``part`` of the paper's time, equal treatment, and the
+    paper's plateau rule."""
     spans = []
     for key in keys if part else ():
-        if (ran := grid.what_ran(scale, task, key)) is not None:
-            ran = replace(ran, paper=replace(ran.paper, work=part * ran.paper.work))
+        if (info := grid.info_of(scale, task, key)) is not None:
+            info = replace(info, paper=replace(info.paper, work=part * info.paper.work))
             curves = []
-            for cell in grid.runs(scale, task, key) if quantity else []:
+            for cell in grid.cells(scale, task, key) if quantity else []:
                 values = runs.curve(cell, quantity)[1]
-                with np.errstate(divide="ignore"):  # of a loss its logarithm: less than one percent more is none
+                with np.errstate(divide="ignore"):  # losses in logarithms, so that a point is one percent of the loss
                     gained = 100 * (-np.log(values) if quantity == LOSS else values)
                 curves.append((runs.curve(cell, "runtime")[1] / SECONDS, gained))
-            guard = horizon(ran, curves)
-            spans.append(replace(guard, words=f"{guard.words}, {grid.name(scale, task)}"))
+            guard = horizon(info, curves)
+            spans.append(replace(guard, words=f"{guard.words}, {grid.data_name(scale, task)}"))
     found = sorted(spans, key=lambda guard: not guard.missed)[:1]
-    found.append(treatment({CURVES[key]: grid.runs(scale, task, key) for key in keys}))
-    stepped = [cell for key in keys if key in STEPPED for cell in grid.runs(scale, task, key)]
+    found.append(treatment({CURVES[key]: grid.cells(scale, task, key) for key in keys}))
+    stepped = [cell for key in keys if key in STEPPED for cell in grid.cells(scale, task, key)]
     if stepped:
         validated = all(cell.arguments.get("validated") for cell in stepped)
         rule = "plateau of the {}".format
@@ -76,42 +76,43 @@ def usual(runs: Runs, scale: str, quantity: str, keys: Sequence[str], task: str,
 
 
 def overtaking(runs: Runs, scale: str, task: str) -> list[Regime]:
-    """That runs last as long as the paper's dSGD takes to overtake."""
-    ran = grid.what_ran(scale, task)
-    minutes = ran.ours.work / SECONDS if ran else nan
+    """Require runs as long as the paper's dSGD takes to overtake."""
+    info = grid.info_of(scale, task)
+    minutes = info.ours.work / SECONDS if info else nan
     return [Regime("simulated minutes; dSGD's number in the paper", minutes, OVERTAKEN / SECONDS)]
 
 
 def drifting(runs: Runs, scale: str, task: str) -> list[Regime]:
-    """That there is client drift to cure: dSGD overtakes in accuracy, as in all tasks of the paper."""
-    one, other = (at(runs, scale, task, key, ACCURACY) for key in (SMALLEST, FIXED))
-    return [effect(f"accuracy that Kη-fixed loses to dSGD by the end on {grid.name(scale, task)}", one, other, nan)]
+    """Require client drift: dSGD overtakes in accuracy, as in all tasks of the paper."""
+    one, other = (values_at(runs, scale, task, key, ACCURACY) for key in (SMALLEST, FIXED))
+    name = grid.data_name(scale, task)
+    return [effect(f"accuracy that Kη-fixed loses to dSGD by the end on {name}", one, other, nan)]
 
 
 def learning(runs: Runs, scale: str, task: str) -> list[Regime]:
-    """That Kη-fixed learns anything."""
-    return learnt(grid.what_ran(scale, task), at(runs, scale, task, FIXED, ACCURACY))
+    """Require that Kη-fixed trains better than guessing."""
+    return above_guessing(grid.info_of(scale, task), values_at(runs, scale, task, FIXED, ACCURACY))
 
 
-def own_data(runs: Runs, scale: str, task: str) -> list[Regime]:
-    """That a size is measured on the paper's own data."""
-    ran = grid.what_ran(scale, task)
-    return [Regime(f"a size on other data: {ran.data}", float(" for " in ran.data), 0, True)] if ran else []
+def same_data(runs: Runs, scale: str, task: str) -> list[Regime]:
+    """Require the paper's own data, for findings that state a size."""
+    info = grid.info_of(scale, task)
+    return [Regime(f"a size on other data: {info.data}", float(" for " in info.data), 0, True)] if info else []
 
 
 def decaying(key: str, runs: Runs, scale: str, task: str) -> list[Regime]:
-    """That a decay of K saves half as many steps as the paper's Table 4 says."""
-    known = [1 - share for share in shares(runs, scale, task, key) if np.isfinite(share)]
-    words = f"share of the steps that {TITLES[key]} saves on {grid.name(scale, task)}"
+    """Require that a decay of K saves at least half as many steps as in the paper's Table 4."""
+    known = [1 - share for share in step_shares(runs, scale, task, key) if np.isfinite(share)]
+    words = f"share of the steps that {TITLES[key]} saves on {grid.data_name(scale, task)}"
     printed = 1 - float(SHARES[task, TITLES[key]].value)
     return [Regime(words, float(np.mean(known)) if known else nan, HALF * printed)]
 
 
-# ---- what a run was worth ----
+# ---- values read off the runs ----
 
 
-def best(runs: Runs, cell: Cell, quantity: str) -> Curve:
-    """Minutes, and the smallest loss or the largest accuracy (%) up to then."""
+def best_so_far(runs: Runs, cell: Cell, quantity: str) -> Curve:
+    """Return simulated minutes, and the smallest loss or largest accuracy (%) up to each of them."""
     minutes = runs.curve(cell, "runtime")[1] / SECONDS
     values = runs.curve(cell, quantity)[1]
     if quantity == LOSS:
@@ -119,11 +120,11 @@ def best(runs: Runs, cell: Cell, quantity: str) -> Curve:
     return minutes, 100 * np.maximum.accumulate(values)
 
 
-def at(runs: Runs, scale: str, task: str, schedule: str, quantity: str, place: float = 1.0) -> list[float]:
-    """The best value by then, seed by seed; NaN where missing, the start's loss or accuracy 0 of a diverged run."""
+def values_at(runs: Runs, scale: str, task: str, schedule: str, quantity: str, place: float = 1.0) -> list[float]:
+    """Return the best value up to the share ``place`` of the points, by seed; the initial loss or 0 if diverged."""
     found = []
-    for cell in grid.runs(scale, task, schedule):
-        values = best(runs, cell, quantity)[1]
+    for cell in grid.cells(scale, task, schedule):
+        values = best_so_far(runs, cell, quantity)[1]
         if runs.diverged(cell):
             found.append(float(values[0]) if quantity == LOSS and len(values) else 0.0)
         else:
@@ -131,16 +132,16 @@ def at(runs: Runs, scale: str, task: str, schedule: str, quantity: str, place: f
     return found
 
 
-def shares(runs: Runs, scale: str, task: str, key: str) -> list[float]:
-    """Local steps of a schedule over those of Kη-fixed, seed by seed; NaN where one is missing."""
-    steps = [[runs.fact(c, "local_steps") for c in grid.runs(scale, task, k)] for k in (key, FIXED)]
+def step_shares(runs: Runs, scale: str, task: str, key: str) -> list[float]:
+    """Return the local steps of a schedule over those of Kη-fixed, by seed; NaN if either run is missing."""
+    steps = [[runs.fact(c, "local_steps") for c in grid.cells(scale, task, k)] for k in (key, FIXED)]
     return [a / b if a and b else nan for a, b in zip(*steps, strict=True)] if all(steps) else []
 
 
 def plateaus(runs: Runs, scale: str, task: str) -> list[float]:
-    """Minutes after which K_r-step decayed, of the seeds in which it did: its steps tell the round."""
+    """Return the minutes after which K_r-step decayed, by seed that did; the round follows from its steps."""
     found = []
-    for cell in grid.runs(scale, task, "k_step"):
+    for cell in grid.cells(scale, task, "k_step"):
         steps, rounds, most = runs.fact(cell, "local_steps"), runs.fact(cell, "rounds"), cell.arguments["local_steps"]
         least = -(-most // 10)
         if steps and rounds and steps < rounds * most:
@@ -149,19 +150,19 @@ def plateaus(runs: Runs, scale: str, task: str) -> list[float]:
     return found
 
 
-# ---- what the paper sees in its figures ----
-
+# ---- the findings of the figures ----
 
 Guards = Callable[[Runs, str, str], list[Regime]]
-"""Of a task at a scale."""
+"""A function that returns guards for runs, scale and task."""
 
 
 @dataclass(frozen=True)
-class Finding:
-    """That the first schedule of each pair is better in every task ``among`` them, by ``margin`` points of accuracy.
+class ScheduleFinding:
+    """The claim that the first schedule of each pair is better in all tasks ``among``, by ``margin`` points.
 
-    ``{Shakespeare}`` in ``words`` is the name of the data that are run. It is read at ``place``, a share of the time's
-    square root; runs need half of ``part`` of the paper's time, and to pass the ``guards``. ``delta`` as in ``judge``.
+    A task in braces in ``words`` is replaced by the data that are run. The curves are read at ``place``, a share of the
+    square root of time. Runs need half of ``part`` of the paper's time, and to pass the ``guards``; ``delta`` as in
+    ``comparing.judge``.
     """
 
     words: str
@@ -173,26 +174,26 @@ class Finding:
     margin: float = 0.0
     delta: float = POINT
 
-    def judged(self, runs: Runs, scale: str, quantity: str) -> list[Judged]:
-        """In the tasks that meet the guards, and once more in the others."""
+    def judge(self, runs: Runs, scale: str, quantity: str) -> list[Finding]:
+        """Judge the claim on the tasks that meet the guards, and separately on the others."""
         keys = list(dict.fromkeys(key for pair in self.compared for key in pair))
-        words = self.words.format(**{task: grid.name(scale, task) for task in TASKS})
+        words = self.words.format(**{task: grid.data_name(scale, task) for task in TASKS})
         less = quantity == LOSS
 
         def guards(task: str) -> list[Regime]:
-            found = usual(runs, scale, quantity, keys, task, self.part)
-            return [*found, *(guard for of in self.guards for guard in of(runs, scale, task))]
+            own = [guard for make in self.guards for guard in make(runs, scale, task)]
+            return [*base_guards(runs, scale, quantity, keys, task, self.part), *own]
 
         def pair(task: str, one: str, other: str) -> Pair:
             keys = (other, one) if less else (one, other)
-            high, low = (at(runs, scale, task, key, quantity, self.place) for key in keys)
-            order = f"{CURVES[one]} {'below' if less else 'over'} {CURVES[other]}, {grid.name(scale, task)}"
+            high, low = (values_at(runs, scale, task, key, quantity, self.place) for key in keys)
+            order = f"{CURVES[one]} {'below' if less else 'over'} {CURVES[other]}, {grid.data_name(scale, task)}"
             return Pair(order, high, low, self.margin)
 
         def pairs(task: str) -> list[Pair]:
             return [pair(task, *both) for both in self.compared]
 
-        return by_task(words, scale, keys, pairs, guards, self.among, 0.0 if less else self.delta)
+        return judge_by_task(words, scale, keys, pairs, guards, self.among, 0.0 if less else self.delta)
 
 
 TOLERANCE = POINT
@@ -202,48 +203,48 @@ LEARNING: list[Guards] = [learning, *(partial(decaying, key) for key in K_DECAYS
 LESS = f"at most {TOLERANCE:g} point less accuracy"
 FINDINGS = {
     LOSS: (
-        Finding(
+        ScheduleFinding(
             "Kη-fixed lowers the training loss faster than dSGD at first: it is lower after a ninth of the time",
             [(FIXED, SMALLEST)], part=EARLY**2, place=EARLY,
         ),
-        Finding(
+        ScheduleFinding(
             "on {Shakespeare} dSGD overtakes Kη-fixed within the time", [(SMALLEST, FIXED)], [overtaking],
             ["Shakespeare"], part=0,
         ),
-        Finding(
+        ScheduleFinding(
             "on {FEMNIST} and {CIFAR100} K_r-rounds ends with a lower training loss than Kη-fixed", K_ROUNDS,
             [drifting, DECAYING], ["FEMNIST", "CIFAR100"],
         ),
-        Finding(
+        ScheduleFinding(
             "on {CIFAR100} η_r-rounds ends with a lower training loss than Kη-fixed", [("eta_rounds", FIXED)],
             [drifting], ["CIFAR100"],
         ),
-        Finding(
+        ScheduleFinding(
             "decaying K and η together slows training: K_r-rounds alone ends with a lower training loss",
             [("k_rounds", JOINT)],
         ),
     ),
     ACCURACY: (
-        Finding(
+        ScheduleFinding(
             "Kη-fixed gains accuracy faster than dSGD at first: it is ahead after a ninth of the time",
             [(FIXED, SMALLEST)], [learning], part=EARLY**2, place=EARLY,
         ),
-        Finding("dSGD has overtaken Kη-fixed in accuracy by the end", [(SMALLEST, FIXED)], [learning]),
-        Finding(
+        ScheduleFinding("dSGD has overtaken Kη-fixed in accuracy by the end", [(SMALLEST, FIXED)], [learning]),
+        ScheduleFinding(
             f"K_r-rounds matches or beats Kη-fixed: {LESS}", K_ROUNDS, [learning, DECAYING], margin=-TOLERANCE,
         ),
-        Finding(
+        ScheduleFinding(
             f"every decay of K matches or beats Kη-fixed: {LESS}", [(key, FIXED) for key in K_DECAYS], LEARNING,
             margin=-TOLERANCE,
         ),
-        Finding(
+        ScheduleFinding(
             f"every decay of K matches or beats the same decay of η: {LESS}",
             list(zip(K_DECAYS, ETA_DECAYS, strict=True)), LEARNING, margin=-TOLERANCE,
         ),
-        Finding(
-            f"on {{CIFAR100}} K_r-rounds is ahead of Kη-fixed by {GAIN:g} points", K_ROUNDS, [drifting, own_data],
+        ScheduleFinding(
+            f"on {{CIFAR100}} K_r-rounds is ahead of Kη-fixed by {GAIN:g} points", K_ROUNDS, [drifting, same_data],
             ["CIFAR100"], margin=GAIN,
         ),
     ),
 }  # fmt: skip
-"""In Figure 1, with the remark on decaying both, and in Figure 2."""
+"""The findings of Figure 1, with the remark on decaying both, and of Figure 2."""

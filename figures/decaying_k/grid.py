@@ -1,6 +1,6 @@
-"""What Decaying-K runs by its Tables 1 and 2 and Section 4.2, and the runs behind its figures and tables.
+"""Plans of Decaying-K: the printed settings (Tables 1 and 2, Section 4.2) and the runs behind its figures and tables.
 
-Four tasks, the schedules, each for the same simulated time.
+There are four tasks; in each, all schedules get the same simulated time.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from empirics.experiments import Cell
 from empirics.experiments.engines import GPU
 from paper_checks.reported import table
 
-from ..run_description import model, of, Ran, Setting
+from ..run_description import describe, network_title, RunInfo, Setting
 from ..scale import Budget, Plan
-from ..substitutes import found
+from ..substitutes import available
 
 TASKS = ("Sent140", "FEMNIST", "CIFAR100", "Shakespeare")
 _ONE, _TWO = table("decaying_k", "Table 1"), table("decaying_k", "Table 2")
@@ -32,21 +32,21 @@ _SEEN = table("decaying_k", "Text 4.4")
 TRIALS = int(_SEEN["all", "random trials"].value)
 GAIN = float(_SEEN["CIFAR100", "K_r-rounds validation-accuracy gain over Keta-fixed"].value)
 OVERTAKEN = 60 * float(_SEEN["Shakespeare", "dSGD overtakes Keta-fixed"].value)
-"""Points of accuracy, and simulated seconds."""
+"""GAIN is in points of accuracy, OVERTAKEN in simulated seconds."""
 BATCH_UNSTATED = 32
 """For CIFAR100, whose batch size the paper does not state: that of a sibling repository of its first author."""
 
 FIXED, SMALLEST = "k_eta_fixed", "dsgd"
 TITLES = {key: schedule.title for key, schedule in SCHEDULES.items()}
-"""The eight schedules in the order of Table 3, by the words of the catalogue."""
+"""The eight schedules in the order of Table 3, by their keys in ``bounds.decaying_k.schedules``."""
 K_DECAYS = ("k_rounds", "k_error", "k_step")
 ETA_DECAYS = ("eta_rounds", "eta_error", "eta_step")
 STEPPED = ("k_step", "eta_step")
 JOINT = "joint"
 CURVES = {**TITLES, JOINT: "K_r,η_r-rounds"}
-"""And both decays at once, which the paper tried, and dropped without a figure or a number (Section 4.3)."""
+"""The schedules that are drawn: also both decays at once, which the paper tried without a number (Section 4.3)."""
 TEXTS = {key: f"schedule='{key}'" for key in TITLES} | {JOINT: "schedule='k_rounds', step_size='eta_rounds'"}
-"""What the training code takes for each."""
+"""The arguments of the training code for each schedule."""
 
 NETWORKS = {
     "Sent140": "sent140_linear()",
@@ -54,12 +54,12 @@ NETWORKS = {
     "CIFAR100": "decaying_k_cnn()",
     "Shakespeare": "shakespeare_gru()",
 }
-"""The paper's networks at the shapes of its own data."""
+"""The paper's networks for the shapes of its own data."""
 
 
 @dataclass(frozen=True)
 class PrintedTask:
-    """A row of Table 1 with its seconds per step (Table 2) and its batch (Section 4.1); the size in megabit."""
+    """A row of Table 1 with its seconds per step (Table 2) and batch size (Section 4.1); the model size in megabit."""
 
     model_size: float
     clients: int
@@ -71,7 +71,7 @@ class PrintedTask:
     batch: int
 
     def seconds(self, rounds: int, local_steps: int) -> float:
-        """The simulated time of a number of rounds of Kη-fixed by eq. (5)."""
+        """Return the simulated seconds of a number of rounds of Kη-fixed by eq. (5)."""
         return float(
             runtime(
                 rounds=rounds,
@@ -99,21 +99,22 @@ PRINTED = {
 """The four experiments."""
 
 
-def in_paper(task: str) -> Setting:
-    """What the paper runs for a task."""
+def paper_setting(task: str) -> Setting:
+    """Return the paper's setting of a task."""
     one = PRINTED[task]
     clients, cohort = str(one.clients), str(one.cohort)
-    return Setting(task, model(NETWORKS[task]), clients, cohort, str(ROUNDS), one.seconds(ROUNDS, one.local_steps))
+    seconds = one.seconds(ROUNDS, one.local_steps)
+    return Setting(task, network_title(NETWORKS[task]), clients, cohort, str(ROUNDS), seconds)
 
 
 # ---- the grid ----
 
 SHARES = {"'dsgd'": 0.35, "'k_rounds'": 0.65, "'k_step'": 0.7}
-"""Part of the longest run's minutes that the schedules with fewer steps take, their evaluations included."""
+"""Share of the longest run's minutes that schedules with fewer steps take, evaluations included."""
 LONG_SHARES = {"'dsgd'": 0.4, "'k_rounds'": 0.25, "'k_error'": 0.7, "'k_step'": 0.7}
-"""The same of runs that are half as long as the paper's."""
+"""The same for runs half as long as the paper's."""
 SETS = {"Sent140": "sent140", "FEMNIST": "femnist", "CIFAR100": "cifar10", "Shakespeare": "shakespeare"}
-"""The data of every task below the paper's scale; ten classes of CIFAR are learnt in the few rounds there are."""
+"""The data of every task below the paper's scale; CIFAR-10, as a hundred classes would need more rounds."""
 FEDERATIONS = {
     "sent140": ("fewer(sent140, test=2000)", "by_group(least=8)"),
     "sent140_users": ("held_out(sent140_users)", "by_group(least=8)"),
@@ -128,20 +129,20 @@ FEDERATIONS = {
     ),
     "tiny_shakespeare": ("fewer(held_out(tiny_shakespeare(length=20, stride=21)), test=1000)", "by_group(least=200)"),
 }
-"""By set: its text with a test set of its own, and how its samples become clients."""
+"""By data set: its text with a test set, and the partition of its samples among clients."""
 WHOLE = {
     "Sent140": ("sent140", "by_group(least=8)"),
     "FEMNIST": ("femnist", "by_group(least=32)"),
     "CIFAR100": ("cifar100", "pachinko()"),
     "Shakespeare": ("shakespeare(alphabet='paper')", "by_group(least=150)"),
 }
-"""The same at the paper's scale, by task."""
+"""Data and partition at the paper's scale, by task."""
 
 
 def _budget(timing: float, shares: Mapping[str, float] = SHARES, **minutes: float) -> Budget:
-    """Minutes of a timing of single steps, and by a word of its network of the longest run."""
+    """Return a budget: minutes of a timing of single steps, and of the longest run by a word of its network."""
     whole = {"step_times": timing, **minutes}
-    return Budget(whole={word: 60 * each for word, each in whole.items()}, times=shares)
+    return Budget(per_run={word: 60 * each for word, each in whole.items()}, factor=shares)
 
 
 def _own(clients: int, cohort: int, batch: int, local_steps: int, step_size: float) -> dict[str, Any]:
@@ -149,7 +150,7 @@ def _own(clients: int, cohort: int, batch: int, local_steps: int, step_size: flo
 
 
 def _printed(task: str) -> tuple[int, float]:
-    """K_0 and eta_0 of the paper."""
+    """Return K_0 and eta_0 of the paper."""
     return PRINTED[task].local_steps, PRINTED[task].step_size
 
 
@@ -158,15 +159,15 @@ def _as_printed(task: str, **more: Any) -> dict[str, Any]:
 
 
 COMPILED = {"engine": "compiled-2"}
-"""Where a network has compiled passes."""
+"""For networks with compiled passes."""
 LINEAR, DENSE = {"Sent140": "sent140_linear({data})"}, {"FEMNIST": "femnist_dnn({data})"}
 GRU = "shakespeare_gru({data})"
 HALF = ROUNDS // 2
 UNTIL_OVERTAKEN = -int(-OVERTAKEN // PRINTED["Shakespeare"].seconds(1, PRINTED["Shakespeare"].local_steps))
 """Rounds of Kη-fixed in the simulated time that the paper's dSGD takes to overtake it.
 
-Overnight K_0 is the paper's, and so is eta_0 where it trains here: on MNIST, whose inputs are standardised, 0.0125,
-0.025, 0.05, 0.1 and 0.2 were tried for 100 rounds with a seed that no run has; 0.1 is best and 0.2 diverges.
+Overnight, K_0 is the paper's, and so is eta_0 if training works with it. On MNIST, whose inputs are standardised,
+0.0125, 0.025, 0.05, 0.1 and 0.2 were tried for 100 rounds with a seed of no run; 0.1 is best and 0.2 diverges.
 """
 PLANS = {
     "smoke": Plan(
@@ -207,47 +208,46 @@ PLANS = {
         budget=_budget(1.0, sent140_linear=300, femnist_dnn=1500, decaying_k_cnn=15000, shakespeare_gru=40000),
     ),
 }  # fmt: skip
-"""At the paper's scale the minutes are its steps by the seconds per step of one core, and half as much again."""
+"""At the paper's scale the minutes are 1.5 times its number of steps times the seconds per step of one core."""
 
 
-def data_of(scale: str, task: str) -> tuple[str, str]:
-    """The text of a task's data and the partition; both empty where there is no substitute."""
+def data_and_partition(scale: str, task: str) -> tuple[str, str]:
+    """Return the data of a task as text and the partition; both empty if no data set or substitute is installed."""
     if scale == "smoke":
         return "held_out(digits)", "dirichlet(1.0)"
-    return WHOLE[task] if scale == "paper" else FEDERATIONS.get(found(SETS[task]), ("", ""))
+    return WHOLE[task] if scale == "paper" else FEDERATIONS.get(available(SETS[task]), ("", ""))
 
 
-def what_ran(scale: str, task: str, schedule: str = FIXED) -> Ran | None:
-    """What runs for a task beside what the paper has there; None where nothing does."""
-    return of(runs(scale, task, schedule), in_paper(task))
+def info_of(scale: str, task: str, schedule: str = FIXED) -> RunInfo | None:
+    """Return the setting of a task's runs beside the paper's, or None if nothing is run."""
+    return describe(cells(scale, task, schedule), paper_setting(task))
 
 
-def name(scale: str, task: str) -> str:
-    """The data behind a task, ``CIFAR-10 for CIFAR100`` where these are not the paper's."""
-    ran = what_ran(scale, task)
-    return ran.data if ran else task
+def data_name(scale: str, task: str) -> str:
+    """Return the data of a task, ``CIFAR-10 for CIFAR100`` if they are not the paper's."""
+    info = info_of(scale, task)
+    return info.data if info else task
 
 
 def tasks(scale: str) -> tuple[str, ...]:
-    """The tasks that have data."""
-    return tuple(task for task in TASKS if data_of(scale, task)[0])
+    """Return the tasks with data."""
+    return tuple(task for task in TASKS if data_and_partition(scale, task)[0])
 
 
-def planned(scale: str, task: str) -> tuple[str, ...]:
-    """The schedules that are run for a task."""
+def schedules_of(scale: str, task: str) -> tuple[str, ...]:
+    """Return the schedules that are run for a task."""
     return PLANS[scale].axes.get(task, tuple(CURVES))
 
 
-def runs(scale: str, task: str, schedule: str) -> list[Cell]:
-    """The runs of a schedule, by its key, for the simulated time of Kη-fixed's rounds by eq. (5); none where the task
-    has no data, or the plan leaves it out.
+def cells(scale: str, task: str, schedule: str) -> list[Cell]:
+    """Return the runs of a schedule, given by its key; none if the task has no data or the plan leaves it out.
 
-    The loss is averaged over a tenth of all rounds, if the plan has no other window; step schedules decay by it, or by
-    as many validations as the plan says.
+    Every schedule gets the simulated time of Kη-fixed's rounds by eq. (5). The loss is averaged over the plan's window,
+    or a tenth of all rounds; step schedules decay by it, or by the plan's number of validations.
     """
     plan, one = PLANS[scale], PRINTED[task]
-    (data, partition), own, rounds = data_of(scale, task), plan.own[task], plan.rounds[task]
-    if not data or schedule not in planned(scale, task):
+    (data, partition), own, rounds = data_and_partition(scale, task), plan.own[task], plan.rounds[task]
+    if not data or schedule not in schedules_of(scale, task):
         return []
     rolling = plan.window or max(3, rounds // 10)
     looks = plan.counts.get("validations", 0) if schedule in STEPPED else 0
@@ -264,13 +264,13 @@ def runs(scale: str, task: str, schedule: str) -> list[Cell]:
         download_rate=DOWNLOAD,
         upload_rate=UPLOAD,
         **({"validated": max(1, rounds // looks)} if looks else {}),
-        **plan.trained,
+        **plan.engine_argument,
         **own,
     )
 
 
 def step_times(scale: str) -> list[Cell]:
-    """Seconds per step of the four networks, all in one cell, three times at every scale."""
+    """Return the runs that time a step of the four networks, all in one cell, with three seeds at every scale."""
     networks = [
         {"network": text, "batch": PRINTED[task].batch, **({"tokens": 79} if task == "Shakespeare" else {})}
         for task, text in NETWORKS.items()

@@ -17,24 +17,24 @@ from bounds.vocabulary import current_loss, initial_local_steps, initial_loss, i
 from empirics.experiments import Cell
 from paper_checks.reported import table
 
-from ..artefact import Artefact, no_runs, Shown
-from ..comparing import by_place, counted, judge, Judged, Pair
-from ..run_description import model, partition_words, problem_words, Ran, Setting
+from ..artefact import Artefact, Content, no_runs
+from ..comparing import by_position, exact_finding, Finding, judge, Pair
+from ..run_description import network_title, partition_words, problem_words, RunInfo, Setting
 from ..runs import Runs
-from ..sheets import comparison, entry, listing, tidy
+from ..sheets import comparison, entry, entry_rows, text_table
 from . import grid
 from .figures import caption
-from .findings import by_task, SHARES, shares, usual
-from .grid import DOWNLOAD, FIXED, K_DECAYS, name, NETWORKS, PLANS, PRINTED, ROUNDS, TASKS, tasks, TITLES, UPLOAD
+from .findings import base_guards, judge_by_task, SHARES, step_shares
+from .grid import data_name, DOWNLOAD, FIXED, K_DECAYS, NETWORKS, PLANS, PRINTED, ROUNDS, TASKS, tasks, TITLES, UPLOAD
 
 # ---- Table 1: settings as printed and as run ----
 
 COLUMNS = {"clients in all": "clients", "per round": "cohort", "batch": "batch", "K0": "local_steps", "η0": "step_size"}
-"""By the words of a run's setting."""
+"""The arguments of a run by column."""
 
 
-def settings(runs: Runs, scale: str) -> Shown:
-    return listing(
+def settings(runs: Runs, scale: str) -> Content:
+    return text_table(
         f"Printed / ours at the {scale} scale. The model size in megabit and the rates, "
         f"{DOWNLOAD:g} Mbit/s down and {UPLOAD:g} up, enter the simulated time as printed at every scale. The paper "
         "states no batch size for CIFAR100. All: every client with samples enough for a batch.",
@@ -44,17 +44,17 @@ def settings(runs: Runs, scale: str) -> Shown:
 
 def _setting(scale: str, task: str) -> dict[str, Any]:
     one, plan = PRINTED[task], PLANS[scale]
-    (text, partition), own = grid.data_of(scale, task), plan.own[task]
-    ran = {key: f"{own[key]:g}" if key in own else "all" for key in COLUMNS.values()}
+    (text, partition), own = grid.data_and_partition(scale, task), plan.own[task]
+    info = {key: f"{own[key]:g}" if key in own else "all" for key in COLUMNS.values()}
     return {
-        "task": name(scale, task),
+        "task": data_name(scale, task),
         "ours": problem_words(plan.networks[task].format(data=text)) if text else "data not available",
         "partition": partition_words(partition) if partition else "–",
         "size (Mbit)": f"{one.model_size:g}",
-        **{words: f"{getattr(one, key):g} / {ran[key]}" for words, key in COLUMNS.items()},
+        **{words: f"{getattr(one, key):g} / {info[key]}" for words, key in COLUMNS.items()},
         "samples per client": f"{one.samples}",
         "rounds of Kη-fixed": f"{PLANS['paper'].rounds[task]} / {plan.rounds[task]}",
-        "ran": grid.what_ran(scale, task),
+        "ran": grid.info_of(scale, task),
     }
 
 
@@ -64,18 +64,19 @@ MILLISECONDS, RATIO = "milliseconds per step", "relative to the first"
 FIRST = TASKS[0]
 
 
-def times(runs: Runs, scale: str) -> Shown:
-    """The findings are on logarithms, on whose scale the noise of all tasks is about equal."""
+def times(runs: Runs, scale: str) -> Content:
+    """Return Table 2; findings are on logarithms, so that the noise of all tasks is about equal."""
     printed, cells, entries = table("decaying_k", "Table 2"), grid.step_times(scale), []
     firsts = [_milliseconds(runs, cell, FIRST) for cell in cells]
     for task in TASKS:
-        row, ran = f"{model(NETWORKS[task])} of {task}", Ran(Setting(network=model(NETWORKS[task])))
+        network = network_title(NETWORKS[task])
+        row, info = f"{network} of {task}", RunInfo(Setting(network=network))
         one, taken = printed[task, "beta"], [_milliseconds(runs, cell, task) for cell in cells]
         ratios = [a / b for a, b in zip(taken, firsts, strict=True)]
         entries += [
-            entry(one, row, MILLISECONDS, list(filter(np.isfinite, taken)), ran=ran, times=1e3),
+            entry(one, row, MILLISECONDS, list(filter(np.isfinite, taken)), info=info, times=1e3),
             entry(
-                replace(one, std=""), row, RATIO, list(filter(np.isfinite, ratios)), ran=ran,
+                replace(one, std=""), row, RATIO, list(filter(np.isfinite, ratios)), info=info,
                 over=PRINTED[FIRST].minibatch_time,
             ),
         ]  # fmt: skip
@@ -102,17 +103,17 @@ REPORTED = table("decaying_k", "Table 3")
 LATER = (1, 8, 64, 512)
 STEPS, SIZE = PRINTED["FEMNIST"].local_steps, PRINTED["FEMNIST"].step_size
 LOSSES = {1: 1.0, 8: 0.5, 64: 0.25, 512: 0.125}
-"""An example: the loss relative to the first."""
+"""Example: the loss in these rounds relative to the first."""
 MANY = 10**9
-"""So large a K_0 that rounding up hides no exponent."""
+"""A K_0 so large that rounding up does not hide an exponent."""
 LETTERS = {
     initial_local_steps: "K0", initial_step_size: "eta0", current_loss: "Fr", initial_loss: "F0", round_index: "r",
     plateau: "plateau",
 }  # fmt: skip
 
 
-def trained(key: str, round_: int, steps: int = STEPS, size: float = SIZE, loss: float = 1.0) -> tuple[int, float]:
-    """K and eta of a round as a training run takes them, the loss then being ``loss`` times the first one."""
+def trained_plan(key: str, round_: int, steps: int = STEPS, size: float = SIZE, loss: float = 1.0) -> tuple[int, float]:
+    """Return K and eta of a round as the training code chooses them, at ``loss`` times the first loss."""
     import torch
 
     from empirics.algorithms.scheduled import ScheduledSteps
@@ -124,8 +125,8 @@ def trained(key: str, round_: int, steps: int = STEPS, size: float = SIZE, loss:
 
 
 @cache
-def formulas(key: str) -> dict[int, tuple[int, float]]:
-    """K and eta of the same rounds by the catalogue."""
+def formula_plan(key: str) -> dict[int, tuple[int, float]]:
+    """Return K and eta of the rounds ``LATER`` by the catalogue's formulas."""
     found = np.ones(LATER[-1])
     for round_, loss in LOSSES.items():
         found[round_ - 1 :] = loss
@@ -135,19 +136,19 @@ def formulas(key: str) -> dict[int, tuple[int, float]]:
     return {r: (int(plan.local_steps[r - 1]), float(plan.step_sizes[r - 1])) for r in LATER}
 
 
-def schedules(runs: Runs, scale: str) -> Shown:
+def schedules(runs: Runs, scale: str) -> Content:
     entries = [entry(REPORTED[place], *place, [number()]) for place, number in NUMBERS.items()]
-    compared = [(key, r, trained(key, r, loss=LOSSES[r]), formulas(key)[r]) for key in TITLES for r in LATER]
+    compared = [(key, r, trained_plan(key, r, loss=LOSSES[r]), formula_plan(key)[r]) for key in TITLES for r in LATER]
     same = [a[0] == b[0] and math.isclose(a[1], b[1], rel_tol=1e-12) for _, _, a, b in compared]
     exact = [math.isclose(e.mean, e.reported, rel_tol=1e-6) for e in entries]
-    return Shown(
+    return Content(
         f"K and η as the training code takes them, with K0 {STEPS} and η0 {SIZE:g} (FEMNIST), for a loss that is "
         f"{', '.join(f'{LOSSES[r]:g}' for r in LATER)} of the first in rounds {', '.join(map(str, LATER))} and an "
         f"error that has stalled from round {LATER[-1]} on (plateau 1). No training: the same at every scale.",
-        tidy(entries),
+        entry_rows(entries),
         [["schedule", "K", "η", *(f"round {r}" for r in LATER)], *(_line(key) for key in TITLES)],
         [
-            counted(words, all(good), f"{sum(good)} of {len(good)} agree")
+            exact_finding(words, all(good), f"{sum(good)} of {len(good)} agree")
             for words, good in (
                 ("the training code takes the K and η of the catalogue's formulas in every round shown", same),
                 ("exponents and divisors are those printed", exact),
@@ -159,7 +160,7 @@ def schedules(runs: Runs, scale: str) -> Shown:
 def _line(key: str) -> list[str]:
     letters = {quantity: sp.Symbol(letter) for quantity, letter in LETTERS.items()}
     formulas = (of.subs(letters) for of in (SCHEDULES[key].local_steps, SCHEDULES[key].step_size))
-    numbers = (trained(key, r, loss=LOSSES[r]) for r in LATER)
+    numbers = (trained_plan(key, r, loss=LOSSES[r]) for r in LATER)
     said = (str(sp.sstr(formula)).replace("RoundUp", "ceil") for formula in formulas)
     return [TITLES[key], *said, *(f"{steps}, {size:.4g}" for steps, size in numbers)]
 
@@ -168,16 +169,16 @@ def _line(key: str) -> list[str]:
 
 
 def _exponent(key: str, which: int, of_loss: bool) -> float:
-    """The power of the round (256 against 1) or of the loss (two fifths against 1) that K or eta follows."""
+    """Return the power of the round, or of the loss, that K (``which`` 0) or eta (1) follows."""
     base = 0.4 if of_loss else 256.0
-    late = trained(key, 2 if of_loss else 256, MANY, 1.0, 0.4 if of_loss else 1.0)[which]
+    late = trained_plan(key, 2 if of_loss else 256, MANY, 1.0, 0.4 if of_loss else 1.0)[which]
     return math.log(late / (MANY, 1.0)[which]) / math.log(base)
 
 
 NUMBERS = {
-    ("dSGD", "K_r"): lambda: float(trained("dsgd", 5)[0]),
-    ("K_r-step", "divisor of K_0"): lambda: STEPS / trained("k_step", LATER[-1])[0],
-    ("eta_r-step", "divisor of eta_0"): lambda: SIZE / trained("eta_step", LATER[-1])[1],
+    ("dSGD", "K_r"): lambda: float(trained_plan("dsgd", 5)[0]),
+    ("K_r-step", "divisor of K_0"): lambda: STEPS / trained_plan("k_step", LATER[-1])[0],
+    ("eta_r-step", "divisor of eta_0"): lambda: SIZE / trained_plan("eta_step", LATER[-1])[1],
     ("K_r-rounds", "exponent of r"): lambda: _exponent("k_rounds", 0, False),
     ("K_r-error", "exponent of F_r/F_0"): lambda: _exponent("k_error", 0, True),
     ("eta_r-rounds", "exponent of r"): lambda: _exponent("eta_rounds", 1, False),
@@ -192,8 +193,8 @@ FEWEST_FIRST = ("k_rounds", "k_step", "k_error")
 
 
 @cache
-def by_schedule(task: str) -> float:
-    """The share of K_r-rounds at the paper's setting: the schedule and eq. (5) alone decide it."""
+def share_by_formula(task: str) -> float:
+    """Return the share of steps of K_r-rounds at the paper's setting, by the schedule and eq. (5) alone."""
     one = PRINTED[task]
     sending = one.model_size / DOWNLOAD + one.model_size / UPLOAD
     seconds = ROUNDS * (sending + one.minibatch_time * one.local_steps)
@@ -203,32 +204,32 @@ def by_schedule(task: str) -> float:
     return float(steps.sum()) / (ROUNDS * one.local_steps)
 
 
-def steps(runs: Runs, scale: str) -> Shown:
+def steps(runs: Runs, scale: str) -> Content:
     entries = []
     for task in TASKS:
         for key in K_DECAYS:
-            there = bool(grid.runs(scale, task, key))
+            there = bool(grid.cells(scale, task, key))
             note = "" if there else "not run" if task in tasks(scale) else "data not available"
-            ours, ran = shares(runs, scale, task, key), grid.what_ran(scale, task, key)
-            entries.append(entry(SHARES[task, TITLES[key]], name(scale, task), TITLES[key], ours, note, ran))
-    at, keys = by_place(entries), (FIXED, *K_DECAYS)
+            ours, info = step_shares(runs, scale, task, key), grid.info_of(scale, task, key)
+            entries.append(entry(SHARES[task, TITLES[key]], data_name(scale, task), TITLES[key], ours, note, info))
+    at, keys = by_position(entries), (FIXED, *K_DECAYS)
 
     def share(task: str, key: str) -> Sequence[float]:
-        return (1.0,) * PLANS[scale].seeds if key == FIXED else at[name(scale, task), TITLES[key]].ours
+        return (1.0,) * PLANS[scale].seeds if key == FIXED else at[data_name(scale, task), TITLES[key]].ours
 
-    def finding(words: str, *order: tuple[str, str]) -> list[Judged]:
+    def finding(words: str, *order: tuple[str, str]) -> list[Finding]:
         def pairs(task: str) -> list[Pair]:
-            where = name(scale, task)
+            where = data_name(scale, task)
             return [Pair(f"{TITLES[a]} over {TITLES[b]}, {where}", share(task, a), share(task, b)) for a, b in order]
 
-        return by_task(words, scale, keys, pairs, lambda task: usual(runs, scale, "", keys, task), TASKS)
+        return judge_by_task(words, scale, keys, pairs, lambda task: base_guards(runs, scale, "", keys, task), TASKS)
 
     fewest = "K_r-rounds takes the fewest steps, then K_r-step, then K_r-error"
     judged = [
         *finding("every decay of K takes fewer steps than Kη-fixed", *((FIXED, key) for key in K_DECAYS)),
         *finding(fewest, *((b, a) for a, b in pairwise(FEWEST_FIRST))),
     ]
-    formula = ", ".join(f"{task} {by_schedule(task):.3f}" for task in TASKS)
+    formula = ", ".join(f"{task} {share_by_formula(task):.3f}" for task in TASKS)
     said = caption(
         scale,
         "Steps within the same simulated time. K_r-rounds at the paper's setting, by its formula and eq. (5): "

@@ -1,8 +1,8 @@
-"""What the page needs to compare all theorems at one federation, as ``paper_checks.comparing`` does, in two parts.
+"""The atlas: what the page needs to compare all theorems at one federation, as ``paper_checks.comparing`` does.
 
-``data`` is what depends on structure alone: by situation (who takes part, one step or several, ..) what assumptions
-answer and which classes conversions lead to. ``code`` is what depends on numbers: ties, factors of conversions, sides
-of conditions, trivial values, as JavaScript made of the expressions that Python evaluates.
+``data`` depends on structure only: by situation (full participation, a single local step, ...) which assumptions hold
+and which bounded quantities conversions lead to. ``code`` depends on numbers: identities, factors of conversions, sides
+of conditions and trivial values, as JavaScript of the same expressions that Python evaluates.
 """
 
 from __future__ import annotations
@@ -42,14 +42,7 @@ from bounds.scenario_values import ADMISSIBLE, DOWN, FREE, PAIR, QUANTITIES, rol
 from bounds.vocabulary import optimum_dissimilarity, smoothness, strong_convexity
 from paper_checks.comparing.audit_status import AUDIT_STATUS
 from paper_checks.comparing.evidence import at_server, is_single_number
-from paper_checks.comparing.rows import (
-    EQUAL_WEIGHTS,
-    is_identity,
-    is_outcome,
-    substitutes_for,
-    UPPER,
-    why_other,
-)
+from paper_checks.comparing.rows import EQUAL_WEIGHTS, is_identity, is_outcome, substitutes_for, UPPER, why_other
 
 from . import committed, federations, worst
 from .federations import Record
@@ -60,7 +53,7 @@ TARGETS = (
     "optimality_gap", "grad_norm_sq", "distance_sq", "divergence", "consensus_distance",
     "generalization_gap", "stability", "excess_risk",
 )  # fmt: skip
-"""What a page compares theorems on."""
+"""The targets on which a page compares theorems."""
 FLAGS: dict[str, dict[str, tuple[Any, ...]]] = {
     "full": {"cohort": (5, 10)},
     "single": {"local_steps": (3, 1)},
@@ -75,33 +68,36 @@ FLAGS: dict[str, dict[str, tuple[Any, ...]]] = {
         "heterogeneity": (0.1, 0, None),
     },
 }  # fmt: skip
-"""What tells situations apart, with the values of words where it is not so, where it is, and where it is not known."""
+"""What distinguishes situations: for each flag, example values of quantities if it is false, true, and unknown."""
 REST = {"clients": 10, "smoothness": 1.5, "sample_smoothness": 1.5, "initial_loss": 2.0, "optimal_loss": 0.5,
         "initial_distance_sq": 2.0, "initial_grad_norm_sq": 3.0, "rounds": 50,
         "step_size": 0.01}  # fmt: skip
-"""Everything else of a federation in which situations are checked: no answer depends on these numbers."""
+"""All other quantities of the example federations; no result depends on these numbers."""
 LEFT_OUT = ("lipschitz", "loss_cap")
-"""Not of the rest: a federation that states one of them meets the assumption that it has one."""
+"""Constants that are not given: a federation that gives one meets the assumption that it exists."""
 ENDS = {"up": (UP, PAIR), "down": (DOWN,)}
-"""Which end of an interval is safe."""
+"""The safe end of an interval by role."""
 LARGE = 1e300
 """Stands for no lower end."""
 SPLIT = sp.Symbol("s", positive=True)
 
 
 @dataclass
-class Listed:
-    """Things by number, each once."""
+class Index:
+    """Numbers its items in the order in which they are first added."""
 
-    found: dict[Any, int] = field(default_factory=dict)
+    items: dict[Any, int] = field(default_factory=dict)
 
-    def place(self, thing: Any) -> int:
-        return self.found.setdefault(thing, len(self.found))
+    def add(self, item: Any) -> int:
+        """Return the number of an item, a new one if it was not added before."""
+        return self.items.setdefault(item, len(self.items))
 
 
 def situations() -> dict[str, Scenario]:
-    """By their flags as digits, those of the one machine that some of them are as ``m`` and the digits, and those of
-    a federation of one client, who always takes part, as ``o`` and the digits."""
+    """Return the example scenarios by their flags as digits.
+
+    Keys ``m...`` are those equivalent to one machine, keys ``o...`` those of one client that always takes part.
+    """
     found: dict[str, Scenario] = {}
     for flags in product(*(range(len(next(iter(by_word.values())))) for by_word in FLAGS.values())):
         words: dict[str, Any] = dict(REST)
@@ -118,35 +114,35 @@ def situations() -> dict[str, Scenario]:
 
 @dataclass(frozen=True)
 class Atlas:
-    """``data`` goes packed into the page, ``code`` into its script."""
+    """``data`` is packed into the page, ``code`` is part of its script."""
 
     data: Record
     code: str
 
 
 def atlas(entries: Sequence[NamedBound]) -> Atlas:
-    """What the page contains of these bounds, and of the federations that it starts from."""
+    """Return the atlas of these bounds, with the federations that the page starts from."""
     known = situations()
     shown = [e for e in entries if e.bound.relation in UPPER or is_identity(e.bound)]
     starts = sorted({BoundedQuantity.of(e.bound) for e in shown})
     reached = {(start, key): routes(start, s) for start in starts for key, s in known.items()}
     kinds = sorted({way.to for found, _ in reached.values() for way in found if way.to.target in TARGETS})
-    factors, told, places = Listed(), Listed(), {kind: place for place, kind in enumerate(kinds)}
+    factors, records, places = Index(), Index(), {kind: place for place, kind in enumerate(kinds)}
     of_starts: dict[int, list[int]] = {}
     for place, start in enumerate(starts):
         each = [_reached(start, s, *reached[start, key], places, factors) for key, s in known.items()]
         if any(each):
-            of_starts[place] = [told.place(json.dumps(one)) for one in each]
+            of_starts[place] = [records.add(json.dumps(one)) for one in each]
     of_them = [e for e in shown if starts.index(BoundedQuantity.of(e.bound)) in of_starts]
     assumed = list(dict.fromkeys(c.assumption for e in of_them for c in e.bound.conditions if c.assumption is not None))
     data = {
         "targets": TARGETS,
         "flags": list(FLAGS),
         "situations": list(known),
-        "assumptions": ["".join(_said(a.holds(*s.facts)) for s in known.values()) for a in assumed],
+        "assumptions": ["".join(_digit(a.holds(*s.facts)) for s in known.values()) for a in assumed],
         "classes": [_kind(kind) for kind in kinds],
         "conversions": MEANING,
-        "reached": [json.loads(text) for text in told.found],
+        "reached": [json.loads(text) for text in records.items],
         "ways": of_starts,
         "bounds": {e.label: _bound(e.bound, starts, kinds, assumed) for e in of_them},
         "machine": {"kept": one_machine.KEPT, "alone": one_machine.ALONE, "places": one_machine.IDENTICAL,
@@ -160,18 +156,18 @@ def atlas(entries: Sequence[NamedBound]) -> Atlas:
         "plan": {"relaxation": 0},
         "federations": embedded(),
     }  # fmt: skip
-    return Atlas(data, code(list(factors.found)))
+    return Atlas(data, code(list(factors.items)))
 
 
 def embedded() -> list[Record]:
-    """The federations of the page, with what is committed of them."""
+    """Return the federations of the page with their committed measurements and exact numbers."""
     known = committed.read()
     return [
         {**one, "exact": known["exact"].get(one["name"], {})} for one in (*federations.typed(), *known["federations"])
     ]
 
 
-def _said(answer: bool | None) -> str:
+def _digit(answer: bool | None) -> str:
     return "?" if answer is None else str(int(answer))
 
 
@@ -181,16 +177,16 @@ def _reached(
     reached: Sequence[Route],
     refused: Sequence[str],
     places: Mapping[BoundedQuantity, int],
-    factors: Listed,
+    factors: Index,
 ) -> Record:
-    """By target: ways that are about the run, each a class, names, factor and what is trusted; else why none is."""
+    """Return by target the conversions that apply (quantity, names, factor, assumptions), else why none does."""
     found: Record = {}
     for target in TARGETS:
         here = [way for way in reached if way.to.target == target]
         if why := _never(start, target):
             found[target] = why
         elif own := [way for way in here if not mismatch(way.to, known)]:
-            each = [(places[w.to], factors.place(_times(w.steps)), w) for w in own]
+            each = [(places[w.to], factors.add(_times(w.steps)), w) for w in own]
             found[target] = [[kind, list(w.names), place, list(dict.fromkeys(w.trusted))] for kind, place, w in each]
         elif here:
             found[target] = why_other(here, refused, known)
@@ -203,12 +199,12 @@ def _never(start: BoundedQuantity, target: str) -> str:
 
 
 def _times(steps: Sequence[Conversion]) -> sp.Expr:
-    """The factor that conversions make together."""
+    """Return the product of the factors of conversions."""
     return sp.Mul(*(step.factor for step in steps if step.factor != 1))
 
 
 def _kind(kind: BoundedQuantity) -> Record:
-    """A class in words; whether only conversions make it, its models, and how it is read off the server's in runs."""
+    """Return a bounded quantity: its text, whether only conversions yield it, its iterate, and how runs measure it."""
     at = at_server(kind) or kind
     read = (
         [at.statistic, "C4" if at is not kind else ""]
@@ -222,14 +218,14 @@ def _kind(kind: BoundedQuantity) -> Record:
 def _bound(
     bound: Bound, starts: list[BoundedQuantity], kinds: list[BoundedQuantity], assumed: list[Assumption]
 ) -> Record:
-    """One bound: its class, the conditions that no numbers of its own decide, and where its words come from."""
+    """Return one bound: its bounded quantity, conditions that its numbers do not decide, origin of its inputs."""
     start, standing = BoundedQuantity.of(bound), AUDIT_STATUS.get(bound.name)
     rest: list[list[Any]] = []
     alike = unweighted(bound) and all(c.words != EQUAL_WEIGHTS.words for c in bound.conditions)
     for condition in (*bound.conditions, *((EQUAL_WEIGHTS,) if alike else ())):
         if condition.assumption is not None:
-            told = [w for w in LEFT_OUT if w == getattr(condition.assumption.holds, "attribute", "")]
-            rest.append([condition.words, "assumed", assumed.index(condition.assumption), *told])
+            given = [w for w in LEFT_OUT if w == getattr(condition.assumption.holds, "attribute", "")]
+            rest.append([condition.words, "assumed", assumed.index(condition.assumption), *given])
         elif condition.kind == "words":
             decided = "falling" if condition.words in FALLING else "said" if condition.words in EQUATIONS else "trusted"
             rest.append([condition.words, "silent" if condition is EQUAL_WEIGHTS else decided])
@@ -255,12 +251,12 @@ def _bound(
 
 
 def _met(one: trivial_bounds.TrivialBound, bound: Bound) -> list[int]:
-    """Which of the groups of premises the bound has one of: with others it may have one of each."""
+    """Return for each group of premises whether the bound has one of them."""
     return [int(bool(trivial_bounds.premises_of(bound) & set(group))) for group in one.premises]
 
 
 def _made(bound: Bound, kinds: list[BoundedQuantity]) -> Record:
-    """Of every word of a run: the words whose bounds may stand for it, with their targets and the classes they need."""
+    """Return for each quantity of a run those whose bounds may replace it, with targets and bounded quantities."""
     if bound.expr in bound.quantities:
         return {}
     found = {}
@@ -277,7 +273,7 @@ def _made(bound: Bound, kinds: list[BoundedQuantity]) -> Record:
 
 
 def code(factors: Iterable[sp.Expr]) -> str:
-    """The expressions as functions of words: ties in the order in which they go, factors, sides, trivial values."""
+    """Return the JavaScript of identities (in order of evaluation), factors, sides of conditions, trivial values."""
     ties = [tie for tie in IDENTITY_ORDER if not tie.counts_entries]
     pairs = convex_pair(optimum_dissimilarity, smoothness, strong_convexity, SPLIT)
     return "".join(
@@ -301,7 +297,7 @@ def _following(expression: sp.Expr, limits: Mapping[str, sp.Expr]) -> str:
 
 
 def _tie(tie: Identity) -> str:
-    """Left word, relation, words it waits for, whether it is whole or a list, the right side."""
+    """Return an identity: left side, relation, quantities it needs, whether integer or list, right side."""
     card = tie.left.card
     kind = "list" if card.axis else "whole" if card.domain.whole else ""
     defined = role_of(tie.left.name) not in ADMISSIBLE
@@ -312,7 +308,7 @@ def _tie(tie: Identity) -> str:
 
 
 def _needing(*expressions: sp.Expr) -> str:
-    """The words of expressions, and each as a function."""
+    """Return the quantities of the expressions, and each expression as a function."""
     words = json.dumps([q.name for q in quantities_of(expressions)])
     return f"[{words},{','.join(map(function, expressions))}]"
 

@@ -26,7 +26,7 @@ SHOWN = 60
 
 @dataclass(frozen=True)
 class Explorer:
-    """A page that a notebook shows; it is made when it is first needed. ``save`` writes it to a file."""
+    """A page that a notebook displays, made on first use; ``save`` writes it to a file."""
 
     bounds: tuple[NamedBound, ...]
     all: bool
@@ -40,7 +40,7 @@ class Explorer:
 
     @cached_property
     def html(self) -> str:
-        """The page, without need of a server or the network."""
+        """The page as one self-contained HTML file."""
         with progress("making the page"):
             from .page import page
 
@@ -82,12 +82,12 @@ def explore(*bounds: Bound | str, store: str | Path | None = None, height: int =
 
 
 def save(found: Explorer, path: Path, command: str) -> list[Path]:
-    """Write the page to the file of ``-o``."""
+    """Write the page to the file given by ``-o``."""
     return [found.save(path)]
 
 
 def open_page(found: Explorer) -> list[str]:
-    """Show the page in the browser."""
+    """Open the page in the browser."""
     from .opening import opened
 
     return [f"opened {opened(found)}"]
@@ -102,29 +102,29 @@ def _entry(bound: Bound | str) -> NamedBound:
 
 
 def entries(names: Sequence[str]) -> list[NamedBound]:
-    """The bounds of these names, each once; the whole catalogue without a name."""
+    """Return the bounds of these names, each once; without names, all bounds of the catalogue."""
     if not names:
         return [NamedBound(bound, name) for name, bound in BOUNDS.items()]
     return once([NamedBound(load(name), name) for name in names])
 
 
 def once(named: Sequence[NamedBound]) -> list[NamedBound]:
-    """Every bound once, under the first name it was given; two bounds of one name could not be distinguished."""
-    kept: list[NamedBound] = []
+    """Return each bound once, under its first name; raise if two bounds have the same name."""
+    unique: list[NamedBound] = []
     for entry in named:
-        if any(entry.bound is other.bound for other in kept):
+        if any(entry.bound is other.bound for other in unique):
             continue
-        if any(entry.label == other.label for other in kept):
+        if any(entry.label == other.label for other in unique):
             raise BoundsError(
                 f"explore shows each bound under a name of its own; got two called {entry.label!r}: "
                 "rename one with dataclasses.replace(bound, name=...)"
             )
-        kept.append(entry)
-    return kept
+        unique.append(entry)
+    return unique
 
 
 def results(folder: Path | None) -> Path | None:
-    """The folder of a store, once it is known to hold results: a wrong one would show no points and say nothing."""
+    """Return the folder of a store; raise if it holds no results, since the page would silently show no points."""
     if folder is None:
         return None
     if not folder.is_dir():
@@ -135,6 +135,6 @@ def results(folder: Path | None) -> Path | None:
 
 
 def _short(value: object) -> str:
-    """What was given, on one line."""
+    """Return a value and its type on one line, shortened."""
     text = " ".join(repr(value).split())
     return f"{text if len(text) <= SHOWN else f'{text[:SHOWN]}…'} ({type(value).__name__})"

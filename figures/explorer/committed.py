@@ -1,10 +1,9 @@
-"""What the page knows of its federations besides bounds: measurements that are committed, and exact numbers.
+"""Committed measurements and exact numbers of the page's federations.
 
 ``python -m figures.explorer.committed`` writes ``web/measured.json`` again; it needs the data set phishing, which the
-page does not. Measured values are those of the committed figures, never typed. The constants beside them are those of
-the very federation that was run: quadratics are made again from their seed, those of the data are as ``fedbounds
-constants`` has them. Exact numbers are those of ``fedbounds compare --exact`` at the plan that a federation starts
-from.
+page does not. Measured values are read from the committed figures. The constants are those of the federation that was
+run: quadratics are made again from their seed, those of data come from ``fedbounds constants``. Exact numbers are those
+of ``fedbounds compare --exact`` at the initial plan of a federation.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from paper_checks.validation.exact import compare_inside
 from paper_checks.validation.options import EXACT, Options, RUNS
 from paper_checks.validation.training_plan import plan_training
 
-from ..making import kept_with_code
+from ..making import committed_results
 from ..ours import grid
 from ..ours.settings import COMPARED
 from . import federations
@@ -41,15 +40,15 @@ from .federations import Record
 SCALE = "laptop"
 HOME = Path(__file__).resolve().parents[1] / SCALE
 FIGURES = ("decaying_k", "fedcog", "fedinit", "fedinit_data")
-"""Of the figures ``ours.theorems_*``."""
+"""The figures ``ours.theorems_*`` that are read."""
 READ = ("measured", "exact")
 STEPS = {"quadratics": 3, "phishing": 5}
 STARTED = "decaying_k.theorem_1"
-"""With the plan of whose runs a federation starts."""
+"""The federations start at the plan of this bound's runs."""
 SWEPT = 8
 """Rounds after which the measured number no longer falls for the best numbers of local steps."""
 RELAXATION = 0.06
-"""What ``paper_checks.validation`` trains with where a bound is about relaxed starts."""
+"""The relaxation of runs for bounds on relaxed starts, as in ``paper_checks.validation``."""
 DIGITS = 10
 GIVEN = (
     "clients", "client_weight", "smoothness", "sample_smoothness", "strong_convexity", "pl_constant",
@@ -59,13 +58,13 @@ GIVEN = (
 
 
 def read() -> Record:
-    """The committed file: federations with what was measured of them, and exact numbers by federation and target."""
-    found: Record = json.loads((files(__package__) / "web" / "measured.json").read_text(encoding="utf-8"))
-    return found
+    """Return the committed file: federations with their measurements, and exact numbers by federation and target."""
+    content: Record = json.loads((files(__package__) / "web" / "measured.json").read_text(encoding="utf-8"))
+    return content
 
 
 def written(targets: Sequence[str]) -> Record:
-    """The file made anew."""
+    """Return the content of the file, computed again."""
     measured = [of_quadratics(), of_phishing()]
     own = [*federations.typed(), *measured]
     for one in measured:
@@ -73,12 +72,12 @@ def written(targets: Sequence[str]) -> Record:
     return {"federations": measured, "exact": {one["name"]: exact(one, targets) for one in own}}
 
 
-# ---- what was measured ----
+# ---- measurements ----
 
 
 @cache
 def rows(data: str) -> dict[str, dict[int, dict[str, tuple[float, float]]]]:
-    """By bound and number of rounds what was measured, with its standard error, and what is exact."""
+    """Return measured and exact values with standard errors, by bound and number of rounds."""
     found: dict[str, dict[int, dict[str, tuple[float, float]]]] = {}
     for figure in FIGURES:
         with (HOME / f"ours.theorems_{figure}.csv").open(newline="", encoding="utf-8") as lines:
@@ -90,16 +89,16 @@ def rows(data: str) -> dict[str, dict[int, dict[str, tuple[float, float]]]]:
 
 
 def of_quadratics() -> Record:
-    """Four quadratics of two parameters, the first instance of the committed figures."""
+    """Return the federation of four quadratics of two parameters, the first instance of the committed figures."""
     from empirics.problems.quadratics import random_quadratics
 
     problem = random_quadratics(0, 4, 2, noise=grid.NOISE)
     options = {"clients": 4, "local_steps": STEPS["quadratics"], "relaxation": RELAXATION}
-    told = federations.constants(problem, [word for word in GIVEN if hasattr(problem, word)])
+    given = federations.constants(problem, [word for word in GIVEN if hasattr(problem, word)])
     apart = float((problem.client_gradients(problem.minimiser) ** 2).sum(axis=1).max())
     expression, limits = federations.FOLLOWS["grad_cap_sq"]
-    cap = {**told, uniform_dissimilarity.name: apart}
-    told["grad_cap_sq"] = float(evaluated(expression, cap))
+    cap = {**given, uniform_dissimilarity.name: apart}
+    given["grad_cap_sq"] = float(evaluated(expression, cap))
     settings = {
         name: compare_inside(get(name), problem, Options.of(EXACT, rounds=max(found), **options))[0]
         for name, found in rows("quadratics").items()
@@ -110,7 +109,7 @@ def of_quadratics() -> Record:
         "name": "4 quadratics, measured",
         "words": "4 clients, quadratic losses of 2 parameters; every constant is exact, G² is proved. Of some plans "
         f"the mean of {runs} sampled runs is committed, and the exact expectation.",
-        "given": told,
+        "given": given,
         "up_to": {"grad_cap_sq": {other: float(evaluated(limit, cap)) for other, limit in limits.items()}},
         "measured": of_runs("quadratics", plans, f"quadratics, {runs} sampled runs"),
         **_start(plans[STARTED], "quadratics"),
@@ -118,22 +117,22 @@ def of_quadratics() -> Record:
 
 
 def of_phishing() -> Record:
-    """Softmax regression on phishing, as the committed figures train it."""
-    cells = {name: grid.trained(SCALE, name).arguments for names in COMPARED.values() for name in names}
+    """Return the federation of softmax regression on phishing, as the committed figures train it."""
+    cells = {name: grid.training_cell(SCALE, name).arguments for names in COMPARED.values() for name in names}
     trained = {}
     for name, found in rows("phishing").items():
         options = {word: value for word, value in cells[name].items() if word not in ("bound", "ends")}
         trained[name] = plan_training(get(name), Options.of(RUNS, **options, rounds=max(found)), {})
     plans = {name: (one.setting.step_size, one.setting.cohort) for name, one in trained.items()}
-    first, asked = next(iter(trained.values())).setting, next(iter(cells.values()))
-    known = constants(asked["problem"], clients=grid.CLIENTS, partition=asked["partition"], batch=first.batch)
-    told = Scenario.of(known)
+    first, arguments = next(iter(trained.values())).setting, next(iter(cells.values()))
+    known = constants(arguments["problem"], clients=grid.CLIENTS, partition=arguments["partition"], batch=first.batch)
+    scenario = Scenario.of(known)
     seeds = grid.PLANS[SCALE].seeds
     return {
         "name": "phishing, measured",
         "words": f"10 clients, softmax regression on phishing with penalty 0.5, split by Dirichlet 1, batches of 32: "
         f"constants as fedbounds constants has them. Of some plans the mean over {seeds} seeds is committed.",
-        "given": {word: told[word].safe for word in GIVEN},
+        "given": {word: scenario[word].safe for word in GIVEN},
         "up_to": known["_up_to"],
         "measured": [
             *of_runs("phishing", plans, f"phishing, softmax regression, {seeds} seeds"),
@@ -149,9 +148,11 @@ def _start(plan: tuple[float, int], data: str) -> Record:
     return {"target": "grad_norm_sq", "plan": at}
 
 
-def of_runs(data: str, plans: Mapping[str, tuple[float, int]], ran: str) -> list[Record]:
-    """A record per class, plan and number of rounds; FedAvg's numbers are every theorem's of its class, those of
-    relaxed starts are of the reading of the theorem that they were trained for."""
+def of_runs(data: str, plans: Mapping[str, tuple[float, int]], info: str) -> list[Record]:
+    """Return a record per bounded quantity, plan and number of rounds.
+
+    FedAvg's numbers serve every theorem on the quantity, those of relaxed starts only the theorem they were made for.
+    """
     found: dict[tuple[Any, ...], Record] = {}
     for name, by_rounds in rows(data).items():
         kind, (step_size, cohort) = BoundedQuantity.of(get(name)), plans[name]
@@ -164,7 +165,7 @@ def of_runs(data: str, plans: Mapping[str, tuple[float, int]], ran: str) -> list
             value, error = numbers["measured"]
             key = kind, *plan.values(), value
             one = found.setdefault(key, {"target": kind.target, "kind": str(kind), "plan": plan, "value": value,
-                                         "error": error, "what": ran, "of": []})  # fmt: skip
+                                         "error": error, "what": info, "of": []})  # fmt: skip
             if "exact" in numbers:
                 one["exact"] = numbers["exact"][0]
             if relaxed:
@@ -172,46 +173,38 @@ def of_runs(data: str, plans: Mapping[str, tuple[float, int]], ran: str) -> list
     return list(found.values())
 
 
-def by_steps(plan: tuple[float, int], ran: str) -> list[Record]:
-    """FedAvg after ``SWEPT`` rounds for every number of local steps of the committed figure ``ours.local_steps``."""
+def by_steps(plan: tuple[float, int], info: str) -> list[Record]:
+    """Return FedAvg after ``SWEPT`` rounds for each number of local steps of the committed ``ours.local_steps``."""
     step_size, cohort = plan
-    found = []
-    for kept in kept_with_code(SCALE, "ours.local_steps"):
-        asked, columns = kept.card["arguments"], kept.columns()
-        if asked.get("problem") != grid.problem(SCALE) or asked["local_steps"] == STEPS["phishing"]:
+    records = []
+    for result in committed_results(SCALE, "ours.local_steps"):
+        given, columns = result.card["arguments"], result.columns()
+        if given.get("problem") != grid.problem(SCALE) or given["local_steps"] == STEPS["phishing"]:
             continue
         at = [int(rounds) for rounds in columns["rounds"]].index(SWEPT)
-        kind = BoundedQuantity.of(get(asked["bound"]))
-        found.append(
-            {
-                "target": kind.target,
-                "kind": str(kind),
-                "plan": {"local_steps": asked["local_steps"], "step_size": step_size, "cohort": cohort,
-                         "rounds": SWEPT, "relaxation": 0.0},
-                "value": columns["measured"][at],
-                "error": columns["error"][at],
-                "what": ran,
-                "of": [],
-            }
-        )  # fmt: skip
-    return sorted(found, key=lambda one: one["plan"]["local_steps"])
+        kind = BoundedQuantity.of(get(given["bound"]))
+        at_plan = {"local_steps": given["local_steps"], "step_size": step_size, "cohort": cohort, "rounds": SWEPT,
+                   "relaxation": 0.0}  # fmt: skip
+        records.append({"target": kind.target, "kind": str(kind), "plan": at_plan, "value": columns["measured"][at],
+                        "error": columns["error"][at], "what": info, "of": []})  # fmt: skip
+    return sorted(records, key=lambda one: one["plan"]["local_steps"])
 
 
 def _ranked(one: Record, number: Record) -> bool:
-    """Whether any theorem says something of such a number there."""
-    told = Scenario.of({**one["given"], **number["plan"], "_up_to": one["up_to"]})
-    return any(r.state in RANKED and str(r.kind) == number["kind"] for r in compare(number["target"], told).rows)
+    """Return whether any theorem ranks for such a number in that federation."""
+    scenario = Scenario.of({**one["given"], **number["plan"], "_up_to": one["up_to"]})
+    return any(r.state in RANKED and str(r.kind) == number["kind"] for r in compare(number["target"], scenario).rows)
 
 
 # ---- exact numbers ----
 
 
 def exact(one: Record, targets: Iterable[str]) -> Record:
-    """By target the rows of ``compare --exact`` at the plan that the federation starts from: bound, class, number."""
-    told = Scenario.of({**one["given"], **one["plan"], "_up_to": one["up_to"]})
+    """Return by target the rows of ``compare --exact`` at the initial plan: bound, bounded quantity, number, source."""
+    scenario = Scenario.of({**one["given"], **one["plan"], "_up_to": one["up_to"]})
     found = {}
     for target in targets:
-        each = [(row, row.evidence.get(BESIDE)) for row in compare(target, told, exact=True).rows]
+        each = [(row, row.evidence.get(BESIDE)) for row in compare(target, scenario, exact=True).rows]
         known = [[r.bound, str(r.kind), _short(e.value), e.what] for r, e in each if e and math.isfinite(e.value)]
         if known:
             found[target] = known
@@ -219,7 +212,7 @@ def exact(one: Record, targets: Iterable[str]) -> Record:
 
 
 def _short(value: Any) -> Any:
-    """To the digits that a file keeps."""
+    """Return numbers rounded to the digits of the file."""
     return [_short(x) for x in value] if np.ndim(value) else float(f"{float(value):.{DIGITS}g}")
 
 

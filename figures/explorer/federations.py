@@ -1,4 +1,4 @@
-"""The federations that a page starts from: numbers by word, as ``compare`` would take them."""
+"""The federations that a page starts from: values by quantity, as ``fedbounds compare`` takes them."""
 
 from __future__ import annotations
 
@@ -16,29 +16,28 @@ if TYPE_CHECKING:
 
 Record = dict[str, Any]
 PLAN = {"local_steps": 8, "step_size": 0.01, "cohort": 10, "rounds": 1000}
-"""What is run at first."""
+"""The initial plan."""
 SHOWN = "decaying_k.theorem_1_repaired"
-"""At its largest committed step size the federation of worst cases starts."""
+"""The federation of worst cases starts at the largest step size in this bound's table."""
 COSTS = {"communication_time": 0.23, "minibatch_time": 0.01}
 """Seconds of a round and of a step, for budgets in seconds."""
 
 
 def quadratics() -> Quadratics:
-    """Ten clients with quadratic losses of equal curvature, so that every constant here is exact and finite."""
-    from empirics.problems.quadratics import random_quadratics  # with torch, which --help does without
+    """Return ten clients with quadratic losses of equal curvature, so that every constant is exact and finite."""
+    from empirics.problems.quadratics import random_quadratics  # imports torch, which --help does not need
 
     return random_quadratics(0, 10, 4, noise=0.3, spread=0.3, same_curvature=True)
 
 
 def _cap() -> sp.Expr:
-    """A G^2 with ``E ||g||^2 <= G^2`` along every run of FedAvg with step sizes up to 1/L, where all losses have equal
-    curvature.
+    """Return a G^2 with ``E ||g||^2 <= G^2`` along every run of FedAvg with step sizes up to 1/L.
 
-    Let M bound the root mean squared distance of all models to w*, and z be the largest client gradient there. A step
-    gives ``E |x' - w*|^2 <= ((1 - eta mu) M + eta z)^2 + eta^2 sigma^2``. With ``d = mu M - z >= 0`` this is at most
-    M^2 if ``2 M d/eta >= d^2 + sigma^2``, which is hardest at ``eta = 1/L``: there it is a parabola in M, which rises
-    beyond its root. Means over clients stay within M, and ``E |g|^2 <= (L M + z)^2 + sigma^2``. Where the losses have
-    equal curvature, z^2 is the uniform dissimilarity.
+    All losses must have equal curvature. Let M bound the root mean squared distance of all models to w*, and let z be
+    the largest client gradient there. A step gives ``E |x' - w*|^2 <= ((1 - eta mu) M + eta z)^2 + eta^2 sigma^2``.
+    With ``d = mu M - z >= 0`` this is at most M^2 if ``2 M d/eta >= d^2 + sigma^2``, which is hardest at ``eta = 1/L``:
+    there it is a parabola in M, which increases beyond its root. Means over clients stay within M, and
+    ``E |g|^2 <= (L M + z)^2 + sigma^2``. For losses of equal curvature, z^2 is the uniform dissimilarity.
     """
     slope, bend, noise, pull = q.smoothness, q.strong_convexity, q.gradient_variance, sp.sqrt(q.uniform_dissimilarity)
     a, b = 2 * slope * bend - bend**2, 2 * pull * (slope - bend)
@@ -48,13 +47,13 @@ def _cap() -> sp.Expr:
 
 
 FOLLOWS: dict[str, tuple[sp.Expr, dict[str, sp.Expr]]] = {
-    "grad_cap_sq": (_cap(), {"step_size": 1 / q.smoothness, "relaxation": sp.S.Zero, "distillation_weight": sp.S.Zero}),
+    "grad_cap_sq": (_cap(), {"step_size": 1 / q.smoothness, "relaxation": sp.S.Zero, "distillation_weight": sp.S.Zero})
 }
-"""Of quadratics of equal curvature: what follows from their other constants, and the plans up to which it holds."""
+"""For quadratics of equal curvature: constants that follow from others, and the plans up to which they are valid."""
 
 
 def constants(problem: Quadratics, words: Iterable[str]) -> dict[str, Any]:
-    """These words of a federation of quadratics, and its start."""
+    """Return these constants of a federation of quadratics, and those of its start."""
     away = problem.start - problem.minimiser
     return {
         **{word: np.asarray(getattr(problem, word), dtype=float).tolist() for word in words},
@@ -67,7 +66,7 @@ def constants(problem: Quadratics, words: Iterable[str]) -> dict[str, Any]:
 
 
 def of_quadratics() -> Record:
-    """The constants of ``quadratics``, all exact but G^2, which is proved."""
+    """Return the federation of ``quadratics``; all constants are exact but G^2, which is a proved bound."""
     problem = quadratics()
     words = (
         "clients", "smoothness", "sample_smoothness", "strong_convexity", "pl_constant", "optimum_dissimilarity",
@@ -89,7 +88,7 @@ def of_quadratics() -> Record:
 
 
 def of_worst_cases() -> Record:
-    """All federations of two clients with constants that the committed tables of exact worst cases have."""
+    """Return all federations of two clients with the constants of the committed tables of exact worst cases."""
     from paper_checks.worst_case.grid_point import GridPoint
     from paper_checks.worst_case.tightness_table import committed
 
@@ -116,7 +115,7 @@ def of_worst_cases() -> Record:
 
 
 def of_new_samples() -> Record:
-    """All federations of ten clients with these constants that draw new samples in every round."""
+    """Return all federations of ten clients with these constants that draw new samples in every round."""
     clients, mu, noise, gap = 10, 0.1, 1.0, 1.0
     return {
         "name": "10 clients, new samples",
@@ -135,7 +134,7 @@ def of_new_samples() -> Record:
 
 
 def of_one_client() -> Record:
-    """Logistic regression without a penalty on inputs of length up to 2: slopes up to 2, curvatures up to 1."""
+    """Return logistic regression without penalty on inputs of length up to 2 (gradients up to 2, curvature up to 1)."""
     longest, far, start, samples, steps = 2.0, 2.0, float(np.log(2)), 1000, 1000
     stated = far * (samples / (steps * (samples + 2 * steps))) ** 0.5 / longest  # the step size of Hardt et al., 5.4
     return {
@@ -154,5 +153,5 @@ def of_one_client() -> Record:
 
 
 def typed() -> list[Record]:
-    """Those that were not run."""
+    """Return the federations that were not run."""
     return [of_quadratics(), of_worst_cases(), of_new_samples(), of_one_client()]

@@ -1,7 +1,7 @@
-"""From SymPy to JavaScript: an expression as code over an object of numbers and lists.
+"""Translate SymPy expressions to JavaScript over an object of numbers and lists.
 
-A quantity that varies over clients or classes is a list; outside of sums the code takes its entry ``i``. Whatever has
-no JavaScript of its own is refused here, when the page is built.
+A quantity that varies over clients or classes is a list; outside of sums the code uses its entry ``i``. Expressions
+without a translation raise an error when the page is built.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ FUNCTIONS = {
     "whole": "whole",
     "first": [(lambda *arguments: True, lambda count, of: f"+(i<Math.trunc({count}))")],
 }
-"""What the page has of its own; ``whole`` and ``first`` are those of ``bounds.identities``."""
+"""Functions that the page defines; ``whole`` and ``first`` are those of ``bounds.identities``."""
 
 
 def javascript(expression: sp.Basic) -> str:
-    """Code of ``expression`` in ``v`` (values by name) and ``i`` (the entry of lists outside of sums)."""
+    """Return the code of an expression in ``v`` (values by name) and ``i`` (the entry of lists outside of sums)."""
     code: str = _Printer().doprint(stable(write_out_means(expression), whole=False))
     return f"({code.replace('Math.', '').replace(' ', '')})"
 
 
 def function(*expressions: sp.Basic, of: str = "{}") -> str:
-    """A function of ``v`` (values), ``n`` (lengths of axes) and ``i`` (an entry), with as many as its code uses."""
+    """Return a function of ``v`` (values), ``n`` (lengths of axes) and ``i`` (an entry), without unused arguments."""
     code = of.format(*map(javascript, expressions))
     used = "v,n,i,s" if of != "{}" else "v,n,i" if re.search(r"\bi\b", code) else "v,n" if "n." in code else "v"
     return f"({used})=>{code}" if "," in used else f"{used}=>{code}"
 
 
 class _Printer(JavascriptCodePrinter):
-    """SymPy's printer; ``inside`` is the index of every axis that a sum around the expression runs over."""
+    """SymPy's printer; ``inside`` has the index of every axis that a surrounding sum runs over."""
 
     def __init__(self) -> None:
         super().__init__({"user_functions": FUNCTIONS, "order": "none"})
@@ -52,7 +52,7 @@ class _Printer(JavascriptCodePrinter):
         return f"v.{quantity.name}[{self.inside.get(axis, 'i')}]" if axis else f"v.{quantity.name}"
 
     def _print_Function(self, e: sp.Basic) -> str:
-        """Also a sum or a largest value over the length of an axis, ``n.clients`` or ``n.classes``."""
+        """Print sums and maxima over an axis of length ``n.clients`` or ``n.classes`` too."""
         if not isinstance(e, AxisReduction):
             return str(super()._print_Function(e))
         index, around = INDEX[e.axis], self.inside
@@ -62,7 +62,7 @@ class _Printer(JavascriptCodePrinter):
         return f"{'largest' if isinstance(e, (ClientMax, ClassMax)) else 'sum'}(n.{e.axis},{index}=>{body})"
 
     def _print_Pow(self, e: sp.Pow) -> str:
-        """The cube root of a negative number is none as a power; a whole power of one is a number."""
+        """Print a cube root as a power, since Math.cbrt has a value for negative numbers; growth factors stably."""
         if e.exp == sp.Rational(1, 3):
             return f"Math.pow({self._print(e.base)}, 1/3)"
         if grows(e):

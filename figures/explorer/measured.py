@@ -1,4 +1,4 @@
-"""Measured and exact points of a bound out of a store of runs, with the constants that belong to each run."""
+"""Measured and exact points of bounds from a store of runs, with the constants of each run."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ import numpy as np
 from bounds.core import Bound
 from empirics.experiments import Cell, Store
 
-from ..ours.grid import data, exact, PLANS, trained
+from ..ours.grid import data_set, exact_cell, PLANS, training_cell
 from ..runs import Runs
 from ..scale import SCALES
 from .records import example, NamedBound, Record
 
 LOCAL_STEPS, RELAXATION = 3, 0.06
-"""What ``paper_checks.validation.jobs.exact`` runs with where its cell does not say."""
+"""Defaults of ``paper_checks.validation.jobs.exact`` that its cells do not state."""
 DIGITS = 6
 
 
 def settings(entries: Iterable[NamedBound], folder: Path, *, whole: bool) -> list[Record]:
-    """Every run of the comparison figures as a setting that a page starts from, with its points.
+    """Return every run of the comparison figures as a setting that a page starts from, with its points.
 
-    On a page of all bounds those that say of how many clients they are, and how smooth; elsewhere the bound's example
-    says what the run does not.
+    A page of all bounds (``whole``) has the runs with known clients and smoothness; otherwise the example of the bound
+    completes the values of a run.
     """
     runs = Runs(Store(folder))
     made = [
@@ -60,12 +60,12 @@ def _setting(entry: NamedBound, words: str, found: Record, whole: bool) -> Recor
 
 
 def _cells(bound: Bound) -> list[tuple[str, Cell]]:
-    """The runs of this bound at every scale, with words that tell them apart."""
+    """Return the runs of this bound at every scale, with texts that distinguish them."""
     cells = []
     for scale in SCALES:
         plan = PLANS[scale]
-        cells.append((f"{data(scale)}, {plan.seeds} seeds ({scale})", trained(scale, bound.name)))
-        named = ((i, exact(scale, bound.name, i)) for i in range(plan.counts["instances"]))
+        cells.append((f"{data_set(scale)}, {plan.seeds} seeds ({scale})", training_cell(scale, bound.name)))
+        named = ((i, exact_cell(scale, bound.name, i)) for i in range(plan.counts["instances"]))
         cells += [(f"quadratics, instance {i + 1} ({scale})", cell) for i, cell in named]
     return cells
 
@@ -93,20 +93,20 @@ def _entry(bound: Bound, runs: Runs, cell: Cell) -> Record | None:
 
 
 def _constants(bound: Bound, runs: Runs, cell: Cell) -> dict[str, Any]:
-    """The numbers that were put into the bound, as far as the run tells or its problem can be made again."""
-    told = dict(runs.fact(cell, "constants") or {})
+    """Return the numbers that were put into the bound: those recorded with the run, or those of its quadratics."""
+    known = dict(runs.fact(cell, "constants") or {})
     if cell.job != "validate_exact":
-        told.pop("client_weight", None)
-        return {k: _short(v) for k, v in told.items()}
+        known.pop("client_weight", None)
+        return {k: _short(v) for k, v in known.items()}
     from empirics.problems.quadratics import random_quadratics
 
-    asked = cell.arguments
-    problem = random_quadratics(asked["instance"], asked["clients"], asked["dim"], noise=asked["noise"])
-    told = {q.name: getattr(problem, q.name) for q in bound.quantities if hasattr(problem, q.name)}
-    told["initial_gap"] = float(problem.loss(problem.start)) - problem.optimal_loss
-    told |= {"local_steps": LOCAL_STEPS, "relaxation": RELAXATION, "clients": asked["clients"]}
-    told |= {name: runs.fact(cell, name) for name in ("step_size", "cohort")}
-    return {k: [_short(x) for x in v] if np.ndim(v) else _short(v) for k, v in told.items() if v is not None}
+    given = cell.arguments
+    problem = random_quadratics(given["instance"], given["clients"], given["dim"], noise=given["noise"])
+    known = {q.name: getattr(problem, q.name) for q in bound.quantities if hasattr(problem, q.name)}
+    known["initial_gap"] = float(problem.loss(problem.start)) - problem.optimal_loss
+    known |= {"local_steps": LOCAL_STEPS, "relaxation": RELAXATION, "clients": given["clients"]}
+    known |= {name: runs.fact(cell, name) for name in ("step_size", "cohort")}
+    return {k: [_short(x) for x in v] if np.ndim(v) else _short(v) for k, v in known.items() if v is not None}
 
 
 def _short(value: Any) -> float:

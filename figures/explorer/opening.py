@@ -1,6 +1,6 @@
-"""The page of bounds in the browser: of all of them, at one of them, or of some.
+"""Open the page in the browser: of all bounds, at one of them, or of some.
 
-The page is kept among the caches and made again where anything of the toolkit has changed; nothing listens anywhere.
+The page of all bounds is cached and made again when a file of the toolkit has changed; there is no server.
 """
 
 from __future__ import annotations
@@ -21,42 +21,43 @@ from .command import entries, Explorer, once
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("bounds", "empirics", "paper_checks", "figures")
 VERSION = "2"
-"""Of the page's links."""
+"""Version of the page's links."""
 LEAD = '<!doctype html><meta charset="utf-8"><title>{0}</title><meta http-equiv="refresh" content="0; url={1}">\
 <a href="{1}">{0}</a>\n'
-"""A file that leads to a place of the page: what opens files forgets what stands behind a ``#``."""
+"""A file that redirects to a fragment of the page, since opening a file drops what follows ``#``."""
 
 
-def opened(found: Explorer) -> Path:
-    """Show a page in the browser; returns its file. One bound is shown on the page of all bounds, which is kept."""
-    place = _place(found)
+def opened(explorer: Explorer) -> Path:
+    """Open a page in the browser and return its file; a single bound is shown on the page of all bounds."""
+    path = _page(explorer)
     try:
-        shown = webbrowser.open(place.as_uri())
+        found = webbrowser.open(path.as_uri())
     except webbrowser.Error:
-        shown = False
-    if not shown:
-        raise BoundsError(f"no browser was found; the page is at {place}: open it in one, or name one in BROWSER")
-    return place
+        found = False
+    if not found:
+        raise BoundsError(f"no browser was found; the page is at {path}: open it in one, or name one in BROWSER")
+    return path
 
 
-def _place(found: Explorer) -> Path:
-    if found.store is None and found.all:
-        return _kept()
-    if found.store is None and len(found.bounds) == 1:
-        [(bound, name)] = [(entry.bound, entry.label) for entry in found.bounds]
-        if BOUNDS.get(name) is bound:
-            return _led(_kept(), name)
-        found = Explorer(tuple(once([*found.bounds, *entries(())])), all=False)
-        return _led(found.save(_temporary()), name)
-    return found.save(_temporary())
+def _page(explorer: Explorer) -> Path:
+    """Return the file to open, made if necessary."""
+    if explorer.store is None and explorer.all:
+        return _cached()
+    if explorer.store is None and len(explorer.bounds) == 1:
+        (entry,) = explorer.bounds
+        if BOUNDS.get(entry.label) is entry.bound:
+            return _redirect(_cached(), entry.label)
+        together = Explorer(tuple(once([entry, *entries(())])), all=False)
+        return _redirect(together.save(_temporary()), entry.label)
+    return explorer.save(_temporary())
 
 
 def _temporary() -> Path:
     return Path(mkdtemp(prefix="fedbounds-")) / "explorer.html"
 
 
-def _kept() -> Path:
-    """The page of all bounds, of the toolkit as it is now; pages of what it was before are dropped."""
+def _cached() -> Path:
+    """Return the cached page of all bounds, made again if the toolkit has changed; older pages are deleted."""
     folder = cache_folder() / "explorer"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -72,23 +73,23 @@ def _kept() -> Path:
 
 
 def _digest() -> str:
-    """What tells this state of the toolkit from others: its files' names, sizes and dates."""
-    found = hashlib.sha256()
+    """Return a digest of the toolkit's files: names, sizes and dates."""
+    digest = hashlib.sha256()
     for room in ROOMS:
         for path in sorted((ROOT / room).rglob("*.*")):
             if path.is_file() and path.suffix != ".pyc":
-                about = path.stat()
-                found.update(f"{path.relative_to(ROOT)} {about.st_size} {about.st_mtime_ns}\n".encode())
-    return found.hexdigest()[:12]
+                stat = path.stat()
+                digest.update(f"{path.relative_to(ROOT)} {stat.st_size} {stat.st_mtime_ns}\n".encode())
+    return digest.hexdigest()[:12]
 
 
-def _led(page: Path, name: str) -> Path:
-    """A file beside the page that leads to this bound on it."""
+def _redirect(page: Path, name: str) -> Path:
+    """Write a file beside the page that redirects to this bound on it; return its path."""
     target = escape(page.name + fragment(name))
-    place = page.with_name(f"open-{hashlib.sha256(name.encode()).hexdigest()[:12]}.html")
-    return write_whole(place, LEAD.format(escape(name), target))
+    path = page.with_name(f"open-{hashlib.sha256(name.encode()).hexdigest()[:12]}.html")
+    return write_whole(path, LEAD.format(escape(name), target))
 
 
 def fragment(name: str) -> str:
-    """What leads to a bound on the page, behind its address."""
+    """Return the fragment of the page's address that shows a bound."""
     return f"#v={VERSION}&b={quote(name, safe='')}"

@@ -1,4 +1,4 @@
-"""Where a bound is smallest: closed forms derived here, and the minimisers the catalogue has of the papers."""
+"""Minimisers of a bound: closed forms derived here, and those that the papers print."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Stated(NamedTuple):
 
 @cache
 def derived(bound: Bound) -> dict[str, Optimum]:
-    """The closed form of the minimiser over every quantity that a run chooses and for which there is one."""
+    """Return the closed form of the minimiser over each quantity that a run chooses, if there is one."""
     found: dict[str, Optimum] = {}
     for quantity in bound.quantities:
         if role_of(quantity.name) != DESIGN or bound.relation not in ("<=", "<~"):
@@ -40,7 +40,7 @@ def derived(bound: Bound) -> dict[str, Optimum]:
 
 
 def stated(bound: Bound) -> dict[str, list[Bound]]:
-    """Minimisers of the catalogue by the quantity they choose, as the claims about them pair them with ``bound``."""
+    """Return the printed minimisers of a bound by quantity, as the claims about them pair them with ``bound``."""
     found: dict[str, list[Bound]] = {}
     if BOUNDS.get(bound.name) is bound:
         for one in _pairs():
@@ -51,7 +51,7 @@ def stated(bound: Bound) -> dict[str, list[Bound]]:
 
 @cache
 def _pairs() -> tuple[Stated, ...]:
-    """From every claim that one formula minimises another, and from its repair."""
+    """Return the pairs in the claims (and repairs) that one formula minimises another."""
     parts: list[Any] = [part for claim in CLAIMS.values() for part in (claim.check, claim.repair)]
     found = [part for part in walk(parts) if isinstance(part, ArgminIs)]
     pairs: Mapping[Stated, None] = {

@@ -1,4 +1,4 @@
-"""One self-contained file: the page, its style, its code and the packed data, and a policy that forbids the network."""
+"""Put the page together: one HTML file with style, code, packed data and a policy that forbids the network."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ MODULES = (
     "federation", "chart", "panel", "copying", "contours", "map", "ranking", "running", "exporting", "hands", "stories",
     "opening",
 )  # fmt: skip
-"""The page's own code, in the order in which it is put together."""
+"""The modules of the page in the order in which they are concatenated."""
 NO_TIES = "const TIES=[],FACTORS=[],SIDES={},TRIVIAL={},PAIR=[],FOLLOWS={},MACHINE_NOISE=null;\n"
-"""The script of a page of single bounds: all theorems stand beside each other where all of them are."""
+"""In place of the atlas in a page of single bounds, which compares nothing."""
 TITLE = "fedbounds"
 WORDS = "What do the theorems of federated learning promise for your setting, and what really happens?"
 
 
 def page(entries: Sequence[NamedBound], store: Path | None = None, *, alone: bool = False) -> str:
-    """The HTML of a page that shows these bounds, with the points of a store of runs beside them.
+    """Return the HTML of a page that shows these bounds, with the points of a store of runs.
 
-    Where it holds the whole catalogue it compares them, unless each is to be shown ``alone``.
+    A page with the whole catalogue compares the bounds, unless they are to be shown ``alone``.
     """
     atlas = None
     if not alone and {e.label for e in entries} >= BOUNDS.keys():
-        from .atlas import atlas as compared  # with torch, which pages of single bounds do without
+        from .atlas import atlas as make_atlas  # imports torch, which pages of single bounds do not need
 
-        atlas = compared(entries)
-    told = atlas.data if atlas else records.alone(entries)
+        atlas = make_atlas(entries)
+    comparison = atlas.data if atlas else records.alone(entries)
     if store is not None:
-        from . import measured  # with torch, which pages without runs do without
+        from . import measured  # imports torch
 
-        told["federations"] += measured.settings(entries, store, whole=atlas is not None)
+        comparison["federations"] += measured.settings(entries, store, whole=atlas is not None)
     script, style = _script(entries, atlas.code if atlas else NO_TIES), _part("page.css")
-    shown = records.data(entries) | {"atlas": told}
-    data = json.dumps(shown, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    content = records.data(entries) | {"atlas": comparison}
+    data = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     policy = (
         f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; "
         "img-src data:; worker-src blob:; "
@@ -64,20 +64,16 @@ def page(entries: Sequence[NamedBound], store: Path | None = None, *, alone: boo
 
 
 def _script(entries: Sequence[NamedBound], ties: str) -> str:
-    """The formulas as functions and the page's code, closed off from the names of the browser."""
+    """Return the script: formulas as functions and the page's code, inside a function of its own scope."""
     formulas = ",\n".join(f"{json.dumps(e.label)}:{records.code(e)}" for e in entries)
     code = _bare("\n".join(_part(f"{name}.js") for name in MODULES))
-    return _inert(f'(() => {{\n"use strict";\nconst CODE = {{\n{formulas}\n}};\n{ties}{code}}})();\n')
+    script = f'(() => {{\n"use strict";\nconst CODE = {{\n{formulas}\n}};\n{ties}{code}}})();\n'
+    return script.replace("</", "<\\/").replace("<!--", "<\\!--")  # nothing may look like the end of a script
 
 
 def _bare(code: str) -> str:
-    """Without comments on lines of their own, and without indents: no text of the page goes over several lines."""
+    """Return the code without comments on lines of their own and without indents; no text spans several lines."""
     return re.sub(r"^ +", "", re.sub(r"^ */\*.*?\*/\n", "", code, flags=re.MULTILINE | re.DOTALL), flags=re.MULTILINE)
-
-
-def _inert(script: str) -> str:
-    """Nothing in a script may look like the end of it."""
-    return script.replace("</", "<\\/").replace("<!--", "<\\!--")
 
 
 def _part(name: str) -> str:
@@ -85,5 +81,5 @@ def _part(name: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """What a policy knows an element's text by."""
+    """Return the hash by which a content security policy allows an element."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,4 +1,4 @@
-"""What a page starts from and lets a user choose: a value, the ends of a slider and its scale, for every quantity."""
+"""Initial values and sliders (ends and scale) of the quantities on the page."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from bounds.points import POINTS
 from bounds.quantities import Quantity
 
 SPAN = 1000.0
-"""Sliders over positive numbers go that many times below and above the value they start from."""
+"""Ratio between the initial value of a slider over positive numbers and its ends."""
 MOST = 100
 MEMBERS = 5
-"""Clients, or classes, where no example says how many."""
+"""Clients, or classes, without an example."""
 FIRST = ("rounds", "clients", "iterations", "local_steps", "step_size", "classes")
 """Quantities along which a bound is plotted first."""
 
 
 class Slider(NamedTuple):
-    """Where it starts and ends, ``log`` for equal ratios; ``zero`` adds 0 before the lower end."""
+    """The ends of a slider, ``log`` for equal ratios; ``zero`` adds 0 below the lower end."""
 
     low: float
     high: float
@@ -31,21 +31,21 @@ class Slider(NamedTuple):
 
 
 def start(bound: Bound) -> dict[str, float]:
-    """An example value of every quantity; what varies over clients or classes is the same for all of them."""
+    """Return an example value of every quantity, the same for all clients or classes."""
     example = POINTS.get(bound.name, {})
     return {q.name: _shared(q, example.get(q.name)) for q in bound.quantities}
 
 
 def members(bound: Bound) -> int:
-    """The number of clients or classes in the example."""
+    """Return the number of clients or classes in the example."""
     example = POINTS.get(bound.name, {})
     lengths = [len(v) for v in example.values() if isinstance(v, Sequence)]
-    said = example.get(bound.axis)
-    return lengths[0] if lengths else int(said) if isinstance(said, (int, float)) else MEMBERS
+    count = example.get(bound.axis)
+    return lengths[0] if lengths else int(count) if isinstance(count, (int, float)) else MEMBERS
 
 
 def lists(bound: Bound) -> dict[str, list[float]]:
-    """The example's own lists where equal clients or classes would lie outside the theorem, else none."""
+    """Return the lists of the example if equal clients or classes would be outside the conditions, else nothing."""
     example = POINTS.get(bound.name, {})
     length, values = members(bound), start(bound)
     alike = {
@@ -58,7 +58,7 @@ def lists(bound: Bound) -> dict[str, list[float]]:
 
 
 def _shared(quantity: Quantity, value: Any) -> float:
-    """One number of the domain near the example's; without an example, one inside the domain."""
+    """Return one number of the domain: the mean of the example's, or without an example any inside the domain."""
     domain = quantity.card.domain
     if value is None:
         return _inside(quantity)
@@ -74,7 +74,7 @@ def _inside(quantity: Quantity) -> float:
 
 
 def slider(quantity: Quantity, value: float) -> Slider:
-    """Equal ratios for what is positive and has no upper end, equal steps otherwise."""
+    """Return a slider: with equal ratios for positive quantities without an upper end, else with equal steps."""
     domain = quantity.card.domain
     if math.isfinite(domain.high):
         return Slider(domain.low, domain.high, log=False)
@@ -88,14 +88,14 @@ def slider(quantity: Quantity, value: float) -> Slider:
 
 
 def first_axis(names: Sequence[str], chosen: Sequence[str]) -> str:
-    """The quantity that a page puts along the x-axis at first: one that can be ``chosen`` best; empty without any."""
+    """Return the initial quantity of the x-axis: one that has a minimiser (``chosen``) if possible, empty if none."""
     return next((name for name in (*chosen, *FIRST) if name in names), names[0] if names else "")
 
 
 def trivial(bound: Bound, values: Mapping[str, float]) -> str | float | None:
-    """What the target cannot exceed anyway: the end of its domain, or for a gap of losses the largest loss.
+    """Return the trivial value of the target: the end of its domain, or for a gap of losses the largest loss.
 
-    A quantity's name where this is one of the bound's own, a number, or None where it is unknown.
+    It is a number, the name of a quantity of the bound, or None if it is unknown.
     """
     domain = bound.target.card.domain
     if bound.relation not in ("<=", "<~"):

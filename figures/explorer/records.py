@@ -1,4 +1,4 @@
-"""Bounds as the page needs them: plain data, and beside it the code of their formulas as JavaScript."""
+"""Return the bounds as the page needs them: plain data, and the JavaScript of their formulas."""
 
 from __future__ import annotations
 
@@ -26,62 +26,62 @@ from .javascript import function
 from .titles import titles
 
 FIRST = ("local_steps", "step_size", "cohort", "rounds")
-"""What a run chooses, in the order of the page; the rest of it follows."""
+"""The first quantities that a run chooses, in the order of the page; the others follow."""
 COUNTS: dict[str, Quantity] = dict(zip(AXES, (clients, classes), strict=True))
 INEQUALITIES = {"<=": "le", "<": "lt", ">=": "ge", ">": "gt"}
-"""The page's own functions for them, which tell both sides of a condition that fails."""
+"""The page's functions for inequalities, which report both sides if the condition fails."""
 OWN = ("letter", "value", "slider", "count")
-"""What a bound says of a quantity for itself."""
+"""Fields of a quantity that differ between bounds."""
 Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class NamedBound:
-    """A bound and what the page calls it: its name in the catalogue, or ``path/file.py:variable``."""
+    """A bound and its label on the page: its name in the catalogue, or ``path/file.py:variable``."""
 
     bound: Bound
     label: str
 
     @property
     def own(self) -> bool:
-        """Whether it comes out of a file of the user."""
+        """Whether it comes from a file of the user."""
         return ":" in self.label
 
 
 def data(entries: Sequence[NamedBound]) -> Record:
-    """Everything the page shows but the code: the bounds, their papers, and the claims about them."""
+    """Return all data of the page but the comparison: bounds, quantities, and the claims about the bounds."""
     named = {e.label: e.bound for e in entries}
     claims = verdicts.by_bound(named)
     named_titles = titles(e.bound for e in entries)
     used = list(dict.fromkeys(c.name for group in claims.values() for c in group))
     place = {name: i for i, name in enumerate(used)}
     by_name = {c.name: _claim(c) for group in claims.values() for c in group}
-    told = [
+    bounds = [
         record(e)
         | {"claims": [place[c.name] for c in claims[e.label]], "title": named_titles.get(e.bound.name, e.label)}
         for e in entries
     ]
-    return {"claims": [by_name[name] for name in used], "quantities": _cards(told), "bounds": told}
+    return {"claims": [by_name[name] for name in used], "quantities": _cards(bounds), "bounds": bounds}
 
 
 def _cards(bounds: Sequence[Record]) -> list[Record]:
-    """What many bounds share about a quantity, once; each of them keeps its place, and what is its own."""
-    found: dict[str, int] = {}
+    """Return the shared fields of all quantities, each once; bounds keep an index into them and their own fields."""
+    shared: dict[str, int] = {}
     for bound in bounds:
         each = [(one, {key: one.pop(key) for key in OWN if key in one}) for one in bound["quantities"]]
-        bound["quantities"] = [[found.setdefault(json.dumps(one), len(found)), own] for one, own in each]
-    return [json.loads(text) for text in found]
+        bound["quantities"] = [[shared.setdefault(json.dumps(one), len(shared)), own] for one, own in each]
+    return [json.loads(text) for text in shared]
 
 
 def _claim(claim: Claim) -> list[str]:
-    """A claim with its verdict and the kind of it; why, where it fails."""
+    """Return a claim as name, verdict, text, source, kind of verdict, and the reason if it fails."""
     why = claim.note if claim.known is Status.FAILS else ""
     kind = verdicts.kinds().get(claim.name, "")
     return [claim.name, verdicts.verdict(claim), claim.words, str(claim.source), kind, why]
 
 
 def alone(entries: Sequence[NamedBound]) -> Record:
-    """What a page of single bounds contains: it compares nothing, and starts from the example of each bound."""
+    """Return the atlas of a page of single bounds: nothing to compare, and the example of each bound as a start."""
     nothing: Record = {"targets": [], "flags": [], "situations": [], "lists": [], "bounds": {}, "plan": {}}
     named = titles(e.bound for e in entries)
     usual: Record = {"words": "The example of the bound.", "up_to": {}, "plan": {}}
@@ -92,7 +92,7 @@ def alone(entries: Sequence[NamedBound]) -> Record:
 
 
 def example(bound: Bound) -> Record:
-    """A number of every quantity, or a list where clients or classes differ; equal weights go without saying."""
+    """Return the example values of a bound, lists where clients or classes differ; without equal weights."""
     values = ranges.start(bound)
     count = {bound.axis: ranges.members(bound)} if bound.axis else {}
     weights = {q.name for q in bound.quantities if q.card.domain.simplex}
@@ -100,7 +100,7 @@ def example(bound: Bound) -> Record:
 
 
 def record(entry: NamedBound) -> Record:
-    """One bound: what it says, its quantities with where they start, and where it is smallest."""
+    """Return the record of one bound: its statement, its quantities with initial values, and its minimisers."""
     bound, letters = entry.bound, cards.letters_of(entry.bound)
     values = ranges.start(bound)
     count = [COUNTS[bound.axis]] if bound.axis and bound.axis not in values else []
@@ -138,7 +138,7 @@ def record(entry: NamedBound) -> Record:
 
 
 def _dropped(bound: Bound) -> list[str]:
-    """What the special case of equal clients, which the command line takes for equal weights, does not need."""
+    """Return the quantities that the special case of equal clients (used for equal weights) does not need."""
     if bound.axis != clients.name or not any(q.card.domain.simplex for q in bound.quantities):
         return []
     needed = {q.name for q in bound.equal_clients().quantities}
@@ -167,12 +167,12 @@ def _quantity(quantity: Quantity, letter: str, value: float) -> Record:
 
 
 def _choice(word: str) -> int:
-    """The place of a word among what a run may choose, from 1; 0 for what is a number of the problem."""
+    """Return the position of a quantity among those that a run chooses, from 1; 0 for constants of the problem."""
     return 0 if role_of(word) != DESIGN else FIRST.index(word) + 1 if word in FIRST else len(FIRST) + 1
 
 
 def _conditions(bound: Bound) -> list[Record]:
-    """Those that numbers decide come first, in the order of their code."""
+    """Return the conditions of a bound; the numeric ones come first, in the order of their code."""
     letters = cards.letters_of(bound)
     decided = [
         {"words": c.words, "kind": "numeric", "formula": printing.words(c.relation),
@@ -188,7 +188,7 @@ def _conditions(bound: Bound) -> list[Record]:
 
 
 def _limits(bound: Bound) -> dict[str, str]:
-    """Pairs of quantities of which one never exceeds the other, as words with their JavaScript."""
+    """Return the JavaScript of the limits of quantities by one another, by text (``cohort is at most clients``)."""
     names = {q.name for q in bound.quantities} | ({bound.axis} if bound.axis else set())
     pairs = [(q.name, q.card.at_most.name) for q in bound.quantities if q.card.at_most is not None]
     return {f"{a} is at most {b}".replace("_", " "): f"v.{a}<=v.{b}" for a, b in pairs if b in names}
@@ -216,7 +216,7 @@ def _closed(optimum: Optimum, bound: Bound) -> Record:
 
 
 def code(entry: NamedBound) -> str:
-    """The functions of a bound: terms, conditions (and whether each must hold for every member), closed minimisers."""
+    """Return the JavaScript of a bound: terms, conditions (and whether each holds per member), closed minimisers."""
     bound = entry.bound
     relations = [_relation(r, bound.axis) for r in bound.relations]
     relations += [f"[v=>{limit},0]" for limit in _limits(bound).values()]

@@ -1,4 +1,4 @@
-"""The name of a bound as a reader of its paper would say it: ``Decaying-K, Theorem 1, improved``."""
+"""Titles of bounds as readers of the papers know them: ``Decaying-K, Theorem 1, improved``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bounds.core import Bound
 EQUATION = re.compile(r", eqs?\. \([^)]*\)(?:,? (?:to |= |and )?\([^)]*\))*")
 ASIDE = re.compile(r" \(appendix: (?:[^()]|\([^)]*\))*\)| = A\.\d+")
 WITHIN = re.compile(r"^(?:Appendix|Section) [\w.]+, (?=[A-Z])")
-"""Where in a paper a lemma or theorem stands, before its own number."""
+"""The section in front of the number of a lemma or theorem."""
 VARIANTS = {"sharpened": "improved", "with the best constants": "improved", "with smaller constants": "improved"}
 ENDINGS = {
     "_printed": "as printed",
@@ -23,7 +23,7 @@ ENDINGS = {
 
 
 def titles(bounds: Iterable[Bound]) -> dict[str, str]:
-    """A title for every bound, each once: paper, statement and variant; equal ones get their equation or name."""
+    """Return unique titles by name: paper, statement and variant, with equation or name where these coincide."""
     bounds = list(bounds)
     short = {bound.name: title(bound) for bound in bounds}
     often = Counter(short.values())
@@ -36,12 +36,12 @@ def titles(bounds: Iterable[Bound]) -> dict[str, str]:
 
 
 def title(bound: Bound) -> str:
-    """Paper, statement and variant of one bound."""
+    """Return paper, statement and variant of one bound."""
     source = str(bound.source)
     head, place = source.removeprefix("Classics ")[: -len(bound.source.place)].rstrip(", "), bound.source.place
     short = WITHIN.sub("", EQUATION.sub("", ASIDE.sub("", place))) or place
-    for said, plain in VARIANTS.items():
-        short = short.replace(said, plain)
+    for printed, plain in VARIANTS.items():
+        short = short.replace(printed, plain)
     fitting = (words for end, words in ENDINGS.items() if bound.name.endswith(end))
     ending = next((words for words in fitting if words not in short.lower()), "")
     return ", ".join(part for part in (head.removesuffix(" v1").removesuffix(" v2"), short, ending) if part)

@@ -1,7 +1,7 @@
-"""What the audit says of each bound: the claims that look it up, with their audited verdicts; nothing is run here.
+"""Find the claims of the audit on each bound, with their committed verdicts; nothing is checked here.
 
-A check holds the names of the bounds that it looks up, in its fields or in the functions it is made of. Whoever wants
-the verdicts reached anew runs ``fedbounds check``; a test compares the names found here with those a run asks for.
+The names of the bounds that a check looks up are constants in its fields or in the functions that it is made of. A test
+compares the names found here with those that are looked up when the check runs (``fedbounds check``).
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.claim import Claim, Status
 
 JUDGED = re.compile(r"^#### ([\w.]+)\n\n\*\*\w+\*\*(?:, (\w+))? \((\w+)\)", re.MULTILINE)
-"""How the committed report begins on a claim: its name, its verdict, what is wrong, how that was found."""
+"""The beginning of a claim in the committed reports: its name, defect and grade."""
 
 
 def verdict(claim: Claim) -> str:
-    """The audited verdict as the report words it."""
+    """Return the audited verdict in the words of the report."""
     return "REPAIRED" if claim.known is Status.FAILS and claim.repair is not None else str(claim.known)
 
 
 @cache
 def kinds() -> Mapping[str, str]:
-    """By claim what is wrong with it, or how far its verdict goes, as the committed reports have it."""
+    """Return the defect of each claim, or else the grade of its verdict, from the committed reports."""
     pages = (page for page in files("paper_checks").joinpath("reports").iterdir() if page.name.endswith(".md"))
-    told = [row for page in pages for row in JUDGED.findall(page.read_text(encoding="utf-8"))]
-    return {name: defect or grade for name, defect, grade in told}
+    rows = [row for page in pages for row in JUDGED.findall(page.read_text(encoding="utf-8"))]
+    return {name: defect or grade for name, defect, grade in rows}
 
 
 def about(claim: Claim) -> set[str]:
-    """The bounds that the claim is about and that its check and its repair's look up."""
+    """Return the bounds that the claim names and that its check and its repair's check look up."""
     made_of = [claim.check, *([claim.repair.check, claim.repair.bound] if claim.repair else [])]
     return {*claim.about, *(name for part in made_of for name in names(part))}
 
 
 def by_bound(wanted: Mapping[str, Bound]) -> dict[str, list[Claim]]:
-    """The claims about every bound that is in the catalogue under its name, in the order of the audit."""
+    """Return the claims about each bound of the catalogue, in the order of the audit."""
     found: dict[str, list[Claim]] = {name: [] for name in wanted}
     for claim in CLAIMS.values():
         for name in about(claim):
@@ -53,12 +53,12 @@ def by_bound(wanted: Mapping[str, Bound]) -> dict[str, list[Claim]]:
 
 
 def names(part: Any) -> set[str]:
-    """The names of bounds of the catalogue that something holds."""
+    """Return the names of bounds of the catalogue that a check contains."""
     return {item for item in walk(part) if isinstance(item, str) and item in BOUNDS}
 
 
 def walk(part: Any, seen: set[int] | None = None) -> Iterator[Any]:
-    """Everything that a check is made of: fields, items, arguments and what its functions refer to."""
+    """Yield everything that a check is made of: fields, items, arguments and what its functions refer to."""
     seen = set() if seen is None else seen
     if id(part) in seen:
         return
@@ -89,7 +89,7 @@ def _parts(part: Any) -> list[Any]:
 
 
 def _of_function(function: Callable[..., Any]) -> list[Any]:
-    """Constants, defaults, cells and the globals of this project that the function names."""
+    """Return the constants, defaults, closure cells and globals that a function of the audit refers to."""
     assert isinstance(function, FunctionType)
     if not function.__module__.startswith("paper_checks."):
         return []

@@ -1,4 +1,4 @@
-"""Exact worst cases for the page: the committed tables, to be looked up there as ``compare`` looks them up."""
+"""Exact worst cases for the page: the committed tables, which the page looks up as ``compare`` does."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from paper_checks.worst_case.tightness_table import committed, has_table
 
 Record = dict[str, Any]
 MOVED = ("condition_number", "heterogeneity", "grad_cap_sq", "dissimilarity_factor", "relaxation")
-"""What a federation may set otherwise than a table; its clients, rounds, K and eta count always."""
+"""Quantities in which a federation may differ from a table; clients, rounds, K and eta always count."""
 
 
 def data(bounds: Iterable[Bound]) -> Record:
-    """By bound: which numbers of a place count, and its worst cases; and how a federation is put in their units."""
+    """Return the worst cases by bound, the quantities that they depend on, and how to convert units."""
     found = {bound.name: _table(bound) for bound in bounds if has_table(bound.name) and not _pinned(bound)}
     return {
         "tables": found,
@@ -31,12 +31,12 @@ def data(bounds: Iterable[Bound]) -> Record:
 
 
 def _pinned(bound: Bound) -> bool:
-    """Whether the bound says what its step size is: then it is not the plan's."""
+    """Return whether the bound fixes its step size, which is then not that of the plan."""
     return bool({schedules.SCALE, schedules.FIRST} & set(schedules.prescribed(bound)))
 
 
 def _table(bound: Bound) -> Record:
-    """Per place: clients, rounds, K, eta, the worst case, whether it is exact, its certified ends, what counts."""
+    """Return per grid point: clients, rounds, K, eta, worst case, whether exact, certified ends, further quantities."""
     rows = [row for row in committed(bound.name) if row["inside"]]
     idle = moot(bound, GridPoint.of_row(rows[-1]), MOVED)
     names = [name for name in MOVED if name not in idle]
@@ -45,7 +45,7 @@ def _table(bound: Bound) -> Record:
 
 
 def _plain(value: Any) -> Any:
-    """A flag as a digit, and None for a number that the table lacks."""
+    """Return a flag as a digit, and None for NaN."""
     if isinstance(value, bool):
         return int(value)
     return None if isinstance(value, float) and math.isnan(value) else value

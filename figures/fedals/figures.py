@@ -1,4 +1,4 @@
-"""Figures 1 to 3: how far models are apart, layer by layer, over rounds; test accuracy and loss, non-iid and iid."""
+"""Figures 1 to 3: consensus distance of the models by layer over rounds; test accuracy and loss, non-iid and iid."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 
 from empirics.experiments import Cell
 
-from ..artefact import Artefact, figure, Shown
+from ..artefact import Artefact, Content, figure_content
 from ..captions import caption as put_together
-from ..comparing import guarded, judge, Judged, Pair, Reproduction
-from ..drawing import Axis, curves, panels
+from ..comparing import Finding, judge, Pair, Reproduction, with_guards
+from ..drawing import Axis, curve_drawing, draw_panels
 from ..regimes import horizon
-from ..run_description import of
-from ..runs import line, mean_rows, Runs
-from .findings import caption, label, of_methods
-from .grid import example, in_paper, LAYERS, PLANS, seeds, TEXT, word
+from ..run_description import describe
+from ..runs import curve_rows, mean_rows, Runs
+from .findings import caption, label, method_findings
+from .grid import cells_of, data_set_for, figure_1_cells, LAYERS, paper_setting, PLANS, TEXT
 
 # ---- Figure 1 ----
 
@@ -29,26 +29,26 @@ SHAPES: dict[str, dict[str, int]] = {
     "mnist": {"channels": 1, "side": 28},
     "fashion_mnist": {"channels": 1, "side": 28},
 }
-"""Samples that are not as the network expects by itself."""
-LIKE = replace(in_paper("CIFAR-10"), rounds=str(PLANS["paper"].rounds[LAYERS]))
-"""What the paper has there; it takes other local steps than elsewhere."""
+"""Options of the network for data whose shape is not its default."""
+PAPER_SETTING = replace(paper_setting("CIFAR-10"), rounds=str(PLANS["paper"].rounds[LAYERS]))
+"""The paper's setting of Figure 1, with other numbers of local steps and rounds than elsewhere."""
 DEFINED, BY_SIZE = "of the layer", "per parameter (10⁻⁶)"
 CURVES = 6
-"""Layers that are drawn over rounds."""
+"""Number of layers that are drawn."""
 STEADY = 0.1
-"""Of the logarithm of late over early distances, what may still be gained at the end."""
+"""Change of the logarithm of late over early distances at the end that counts as levelled off."""
 
 
-def layers(runs: Runs, scale: str) -> Shown:
-    used = example(scale)
+def layers(runs: Runs, scale: str) -> Content:
+    used = figure_1_cells(scale)
     sizes = _sizes(str(used[0].arguments["problem"])) if used else {}
     rows = [
         row
         for place, (name, size) in enumerate(sizes.items(), 1)
         for panel, by in ((DEFINED, 1.0), (BY_SIZE, size / 1e6))
         for row in mean_rows(
-            (runs.curve(c, DISTANCE, name) for c in used), panel, f"layer {place}", of(used, LIKE), 1 / by,
-            parameters=size,
+            (runs.curve(c, DISTANCE, name) for c in used), panel, f"layer {place}", describe(used, PAPER_SETTING),
+            1 / by, parameters=size,
         )
     ]  # fmt: skip
     said = put_together(
@@ -56,12 +56,12 @@ def layers(runs: Runs, scale: str) -> Shown:
         "Distances before averaging, per parameter as the released code has them; bands: standard error over seeds.",
         "" if scale == "smoke" else "Group norm for batch norm.",
     )  # fmt: skip
-    judged = [_early(runs, used, sizes, by_size) for by_size in (False, True)]
-    return Shown(said, rows, conclusions=judged, unavailable="" if used else "CIFAR-10: data not available")
+    judged = [_early_layers_finding(runs, used, sizes, by_size) for by_size in (False, True)]
+    return Content(said, rows, findings=judged, unavailable="" if used else "CIFAR-10: data not available")
 
 
 def _sizes(problem: str) -> dict[str, int]:
-    """Parameters of every layer of the network that was trained, in its order."""
+    """Return the number of parameters of every layer of the network of a problem, in order."""
     from empirics.models.networks import network
 
     name, _, inside = problem.partition("(")
@@ -69,8 +69,8 @@ def _sizes(problem: str) -> dict[str, int]:
     return {layer: c.stop - c.start for layer, c in network(name, classes=10, **shape).weight_layers.items()}
 
 
-def _early(runs: Runs, used: Sequence[Cell], sizes: dict[str, int], by_size: bool) -> Judged:
-    """The first third of the layers against the last; undecided where a single layer makes the difference."""
+def _early_layers_finding(runs: Runs, used: Sequence[Cell], sizes: dict[str, int], by_size: bool) -> Finding:
+    """Compare the first third of the layers with the last; undecided if leaving out one layer changes the verdict."""
     words = f"clients differ less in the early layers than in the late ones{', per parameter' if by_size else ''}"
     distances = [
         {name: runs.curve(cell, DISTANCE, name)[1] / (sizes[name] if by_size else 1) for name in sizes} for cell in used
@@ -81,7 +81,7 @@ def _early(runs: Runs, used: Sequence[Cell], sizes: dict[str, int], by_size: boo
         if len(late) and (late > 0).all() and (early > 0).all()
     ]
 
-    def judged(left_out: str = "") -> Judged:
+    def judged(left_out: str = "") -> Finding:
         kept = [_thirds({name: curve for name, curve in each.items() if name != left_out}) for each in distances]
         late, early = (
             [float(np.log10(np.mean(third[i]))) if len(third[i]) else np.nan for third in kept] for i in (0, 1)
@@ -94,55 +94,57 @@ def _early(runs: Runs, used: Sequence[Cell], sizes: dict[str, int], by_size: boo
             why = f"{whole.why}; without layer {place} of {len(sizes)}: {other.why.rpartition('third ')[2]}"
             whole = replace(whole, verdict=Reproduction.UNDECIDED, why=why)
             break
-    return guarded(whole, [horizon(of(used, LIKE), [(np.arange(float(len(r))), r) for r in ratios], STEADY)])
+    curves = [(np.arange(float(len(ratio))), ratio) for ratio in ratios]
+    return with_guards(whole, [horizon(describe(used, PAPER_SETTING), curves, STEADY)])
 
 
 def _thirds(curves: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Means over the last third of the layers and over the first, round by round."""
+    """Return the means over the last third of the layers and over the first, round by round."""
     third, each = max(len(curves) // 3, 1), list(curves.values())
     return np.mean(each[-third:], 0), np.mean(each[:third], 0)
 
 
-def _draw_layers(shown: Shown) -> Any:
-    """A few layers over rounds, from the first to the last."""
-    names = list(dict.fromkeys(r["curve"] for r in shown.rows))
+def _draw_layers(content: Content) -> Any:
+    """Draw a few layers over rounds, from the first to the last."""
+    names = list(dict.fromkeys(r["curve"] for r in content.rows))
     few = {names[i] for i in np.linspace(0, len(names) - 1, CURVES).round().astype(int)} if names else set()
     y = Axis("consensus distance", log=bool(names))
-    return panels([r for r in shown.rows if r["curve"] in few], Axis("round"), y)
+    return draw_panels([r for r in content.rows if r["curve"] in few], Axis("round"), y)
 
 
 # ---- Figures 2 and 3: of pictures (SVHN), and of the language model ----
 
 PANELS = {"non-iid": ("FedAvg", "FedALS", "SCAFFOLD"), "iid": ("FedAvg", "FedALS")}
-"""Methods of each panel, as far as the text names them; SCAFFOLD is run for non-iid clients only."""
+"""Methods of each panel that the text names; SCAFFOLD is run for non-iid clients only."""
 
 
-def over_rounds(wanted: str, runs: Runs, scale: str) -> Shown:
-    """Test accuracy in percent, of the language model the test loss; other pictures stand in for those of SVHN."""
+def over_rounds(wanted: str, runs: Runs, scale: str) -> Content:
+    """Return Figure 2 or 3: test accuracy in percent, or test loss of the language model; CIFAR-10 may replace SVHN."""
     quantity, times = ("test_loss", 1.0) if wanted == TEXT else ("test_accuracy", 100.0)
-    column = wanted if wanted == TEXT or word(scale, wanted) else "CIFAR-10"
+    column = wanted if wanted == TEXT or data_set_for(scale, wanted) else "CIFAR-10"
     missing = "" if column == wanted else f"{wanted}: data not available"
-    used = {(m, split): seeds(scale, column, m, split) for split, methods in PANELS.items() for m in methods}
+    used = {(m, split): cells_of(scale, column, m, split) for split, methods in PANELS.items() for m in methods}
     rows = [
         row
         for (method, split), cells in used.items()
-        if (ran := of(cells, in_paper(wanted, split)))
-        for row in line(runs, cells, quantity, f"{ran.data}, {split}", method, ran, times)
+        if (info := describe(cells, paper_setting(wanted, split)))
+        for row in curve_rows(runs, cells, quantity, f"{info.data}, {split}", method, info, times)
     ]
     shown = f"{missing}; the same curves on {column}." if missing else ""
     said = caption(scale, shown, {(column, " ".join(name)): cells for name, cells in used.items()}, tables=False)
-    judged = of_methods(runs, scale, column, wanted, together=False)
-    return figure(said, rows, judged, "" if word(scale, column) else missing or label(scale, column))
+    judged = method_findings(runs, scale, column, wanted, together=False)
+    unavailable = "" if data_set_for(scale, column) else missing or label(scale, column)
+    return figure_content(said, rows, judged, unavailable)
 
 
 def _of(number: int, wanted: str, metric: str) -> Artefact:
     title = f"{metric.removesuffix(' (%)')} over rounds, non-iid and iid"
-    draw = curves(Axis("round"), Axis(metric), shared=True)
+    draw = curve_drawing(Axis("round"), Axis(metric), shared=True)
     return Artefact(f"fedals.figure_{number}", title, partial(over_rounds, wanted), draw)
 
 
 ARTEFACTS = (
-    Artefact("fedals.figure_1", "consensus distance by layer over rounds", layers, _draw_layers, reads=example),
+    Artefact("fedals.figure_1", "consensus distance by layer over rounds", layers, _draw_layers, reads=figure_1_cells),
     _of(2, "SVHN", "test accuracy (%)"),
     _of(3, TEXT, "test loss"),
 )

@@ -1,4 +1,4 @@
-"""What FedALS's figures and tables share: results, names of data, captions, and what the paper says of its methods."""
+"""What FedALS's figures and tables share: results, names of data, captions, guards, and the findings on its methods."""
 
 from __future__ import annotations
 
@@ -9,74 +9,76 @@ from empirics.experiments import Cell
 from paper_checks.reported import Reported, table
 
 from ..captions import caption as put_together
-from ..comparing import Entry, judge, Judged, Pair
-from ..regimes import ceiling, drift, horizon, learnt, level, POINT, Regime, treatment
-from ..run_description import of
+from ..comparing import Entry, Finding, judge, Pair
+from ..regimes import above_guessing, ceiling, drift, horizon, level, POINT, Regime, treatment
+from ..run_description import describe
 from ..runs import Runs
 from ..sheets import entry
 from . import grid
-from .grid import best, in_paper, LEARNT, LOCAL_STEPS, place as searched_for, PLANS, rounds, seeds, SETS, TEXT
+from .grid import best_step_size, cells_of, LEARNT, LOCAL_STEPS, paper_setting, PLANS, rounds, search_key, SETS, TEXT
 
 TABLE_1 = {
     (method, name.partition("/")[2]): one for (name, method), one in table("fedals", "Table 1", version="v1").items()
 }
-"""By method with its split, and data set: the version whose table is whole."""
+"""By method with split, and data set; from version 1, whose table is complete."""
 AVG, ALS, SCAFFOLD, BOTH = "FedAvg", "FedALS", "SCAFFOLD", "FedALS+SCAFFOLD"
 PLAIN_STEPS = " (SCAFFOLD's printed controls assume steps without momentum: fedals.algorithm_3.momentum)"
 NEARLY = 0.01
-"""Of a language model's loss, what a point of accuracy is elsewhere."""
+"""Difference in a language model's loss that corresponds to a point of accuracy elsewhere."""
 GUESS = 5.55
-"""The loss of guessing one of 256 bytes: what a language model that diverged counts as."""
+"""The loss of guessing one of 256 bytes, with which a language model that diverged counts."""
 
 
 def results(runs: Runs, scale: str, column: str, cells: Sequence[Cell]) -> list[float]:
-    """Mean over the last evaluations, by seed: test accuracy in percent, or test loss of the language model."""
+    """Return the mean of the last evaluations by seed: test accuracy in percent, or test loss of the language model."""
     window = PLANS[scale].window
     if column == TEXT:
         return [runs.last(cell, "test_loss", window, diverged=GUESS) for cell in cells]
     return runs.accuracies(cells, window)
 
 
-def higher(runs: Runs, scale: str, column: str, method: str, split: str = "non-iid") -> list[float]:
-    """The same of a method, such that higher is better: of a language model minus its loss."""
-    values = results(runs, scale, column, seeds(scale, column, method, split))
+def scores(runs: Runs, scale: str, column: str, method: str, split: str = "non-iid") -> list[float]:
+    """Return the results of a method such that higher is better: accuracy, or minus the loss of the language model."""
+    values = results(runs, scale, column, cells_of(scale, column, method, split))
     return [-value for value in values] if column == TEXT else values
 
 
-def reported(column: str, row: str) -> float:
-    """What Table 1 prints, such that higher is better: accuracies in percent."""
+def printed_score(column: str, row: str) -> float:
+    """Return a number of Table 1 such that higher is better, as in ``scores``."""
     return (-1.0 if column == TEXT else 100.0) * float(TABLE_1[row, column].value)
 
 
-def place(
+def table_entry(
     runs: Runs, scale: str, printed: Reported, row: str, column: str, cells: Sequence[Cell], note: str = "",
     shown: Sequence[str] = tuple(SETS),
 ) -> Entry:  # fmt: skip
-    """One place of a table; accuracies are printed as shares and shown in percent."""
-    ran = of(cells, in_paper(column, "iid" if row.endswith(" iid") else "non-iid"))
+    """Return one entry of a table; the paper prints accuracies as shares, we show percent."""
+    info = describe(cells, paper_setting(column, "iid" if row.endswith(" iid") else "non-iid"))
     name, times = label(scale, column, shown), 1.0 if column == TEXT else 100.0
-    return entry(printed, row, name, results(runs, scale, column, cells), note, ran, times=times)
+    return entry(printed, row, name, results(runs, scale, column, cells), note, info, times=times)
 
 
 def label(scale: str, column: str, shown: Sequence[str] = tuple(SETS)) -> str:
-    """The data behind a column, ``Omniglot for CIFAR-100`` where not the paper's, or why there are none; ``shown``:
-    what its table runs."""
-    ran = of(seeds(scale, column, AVG, "non-iid"), in_paper(column))
-    if ran and column in shown:
-        return ran.data
+    """Return the data of a column, ``Omniglot for CIFAR-100`` if not the paper's, or the reason why there are none.
+
+    ``shown`` are the columns that the table runs.
+    """
+    info = describe(cells_of(scale, column, AVG, "non-iid"), paper_setting(column))
+    if info and column in shown:
+        return info.data
     left_out = column in LEARNT and column not in PLANS[scale].axes["columns"]
-    there = left_out or grid.found(SETS[column]) == SETS[column]
+    there = left_out or grid.available(SETS[column]) == SETS[column]
     return f"{column} ({'not run at this scale' if there else 'data not available'})"
 
 
 def caption(
     scale: str, shown: str, used: Mapping[tuple[str, str], Sequence[Cell]], *, tables: bool = True, more: str = ""
 ) -> str:
-    """What is shown, how the runs train (by column and name), and how a result is read."""
+    """Return the caption: what is shown, how the runs (by column and name) train, and how results are read."""
     plan = PLANS[scale]
     given = [cells[0].arguments for cells in used.values() if cells]
     still = any(not one.get("momentum") for one in given if "scaffold" in one["algorithm"])
-    searched = all(best(scale, searched_for(one)) for one in given)
+    searched = all(best_step_size(scale, search_key(one)) for one in given)
     said = [
         "Nesterov's momentum starts from zero in every round." if any(one.get("nesterov") for one in given) else "",
         "SCAFFOLD's printed controls diverge with momentum (claim fedals.algorithm_3.momentum)." if still else "",
@@ -87,7 +89,7 @@ def caption(
         "Band: standard error over seeds.",
         "Group norm for batch norm." if scale == "paper" else "",
     ]  # fmt: skip
-    plain = {**grid.setting(), "local_steps": LOCAL_STEPS}
+    plain = {**grid.printed_arguments(), "local_steps": LOCAL_STEPS}
     paper = {split: {**plain, "rounds": rounds(split)} for split in ("non-iid", "iid")}
     runs = [(name, cells) for (_, name), cells in used.items()]
     return put_together(shown, runs, paper, *(said if given else ()), more)
@@ -96,61 +98,64 @@ def caption(
 # ---- guards ----
 
 
-def usual(
+def base_guards(
     runs: Runs, scale: str, column: str, methods: Mapping[str, Sequence[Cell]], wanted: str = "", cure: bool = True
 ) -> list[Regime]:
-    """The guards of a finding that compares these methods, by name, for non-iid clients on the data behind a column.
+    """Return the guards of a finding that compares these methods for non-iid clients on the data of a column.
 
-    ``wanted``: the paper's data, where these are another set's. ``cure``: the finding is a gain, so that there must be
-    drift to cure, and room for improvement.
+    ``wanted`` is the paper's column if the data are another's. ``cure`` marks findings on a gain, which also require
+    client drift and room for improvement.
     """
     there = wanted or column
-    iid, apart = (higher(runs, scale, column, AVG, split) for split in ("iid", "non-iid"))
-    even, uneven = (reported(there, f"FedAvg {split}") for split in ("iid", "non-iid"))
-    ran = of([cell for cells in methods.values() for cell in cells], in_paper(there))
-    guards = [*trained(runs, scale, column, methods, there), *level(ran, apart, uneven)]
-    guards += learnt(ran, iid) if column != TEXT else []
-    return guards + ([drift(label(scale, column), iid, apart, even - uneven), *ceiling(apart, uneven)] if cure else [])
+    iid, apart = (scores(runs, scale, column, AVG, split) for split in ("iid", "non-iid"))
+    even, uneven = (printed_score(there, f"FedAvg {split}") for split in ("iid", "non-iid"))
+    info = describe([cell for cells in methods.values() for cell in cells], paper_setting(there))
+    guards = [*training_guards(runs, scale, column, methods, there), *level(info, apart, uneven)]
+    guards += above_guessing(info, iid) if column != TEXT else []
+    if cure:
+        guards += [drift(label(scale, column), iid, apart, even - uneven), *ceiling(apart, uneven)]
+    return guards
 
 
-def trained(
+def training_guards(
     runs: Runs, scale: str, column: str, methods: Mapping[str, Sequence[Cell]], there: str, split: str = "non-iid"
 ) -> list[Regime]:
-    """That these are as long as the paper's, or FedAvg has levelled off; and equally trained, step sizes searched."""
-    searched = [name for name, cells in methods.items() if cells and best(scale, searched_for(cells[0].arguments))]
+    """Return the guards on training: runs long enough or FedAvg levelled off, and equal treatment of the methods."""
+    arguments = {name: cells[0].arguments for name, cells in methods.items() if cells}
+    searched = [name for name, one in arguments.items() if best_step_size(scale, search_key(one))]
     alike = treatment(methods, searched)
     if "momentum" in alike.words and any("scaffold" in c[0].arguments["algorithm"] for c in methods.values() if c):
         alike = replace(alike, words=alike.words + PLAIN_STEPS)
-    ran = of([cell for cells in methods.values() for cell in cells], in_paper(there, split))
-    plain, text = seeds(scale, column, AVG, split), column == TEXT
+    info = describe([cell for cells in methods.values() for cell in cells], paper_setting(there, split))
+    plain, text = cells_of(scale, column, AVG, split), column == TEXT
     curves = [runs.curve(cell, "test_loss") for cell in plain] if text else runs.percent(plain)
-    return [horizon(ran, curves, NEARLY if text else POINT), alike]
+    return [horizon(info, curves, NEARLY if text else POINT), alike]
 
 
 # ---- findings ----
 
 
-def of_methods(runs: Runs, scale: str, column: str, wanted: str = "", together: bool = True) -> list[Judged]:
-    """What the paper reads off its table or figure (``wanted``: of other data) on the data behind a column.
+def method_findings(runs: Runs, scale: str, column: str, wanted: str = "", together: bool = True) -> list[Finding]:
+    """Judge the paper's findings on its methods, with the runs on the data of a column.
 
-    ``together``: FedALS and SCAFFOLD have been run with each other as well.
+    ``wanted`` is the paper's column if the data are another's. ``together``: FedALS was also run on top of SCAFFOLD.
     """
     delta, there = 0.0 if column == TEXT else POINT, wanted or column
-    ran = of(seeds(scale, column, AVG, "non-iid"), in_paper(there))
-    name = ran.data if ran else there
+    info = describe(cells_of(scale, column, AVG, "non-iid"), paper_setting(there))
+    name = info.data if info else there
 
     def guards(*methods: str) -> list[Regime]:
-        return usual(runs, scale, column, {m: seeds(scale, column, m, "non-iid") for m in methods}, there)
+        return base_guards(runs, scale, column, {m: cells_of(scale, column, m, "non-iid") for m in methods}, there)
 
-    def over(one: str, other: str, words: str) -> Judged:
-        high, low = (higher(runs, scale, column, method) for method in (one, other))
+    def over(one: str, other: str, words: str) -> Finding:
+        high, low = (scores(runs, scale, column, method) for method in (one, other))
         pair = Pair(f"{one} non-iid over {other} non-iid, {name}", high, low)
         return judge(f"{words}, {name}", [pair], delta, guards(one, other))
 
-    iid = trained(runs, scale, column, {m: seeds(scale, column, m, "iid") for m in (ALS, AVG)}, there, "iid")
+    iid = training_guards(runs, scale, column, {m: cells_of(scale, column, m, "iid") for m in (ALS, AVG)}, there, "iid")
     gains = []
     for split in ("non-iid", "iid"):
-        both = (higher(runs, scale, column, method, split) for method in (ALS, AVG))
+        both = (scores(runs, scale, column, method, split) for method in (ALS, AVG))
         gains.append([a - b for a, b in zip(*both, strict=True)])
     more = f"FedALS gains more over FedAvg for non-iid clients than for iid ones, where it gains little, {name}"
     pair = Pair(f"gain non-iid over gain iid, {name}", gains[0], gains[1])

@@ -11,25 +11,26 @@ from bounds.vocabulary import adaptation, extractor_size, head_size, iterations,
 from empirics.experiments import Cell
 from paper_checks.reported import table
 
-from ..artefact import Artefact, no_runs, Shown
-from ..comparing import by_place, judge, leads, Pair
+from ..artefact import Artefact, Content, no_runs
+from ..comparing import by_position, judge, leads, Pair
 from ..regimes import POINT, Regime
-from ..run_description import beside, of
+from ..run_description import describe, ours_for_theirs
 from ..runs import Runs
-from ..sheets import comparison, entry, listing
+from ..sheets import comparison, entry, text_table
 from . import grid
-from .findings import caption, label, of_methods, place, results, TABLE_1, usual
-from .grid import ALPHA, LOCAL_STEPS, PLANS, printed, seeds, SETS, TEXT
+from .findings import base_guards, caption, label, method_findings, results, TABLE_1, table_entry
+from .grid import ALPHA, cells_of, LOCAL_STEPS, PLANS, printed_number, SETS, TEXT
 
 # ---- Table 1: four methods ----
 
 
-def _methods(runs: Runs, scale: str) -> Shown:
+def _methods(runs: Runs, scale: str) -> Content:
     rows = dict.fromkeys(method for method, _ in TABLE_1)
     split = {row: row.split(" ") for row in rows}
-    used = {(c, row): seeds(scale, c, method, on) for row, (method, on) in split.items() for c in SETS}
-    entries = [place(runs, scale, TABLE_1[row, c], row, c, cells) for (c, row), cells in used.items()]
-    judged = [one for column in SETS if grid.word(scale, column) for one in of_methods(runs, scale, column)]
+    used = {(c, row): cells_of(scale, c, method, on) for row, (method, on) in split.items() for c in SETS}
+    entries = [table_entry(runs, scale, TABLE_1[row, c], row, c, cells) for (c, row), cells in used.items()]
+    columns = [column for column in SETS if grid.data_set_for(scale, column)]
+    judged = [finding for column in columns for finding in method_findings(runs, scale, column)]
     return comparison(caption(scale, f"Test accuracy (%), of {TEXT} test loss.", used), entries, judged)
 
 
@@ -40,39 +41,40 @@ MILLION = 1e6
 
 
 @cache
-def exchanged(alpha: int) -> float:
-    """Parameters that a client sends and receives in the paper's run, by its network's layers and the schedule."""
+def exchanged_parameters(alpha: int) -> float:
+    """Return the parameters that a client exchanges in the paper's run, by its network's layers and the schedule."""
     from empirics.models.networks import network
 
     net = network("resnet20")
     head = sum(c.stop - c.start for name, c in net.layers.items() if name.startswith("head"))
     values: dict[Any, int] = {head_size: head, extractor_size: net.dim - head, local_steps: LOCAL_STEPS}
-    values |= {iterations: int(printed("iterations non-iid")), adaptation: alpha}
+    values |= {iterations: int(printed_number("iterations non-iid")), adaptation: alpha}
     return float(get("fedals.communicated_parameters_table_2").expr.subs(values))
 
 
-def _periods(runs: Runs, scale: str) -> Shown:
+def _periods(runs: Runs, scale: str) -> Content:
     paper, columns = table("fedals", "Table 2", version="v2"), ("CIFAR-10", "SVHN")
     rows, first = {row: int(row.partition("=")[2]) for row, _ in paper}, columns[0]
-    used = {(c, row): seeds(scale, c, row, "non-iid") for c in columns for row in rows}
+    used = {(c, row): cells_of(scale, c, row, "non-iid") for c in columns for row in rows}
     entries = []
     for row, alpha in rows.items():
         cells = used[first, row]
         counted = [runs.last(cell, "exchanged_parameters") / MILLION for cell in cells]
         sent = paper[row, "communicated parameters per client"]
-        entries += [place(runs, scale, paper[row, c], row, c, used[c, row]) for c in columns]
+        entries += [table_entry(runs, scale, paper[row, c], row, c, used[c, row]) for c in columns]
         entries += [
-            entry(sent, row, SENT, [exchanged(alpha) / MILLION], over=MILLION),
-            entry(None, row, HERE, counted, ran=of(cells, grid.in_paper(first))),
+            entry(sent, row, SENT, [exchanged_parameters(alpha) / MILLION], over=MILLION),
+            entry(None, row, HERE, counted, info=describe(cells, grid.paper_setting(first))),
         ]
-    at, accuracy, rounds = by_place(entries), label(scale, first), PLANS[scale].rounds
-    alphas = [a for a in rows.values() if a <= rounds.get(grid.word(scale, first), rounds[""])]
+    at, accuracy, rounds = by_position(entries), label(scale, first), PLANS[scale].rounds
+    alphas = [a for a in rows.values() if a <= rounds.get(grid.data_set_for(scale, first), rounds[""])]
 
     def above(high: int, low: int, name: str = accuracy) -> Pair:
         return Pair(f"alpha={high} over alpha={low}", at[f"alpha={high}", name].ours, at[f"alpha={low}", name].ours)
 
     def guards(compared: list[int], cure: bool) -> list[Regime]:
-        return usual(runs, scale, first, {row: used[first, row] for row in rows if rows[row] in compared}, cure=cure)
+        methods = {row: used[first, row] for row in rows if rows[row] in compared}
+        return base_guards(runs, scale, first, methods, cure=cure)
 
     falls = guards([a for a in alphas if a >= 10], False)
     late = [above(a, b) for a, b in pairwise(alphas) if a >= 10]
@@ -87,10 +89,10 @@ def _periods(runs: Runs, scale: str) -> Shown:
     ]
     said = (
         f"Test accuracy (%) for non-iid clients. The parameters are those of ResNet-20 with 3x3 shortcuts at the "
-        f"paper's {printed('iterations non-iid')} iterations, by formula; beside them what a client of these runs, "
-        f"with their network, sent and received."
+        f"paper's {printed_number('iterations non-iid')} iterations, by formula; beside them what a client of these "
+        f"runs, with their network, sent and received."
     )
-    shown = used | {(first, "FedAvg iid"): seeds(scale, first, "FedAvg", "iid")}
+    shown = used | {(first, "FedAvg iid"): cells_of(scale, first, "FedAvg", "iid")}
     ranked = [e for e in entries if e.column not in (SENT, HERE)]
     return comparison(caption(scale, said, shown), entries, judged, ranked=ranked)
 
@@ -102,13 +104,13 @@ LAYERS = tuple(int(row.partition("=")[2]) for row in dict.fromkeys(row for row, 
 BEST = 16
 
 
-def _splits(runs: Runs, scale: str) -> Shown:
-    """With as many layers of this scale's network as stand for the printed ones; none without such a border."""
+def _splits(runs: Runs, scale: str) -> Content:
+    """Return Table 3; the printed numbers of layers are scaled to the network of this scale."""
     plan, columns = PLANS[scale], ("CIFAR-10", "CIFAR-100", "SVHN")
     every, shown, borders = plan.counts["layers"], plan.axes["splits"], dict(plan.axes["borders"])
-    stands_for = {n: beside(f"{borders[n]} of {every}", f"{n} of 20") if n in borders else n for n in LAYERS}
+    stands_for = {n: ours_for_theirs(f"{borders[n]} of {every}", f"{n} of 20") if n in borders else n for n in LAYERS}
     used = {
-        (c, n): seeds(scale, c, "FedALS", "non-iid", borders[n]) if n in borders and c in shown else []
+        (c, n): cells_of(scale, c, "FedALS", "non-iid", borders[n]) if n in borders and c in shown else []
         for c in columns
         for n in LAYERS
     }
@@ -117,7 +119,8 @@ def _splits(runs: Runs, scale: str) -> Shown:
     for n in LAYERS:
         note = f"{borders[n]} of {every} layers" if n in borders else "no like in this network"
         entries += [
-            place(runs, scale, BORDERS[f"L={n}", c], f"L={stands_for[n]}", c, used[c, n], note, shown) for c in columns
+            table_entry(runs, scale, BORDERS[f"L={n}", c], f"L={stands_for[n]}", c, used[c, n], note, shown)
+            for c in columns
         ]
     judged = []
     for column in here:
@@ -125,10 +128,10 @@ def _splits(runs: Runs, scale: str) -> Shown:
         rows = {f"L={n}": used[column, n] for n in LAYERS if used[column, n]}
         words = f"the best split is after the first {stands_for[BEST]} layers, {name}"
         best = leads(entries, f"L={stands_for[BEST]}", columns=[name])
-        judged.append(judge(words, best, POINT, usual(runs, scale, column, rows)))
+        judged.append(judge(words, best, POINT, base_guards(runs, scale, column, rows)))
     trained_too = {(c, f"L={stands_for[n]}"): cells for (c, n), cells in used.items()}
     for c in here:
-        trained_too |= {(c, f"FedAvg {split}"): seeds(scale, c, "FedAvg", split) for split in ("iid", "non-iid")}
+        trained_too |= {(c, f"FedAvg {split}"): cells_of(scale, c, "FedAvg", split) for split in ("iid", "non-iid")}
     alike = ", ".join(f"L = {n}" for n, border in borders.items() if border == min(borders.values()))
     said = (
         f"Test accuracy (%), non-iid, alpha = {ALPHA}; L of the paper's 20 layers; with all layers in the extractor it "
@@ -148,10 +151,7 @@ WORDS = {
         "head": ("dense layers at the end", "the last layer"),
         "non-iid": ("sorted by label, cut in that order", "sorted('label')"),
         "optimizer": ("SGD, Nesterov's momentum (main text: momentum)", "sgd, nesterov"),
-        "step size": (
-            "constant, tuned for each set, method and split; none printed",
-            "0.01, where the search starts",
-        ),
+        "step size": ("constant, tuned for each set, method and split; none printed", "0.01, where the search starts"),
     },
     True: {
         "objective": ("cross entropy", "next_token"),
@@ -161,11 +161,11 @@ WORDS = {
         "step size": ("eta / (t/100 + 10), eta tuned, none printed", "harmonic, eta = 0.01"),
     },
 }
-"""What is said in words: the paper's, and ours; by whether it is the language model."""
+"""Settings that are texts, the paper's and ours; True: of the language model."""
 
 
-def planned(text: bool = False) -> dict[str, Any]:
-    """What the plan for the paper's scale has for the rows of Table 4 or 5, read off its runs, network and rule."""
+def planned_numbers(text: bool = False) -> dict[str, Any]:
+    """Return the numbers of Table 4 or 5 in the plan for the paper's scale, read off its runs, network and rule."""
     from empirics.models.networks import Opt
     from empirics.training.step_sizes import harmonic
 
@@ -186,33 +186,35 @@ def planned(text: bool = False) -> dict[str, Any]:
 
 
 def searches(scale: str) -> list[Cell]:
-    """The searches for step sizes of a plan that has some, which all its other runs take theirs from.
+    """Return the runs that search the step sizes of all other runs.
 
-    Where the best that is kept lies at an end a further one joins: they are run until nothing is left to do.
+    While the best committed result lies at an end of a search, a further step size joins; they are complete when no
+    run is left to do.
     """
-    return [cell for found in grid.search(scale).values() for cell in found]
+    return [cell for found in grid.step_size_searches(scale).values() for cell in found]
 
 
 def _searched(runs: Runs, scale: str) -> list[dict[str, Any]]:
-    """A row for each search: the accuracy of every step size."""
+    """Return a row for each search with the accuracy of every step size."""
     rows = []
-    for (column, method, split), found in grid.search(scale).items():
+    for (column, method, split), found in grid.step_size_searches(scale).items():
         sizes = [cell.arguments["step_size"] for cell in found]
         reached = dict(zip(sizes, results(runs, scale, column, found), strict=True))
         tried = ", ".join(f"{size:g}: {reached[size]:.1f}" for size in sorted(reached)).replace("nan", "–")
         name = f"step size, {label(scale, column)}, {method} {split}"
-        rows.append({"setting": name, "printed": "–", "planned": tried, "ran": of(found, grid.in_paper(column, split))})
+        info = describe(found, grid.paper_setting(column, split))
+        rows.append({"setting": name, "printed": "–", "planned": tried, "ran": info})
     return rows
 
 
-def settings(text: bool, runs: Runs, scale: str) -> Shown:
-    """The table, all rows with a number from the plan's own runs; and below what was searched for."""
+def settings(text: bool, runs: Runs, scale: str) -> Content:
+    """Return Table 4 or 5 beside the numbers of the plan for the paper's scale, then the searches for step sizes."""
     printed, searched = (grid.TABLE_5, []) if text else (grid.TABLE_4, _searched(runs, scale))
-    numbers = planned(text)
+    numbers = planned_numbers(text)
     listed = [(row, words, ours) for row, (words, ours) in WORDS[text].items()]
     listed += [(row, cell.value, f"{numbers[row]:g}") for (row, _), cell in printed.items()]
     rows = [{"setting": row, "printed": words, "planned": ours, "ran": None} for row, words, ours in listed]
-    return listing(
+    return text_table(
         "Settings as printed, in words of ours, and those of the runs at the paper's scale. 'Rounds averaged' are the "
         "last evaluations, every 20 rounds as in the released code. Momentum and moments restart every round."
         + (f" Below: accuracies (%) at the end of searches for step sizes, seed {grid.SEED}." if searched else ""),

@@ -1,4 +1,4 @@
-"""What FedCOG's figures and tables read off their runs, the guards of their findings, and the words of captions."""
+"""What FedCOG's figures and tables share: values read off the runs, guards of the findings, captions."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ from ..captions import caption as put_together
 from ..comparing import Entry
 from ..regimes import Regime
 from ..runs import Runs
-from ..sheets import entry, number
+from ..sheets import entry, printed_number
 from . import grid
-from .grid import BASE, DIRICHLETS, DISTILLATION, distillation, FEDCOG, FIRST, PLANS, Setup, what_ran
+from .grid import BASE, DIRICHLETS, DISTILLATION, distillation, FEDCOG, FIRST, info_of, PLANS, Setup
 
 Places = Mapping[tuple[str, str], Sequence[Cell]]
-"""The runs behind each place (row, column) of a table, one per seed."""
+"""The runs behind each entry (row, column) of a table, one per seed."""
 Reader = Callable[[Runs, Sequence[Cell]], list[float]]
-"""What each run has, in percent."""
+"""A function that returns one number per run, in percent."""
 PLAIN = "FedAvg"
 ABSENT = "not run at this scale"
 
 
-def final(runs: Runs, scale: str, cells: Iterable[Cell]) -> list[float]:
-    """Test accuracy in percent, the mean over the last rounds that the plan says; 0 for a run that diverged."""
+def accuracies(runs: Runs, scale: str, cells: Iterable[Cell]) -> list[float]:
+    """Return the test accuracy of each run in percent, the mean over the plan's window; 0 for a run that diverged."""
     return runs.accuracies(cells, PLANS[scale].window)
 
 
-def one_more(runs: Runs, cells: Iterable[Cell]) -> list[float]:
-    """Test accuracy in percent one round after the change of methods; 0 for a run that diverged by then."""
-    found = []
+def after_change(runs: Runs, cells: Iterable[Cell]) -> list[float]:
+    """Return the test accuracy in percent one round after the change of methods; 0 for a run that diverged."""
+    results = []
     for cell in cells:
-        at, values = runs.curve(cell, "test_accuracy")
-        then = values[at == cell.arguments["after"] + 1]
-        found.append(0.0 if runs.diverged(cell) else 100 * float(then[0]) if len(then) else math.nan)
-    return found
+        rounds, values = runs.curve(cell, "test_accuracy")
+        value = values[rounds == cell.arguments["after"] + 1]
+        results.append(0.0 if runs.diverged(cell) else 100 * float(value[0]) if len(value) else math.nan)
+    return results
 
 
 def mean_over_clients(runs: Runs, cell: Cell, quantity: str, at: int) -> float:
-    """A quantity's mean over clients after a round; NaN where it was not measured."""
+    """Return the mean of a quantity over clients after round ``at``; NaN if it was not measured."""
     columns = runs.columns(cell)
-    told = zip(*(columns.get(n, ()) for n in ("quantity", "round", "client", "value")), strict=True)
-    values = [value for name, r, client, value in told if (name, r) == (quantity, at) and client is not None]
+    rows = zip(*(columns.get(n, ()) for n in ("quantity", "round", "client", "value")), strict=True)
+    values = [value for name, r, client, value in rows if (name, r) == (quantity, at) and client is not None]
     return float(np.mean(values)) if values else math.nan
 
 
@@ -56,7 +56,7 @@ def entries(
     runs: Runs,
     scale: str,
     name: str,
-    ran: Places,
+    info: Places,
     read: Reader | None = None,
     *,
     absent: str = ABSENT,
@@ -64,42 +64,43 @@ def entries(
     named: Callable[[str], str] = lambda column: column,
     later: int | None = None,
 ) -> list[Entry]:
-    """Every printed place of a table beside ours (``read``: their final accuracy).
+    """Return all entries of a printed table, beside ours.
 
-    ``setup`` is that of a column, ``named`` says what is run there; ``later`` as in ``what_ran``.
+    ``read`` returns our numbers (None: final accuracies), ``setup`` the setup of a column and ``named`` its title;
+    ``absent`` is the note of an entry without runs, ``later`` as in ``grid.info_of``.
     """
     found = []
     for (row, column), printed in table("fedcog", name).items():
-        cells = ran.get((row, column), ())
-        told, note = what_ran(cells, setup(column), later) if cells else None, "" if cells else absent
-        ours = read(runs, cells) if read else final(runs, scale, cells)
-        found.append(entry(printed, row, named(column), ours, note, told))
+        cells = info.get((row, column), ())
+        info, note = info_of(cells, setup(column), later) if cells else None, "" if cells else absent
+        ours = read(runs, cells) if read else accuracies(runs, scale, cells)
+        found.append(entry(printed, row, named(column), ours, note, info))
     return found
 
 
-def turned(found: Iterable[Entry]) -> list[Entry]:
-    """Rows as columns, for the rank agreement of a table that goes across."""
+def transpose(found: Iterable[Entry]) -> list[Entry]:
+    """Swap rows and columns, for the rank agreement of a table whose methods are columns."""
     return [replace(one, row=one.column, column=one.row) for one in found]
 
 
-# ---- guards; the paper's numbers are those of its tables ----
+# ---- guards ----
 
 
-def printed(name: str, row: str, column: str) -> float:
-    """A number of a table; NaN where there is none."""
+def printed_value(name: str, row: str, column: str) -> float:
+    """Return a number of a printed table; NaN if there is none."""
     found = table("fedcog", name).get((row, column))
-    return number(found.value) if found else math.nan
+    return printed_number(found.value) if found else math.nan
 
 
 class Compared(NamedTuple):
-    """The runs that a finding compares at one place by method, FedAvg's accuracy there in the paper, and the setup."""
+    """The runs of one setup that a finding compares, by method, and FedAvg's accuracy in the paper."""
 
     methods: Mapping[str, Sequence[Cell]]
     reported: float = math.nan
     setup: Setup = BASE
 
 
-def usual(
+def base_guards(
     runs: Runs,
     scale: str,
     *places: Compared,
@@ -108,39 +109,40 @@ def usual(
     ended: bool = True,
     read: Reader | None = None,
 ) -> list[Regime]:
-    """The guards of a finding that compares methods at these places, each once; of their lengths one that fails.
+    """Return the guards of a finding that compares methods in these setups, each once.
 
-    ``later``: rounds after the change at which it is read; ``remedy``: the first method cures what heterogeneity does;
-    ``ended``: curves that have levelled off are as good as long runs; ``read``: another number than the accuracy.
+    The finding is read ``later`` rounds after the change of methods (None: at the end) by ``read`` (None: accuracies).
+    ``remedy``: a method is claimed to cure heterogeneity, which must then cost accuracy. ``ended``: curves that have
+    levelled off make up for short runs.
     """
     lengths: list[Regime] = []
     rest: dict[Regime, None] = {}
     for methods, reported, setup in places:
-        plain = methods.get(PLAIN) or grid.runs(scale, PLAIN, setup)
-        told = read or (None if later is None else one_more)
-        ran, ours = what_ran(plain, setup, later), told(runs, plain) if told else final(runs, scale, plain)
-        lengths.append(regimes.horizon(ran, runs.percent(plain) if ended and later is None else ()))
-        each = [*regimes.learnt(ran, ours), *regimes.level(ran, ours, reported), regimes.treatment(methods)]
-        each += weight(scale, methods.get(FEDCOG, ()))
-        if remedy:  # what heterogeneity costs: from the most homogeneous split to the paper's, which prints no number
+        plain = methods.get(PLAIN) or grid.cells(scale, PLAIN, setup)
+        reader = read or (None if later is None else after_change)
+        info, ours = (info_of(plain, setup, later), reader(runs, plain) if reader else accuracies(runs, scale, plain))
+        lengths.append(regimes.horizon(info, runs.percent(plain) if ended and later is None else ()))
+        each = [*regimes.above_guessing(info, ours), *regimes.level(info, ours, reported), regimes.treatment(methods)]
+        each += distillation_guard(scale, methods.get(FEDCOG, ()))
+        if remedy:  # the paper prints no cost of heterogeneity; measured from the most homogeneous split to the paper's
             both = Setup(setup.data, dirichlet=max(DIRICHLETS)), Setup(setup.data, setup.kind)
-            iid, skewed = (final(runs, scale, grid.runs(scale, PLAIN, one)) for one in both)
-            drift = regimes.drift(f"{grid.named(scale, setup.data)} {setup.kind}", iid, skewed)
+            iid, skewed = (accuracies(runs, scale, grid.cells(scale, PLAIN, one)) for one in both)
+            drift = regimes.drift(f"{grid.data_name(scale, setup.data)} {setup.kind}", iid, skewed)
             each += [drift, *regimes.ceiling(ours, reported)]
         rest.update(dict.fromkeys(each))
     return [next((one for one in lengths if one.missed), lengths[0]), *rest] if lengths else []
 
 
-def weight(scale: str, cells: Sequence[Cell]) -> list[Regime]:
-    """That FedCOG, where it runs, distils with the paper's weight."""
+def distillation_guard(scale: str, cells: Sequence[Cell]) -> list[Regime]:
+    """Require FedCOG to distil with the paper's weight; no guard without runs of FedCOG."""
     ours = distillation(scale)
     words = f"different treatment: FedCOG distils with weight {ours:g} for the paper's {DISTILLATION:g}"
     return [Regime(words, float(ours != DISTILLATION), 0, at_most=True)] if cells else []
 
 
-def as_in_paper(cells: Sequence[Cell], setup: Setup = BASE) -> Regime:
-    """That FedCOG is trained as in the paper: what is best for a coefficient depends on it."""
-    return regimes.treatment({"here": cells, "the paper": grid.runs("paper", FEDCOG, setup)})
+def paper_treatment(cells: Sequence[Cell], setup: Setup = BASE) -> Regime:
+    """Require FedCOG to be trained as in the paper, since the best value of a coefficient depends on it."""
+    return regimes.treatment({"here": cells, "the paper": grid.cells("paper", FEDCOG, setup)})
 
 
 # ---- captions ----
@@ -152,7 +154,7 @@ ERROR = (
 
 
 def caption(scale: str, shown: str, used: Iterable[tuple[str, Sequence[Cell]]], *more: str) -> str:
-    """What is shown, how the runs of each name are trained, and FedCOG's own numbers, beside the paper's."""
+    """Return the caption: what is shown, how the runs train, and the settings of FedCOG, beside the paper's."""
     runs, plan = list(used), PLANS[scale]
     counts, window = plan.counts, plan.window
     if not any(cells for _, cells in runs):

@@ -1,7 +1,7 @@
-"""What FedCOG runs by its Sections 6.1 and A.2, and the runs behind its figures and tables: one grid of shared cells.
+"""Plans of FedCOG: the printed settings (Sections 6.1 and A.2) and the runs behind its figures and tables.
 
-Every run is some rounds of one method and the rest of another (or of the same): FedCOG begins after rounds of FedAvg,
-and all its variants go on from one state.
+Every run consists of rounds of one method and then of another (or the same): FedCOG begins after rounds of FedAvg, and
+all its variants continue from one state.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from empirics.experiments.engines import GPU
 from empirics.spec_strings import spec_string
 from paper_checks.reported import table
 
-from ..run_description import model, of, Ran, Setting
+from ..run_description import describe, network_title, RunInfo, Setting
 from ..scale import Budget, Plan
-from ..substitutes import found
+from ..substitutes import available
 
 FIRST, ROUNDS, CLIENTS, LOCAL_STEPS, STEP_SIZE = 50, 70, 10, 400, 0.01
-"""FedCOG's rounds of FedAvg, rounds in all, clients, local steps, local step size."""
+"""First rounds of FedAvg, total rounds, clients, local steps, local step size."""
 SAMPLES, STEPS, DISAGREEMENT, DISTILLATION = 256, 100, 0.1, 0.01
 """Generated samples, steps of their generation, weights of disagreement and of distillation."""
 RELEASED = {"batch": 64, "momentum": 0.9, "weight_decay": 1e-5}
-"""What the paper does not state, as its released code has it."""
+"""Values of the released code that the paper does not state."""
 BATCH = 64
-"""Generated samples that a local step takes there."""
+"""Generated samples per local step in the released code."""
 
 METHODS = {
     "FedAvg": "fedavg()",
@@ -43,14 +43,14 @@ METHODS = {
 }
 """The baselines of Table 1 with the paper's coefficients; FedReg's and FedGen's are not stated."""
 PLAIN_SCAFFOLD = "scaffold(reading='printed')"
-"""For plans in which it takes plain steps, without momentum."""
+"""SCAFFOLD of plans that train it without momentum."""
 
 FEDCOG = "FedCOG"
 DATA = {"Fashion-MNIST": "fashion_mnist", "CIFAR-10": "cifar10", "CIFAR-100": "cifar100"}
 LABELS = {"Fashion-MNIST": 2, "CIFAR-10": 2, "CIFAR-100": 10}
 """Labels that a client holds in NIID-2."""
 MAIN = "CIFAR-10"
-"""The data of everything but Tables 1 and 2."""
+"""The data set of everything but Tables 1 and 2."""
 KINDS = ("NIID-1", "NIID-2")
 DIRICHLET = 0.1
 DIRICHLETS = (0.1, 0.5, 1.0, 5.0)
@@ -62,11 +62,11 @@ COMPARED = ("FedAvg", "FedProx", "MOON", FEDCOG)
 MANY = 50
 """Clients of Table 7."""
 SHOWN_STEPS = (0, 100, 200, 500, 1000)
-"""Figure 5."""
+"""Steps of generation that Figure 5 shows."""
 
 
 def columns(name: str) -> tuple[str, ...]:
-    """The columns of a printed table in its order."""
+    """Return the columns of a printed table in order."""
     return tuple(dict.fromkeys(column for _, column in table("fedcog", name)))
 
 
@@ -74,12 +74,12 @@ def columns(name: str) -> tuple[str, ...]:
 
 CLOSELY = ("client_distance_sq", "local_accuracy_common", "local_accuracy_own")
 COST = {"moon": 2.2, "fedsam": 2, "vhl": 4.5, "fedreg": 15, "fedgen": 3, "feddecorr": 1.6, "ditto": 2, "fedrep": 3}
-"""Local steps of a method by FedAvg's."""
+"""Time of a local step of a method relative to FedAvg's."""
 
 
 def _budget(step: float, image: float, other: float) -> Budget:
-    """Seconds of a local step, of a step of one client's generation, and of a run without training."""
-    return Budget(step={"": step}, image=image, whole={"generat": other, "class_counts": 5}, times=COST)
+    """Return a budget: seconds of a local step, of a step of one client's generation, and of a run without training."""
+    return Budget(step={"": step}, image=image, per_run={"generat": other, "class_counts": 5}, factor=COST)
 
 
 FEW = {"swept": ("FedAvg", "FedProx", FEDCOG), "steps": ("0", "50", "100", "500")}
@@ -87,14 +87,14 @@ SMALL = {"batch": 20, "momentum": 0.9, "step_size": 0.01}
 OWN = {"local_steps": LOCAL_STEPS, "step_size": STEP_SIZE, "augment": "crop_flip", **RELEASED}
 """The paper's setting."""
 HALVES = {"fedrep": {"local_steps": LOCAL_STEPS // 2}}
-"""Head and body share the local steps of the other methods, which the paper does not state."""
+"""FedRep's head and body share the local steps of the other methods; the paper does not state their numbers."""
 TUNED = {
     FEDCOG: {"distillation": 1.0}, "scaffold": {"momentum": 0.0, "step_size": 0.05}, "fedexp": {"step_size": 0.003},
     "fedgen": {"step_size": 0.003},
 }  # fmt: skip
-"""By a search in both splits with one seed that no run has (1000): a weight with which FedCOG moves anything (0.01,
-0.1, 1), and step sizes where a method is lost with that of the others (SCAFFOLD: 0.02, 0.05, 0.1; FedExp and FedGen:
-0.003, 0.01). FedSAM with the paper's 0.5 learns no better with 0.001, 0.003 or 0.03."""
+"""Settings of single methods, found by a search in both splits with seed 1000, which no run has: a weight at which
+FedCOG changes anything (of 0.01, 0.1, 1), and step sizes of methods that fail with that of the others (SCAFFOLD: of
+0.02, 0.05, 0.1; FedExp, FedGen: of 0.003, 0.01). FedSAM with the paper's 0.5 is no better with 0.001, 0.003 or 0.03."""
 CNN, BIG = "fedcog_cnn({})", "fedcog_cifar100_cnn({})"
 PLANS = {
     "smoke": Plan(
@@ -139,16 +139,15 @@ PLANS = {
         counts={"first": FIRST, "samples": SAMPLES, "steps": STEPS, "repeats": 5, "batch": BATCH},
     ),
 }  # fmt: skip
-"""A network for the paper's data, whose columns are not run without one; ``axes`` where not all of one are run
-(``methods NIID-2``: of that split). ``counts``: FedAvg's rounds in FedCOG, generated samples and the steps of their
-generation, repetitions of a timing; ``batch``, of the generated samples that a local step takes (all without it);
-``timed``, the rounds of FedAvg before something is timed (as many as before FedCOG without it). SCAFFOLD has momentum
-where the plan gives it no steps of its own."""
+"""Data sets without a network are not run. ``axes`` has the values of an axis that are run, if not all are (``methods
+NIID-2``: in that split). ``counts``: ``first`` rounds of FedAvg, generated ``samples`` and ``steps`` of their
+generation, ``repeats`` of a timing; ``batch`` is the number of generated samples per local step (default: all),
+``timed`` the rounds of FedAvg before a timing (default: ``first``). SCAFFOLD has momentum unless ``own`` lists it."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """Who holds what, how many take part (None: all) and for how many times the default number of local steps."""
+    """Data and split, clients in total and per round (None: all), and a multiple of the default local steps."""
 
     data: str = MAIN
     kind: str = "NIID-1"
@@ -158,52 +157,55 @@ class Setup:
     stretch: float = 1.0
 
     @property
-    def in_paper(self) -> Setting:
-        """What the paper runs."""
-        return self.after(ROUNDS)
+    def paper_setting(self) -> Setting:
+        """The paper's setting."""
+        return self.paper_setting_for(ROUNDS)
 
-    def after(self, rounds: int) -> Setting:
-        """The same for another number of rounds."""
+    def paper_setting_for(self, rounds: int) -> Setting:
+        """Return the paper's setting for another number of rounds."""
         network = CNN if self.data != "CIFAR-100" else BIG
         cohort = self.clients if self.cohort is None else self.cohort
         work = rounds * round(self.stretch * LOCAL_STEPS)
-        return Setting(self.data, model(network.format("data")), str(self.clients), str(cohort), str(rounds), work)
+        title = network_title(network.format("data"))
+        return Setting(self.data, title, str(self.clients), str(cohort), str(rounds), work)
 
 
 BASE = Setup()
 
 
-def chosen(scale: str, axis: str, everything: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The rows or columns that run at this scale."""
+def axis_values(scale: str, axis: str, everything: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the rows or columns of an axis that are run at this scale."""
     return PLANS[scale].axes.get(axis, everything)
 
 
-def left_out(scale: str, *axes: tuple[str, tuple[Any, ...]]) -> str:
-    """For captions: what of these axes does not run."""
-    missing = [str(x) for axis, everything in axes for x in everything if x not in chosen(scale, axis, everything)]
+def omission_note(scale: str, *axes: tuple[str, tuple[Any, ...]]) -> str:
+    """Return the caption's note on the values of these axes that are not run."""
+    missing = [str(x) for axis, everything in axes for x in everything if x not in axis_values(scale, axis, everything)]
     return f"Left out for their time: {', '.join(missing)}." if missing else ""
 
 
 def problem(scale: str, data: str = MAIN) -> str:
-    """Network and data as text, the first that the plan has in place of CIFAR-10; empty where they are not run or not
-    here."""
+    """Return network and data as text, empty if they are not run or not installed.
+
+    A plan without CIFAR-10 has its first data set in the place of it.
+    """
     networks = PLANS[scale].networks
     name = next(iter(networks)) if data == MAIN and MAIN not in networks else data
-    used = "digits" if scale == "smoke" else found(DATA[name])
+    used = "digits" if scale == "smoke" else available(DATA[name])
     if name not in networks or (name == "CIFAR-100" and used != DATA[name]):  # pictures with 100 classes have no like
         return ""
     return networks[name].format(used) if used else ""
 
 
 def unavailable(scale: str) -> str:
-    """Why nothing of ours is drawn; empty where something is."""
+    """Return the reason why nothing of ours is drawn; empty if something is."""
     return "" if problem(scale) else "data not available"
 
 
-def setting(scale: str, setup: Setup) -> dict[str, Any]:
-    """The arguments of a cell that say who trains on what and how."""
+def setup_arguments(scale: str, setup: Setup) -> dict[str, Any]:
+    """Return the arguments of the runs of a setup, without method and rounds."""
     given = PLANS[scale].setting
-    dirichlet = spec_string("dirichlet", setup.dirichlet, least=given["batch"])  # who has less can fill no batch
+    dirichlet = spec_string("dirichlet", setup.dirichlet, least=given["batch"])  # so that every client fills a batch
     return {
         **given,
         "problem": problem(scale, setup.data),
@@ -214,8 +216,8 @@ def setting(scale: str, setup: Setup) -> dict[str, Any]:
     }
 
 
-def consensus(scale: str, inner: str = "", **changes: Any) -> str:
-    """FedCOG from its round on, alone or on top of ``inner``, with the scale's generation."""
+def fedcog_call(scale: str, inner: str = "", **changes: Any) -> str:
+    """Return FedCOG as a call, alone or on top of ``inner``, with the scale's generation and these changes."""
     counts = PLANS[scale].counts
     options = {
         "disagreement": DISAGREEMENT,
@@ -229,26 +231,26 @@ def consensus(scale: str, inner: str = "", **changes: Any) -> str:
     return spec_string("with_consensus_data", inner, **options) if inner else spec_string("fedcog", **options)
 
 
-def runs(
+def cells(
     scale: str, method: str, setup: Setup = BASE, *, first: str = "", rounds: int | None = None, **changes: Any
 ) -> list[Cell]:
-    """A run for every seed: ``method`` by its printed name or as a call, after rounds of ``first`` (FedAvg for FedCOG,
-    else itself); none where the data are not here.
+    """Return the run of a method (its printed name or a call) with every seed; none without data.
 
-    ``changes`` are options of FedCOG. In the default setting local models are measured one round later and at the end.
+    ``first`` is the method of the first rounds ("": FedAvg before FedCOG, else the method itself), ``changes`` are
+    options of FedCOG. In the default setting, local models are measured one round after the change and at the end.
     """
     plan = PLANS[scale]
     if not problem(scale):
         return []
-    text = consensus(scale, **changes) if method == FEDCOG else call(scale, method)
-    begin = METHODS["FedAvg"] if method == FEDCOG else call(scale, first) or text
+    text = fedcog_call(scale, **changes) if method == FEDCOG else method_call(scale, method)
+    begin = METHODS["FedAvg"] if method == FEDCOG else method_call(scale, first) or text
     end = plan.rounds[""] if rounds is None else rounds
     close: dict[str, Any] = {}
     if (replace(setup, data=MAIN), problem(scale, setup.data)) == (BASE, problem(scale)):
         at = sorted({plan.counts["first"] + 1, end})
         close = {"local_test": "matched", "closely": CLOSELY, "closely_at": at}
     arguments = {
-        **setting(scale, setup),
+        **setup_arguments(scale, setup),
         "first": begin,
         "after": plan.counts["first"],
         "algorithm": text,
@@ -258,45 +260,45 @@ def runs(
         "cohort": setup.clients if setup.cohort is None else setup.cohort,
         **close,
         **next((own for word, own in plan.own.items() if word in text), {}),
-        **plan.trained,
+        **plan.engine_argument,
     }
     return plan.cells("continued", **arguments)
 
 
-def what_ran(cells: Sequence[Cell], setup: Setup = BASE, later: int | None = None) -> Ran | None:
-    """What these cells run beside what the paper has; read ``later`` rounds after the change (None: in the end)."""
+def info_of(cells: Sequence[Cell], setup: Setup = BASE, later: int | None = None) -> RunInfo | None:
+    """Return the setting of these cells beside the paper's, ``later`` rounds after the change (None: at the end)."""
     if later is None or not cells:
-        return of(cells, setup.in_paper)
-    return of(cells, setup.after(FIRST + later), cells[0].arguments["after"] + later)
+        return describe(cells, setup.paper_setting)
+    return describe(cells, setup.paper_setting_for(FIRST + later), cells[0].arguments["after"] + later)
 
 
-def named(scale: str, data: str = MAIN) -> str:
-    """The data behind a printed name, ``Fashion-MNIST for CIFAR-10`` where these are not the paper's."""
-    ran = what_ran(runs(scale, "FedAvg", Setup(data)), Setup(data))
-    return ran.data if ran else data
+def data_name(scale: str, data: str = MAIN) -> str:
+    """Return the data behind a printed name, ``Fashion-MNIST for CIFAR-10`` if they are not the paper's."""
+    info = info_of(cells(scale, "FedAvg", Setup(data)), Setup(data))
+    return info.data if info else data
 
 
-def call(scale: str, method: str) -> str:
-    """How a method is written, by its printed name; a call is as it is."""
+def method_call(scale: str, method: str) -> str:
+    """Return a method, given by its printed name, as a call; a call is returned unchanged."""
     plain = method == "SCAFFOLD" and "scaffold" in PLANS[scale].own
     return PLAIN_SCAFFOLD if plain else METHODS.get(method, method)
 
 
-def own_steps(scale: str, word: str) -> int:
-    """Local steps of a method by its word."""
+def local_steps_of(scale: str, word: str) -> int:
+    """Return the local steps of a method by its key in the plan."""
     plan = PLANS[scale]
     return int(plan.own.get(word, plan.setting).get("local_steps", plan.setting["local_steps"]))
 
 
 def distillation(scale: str) -> float:
-    """FedCOG's weight of distillation."""
+    """Return FedCOG's weight of distillation."""
     return float(PLANS[scale].own.get(FEDCOG, {}).get("distillation", DISTILLATION))
 
 
 def generation(scale: str, job: str, **arguments: Any) -> list[Cell]:
-    """A run that measures generation itself, in the default setting, after FedAvg's rounds; none without data."""
+    """Return the run that measures generation, in the default setting after FedAvg's rounds; none without data."""
     if not problem(scale):
         return []
-    usual = {k: v for k, v in setting(scale, BASE).items() if k != "augment"}
+    usual = {k: v for k, v in setup_arguments(scale, BASE).items() if k != "augment"}
     begin = {"first": METHODS["FedAvg"], "after": PLANS[scale].counts["first"], "seed": 0}
     return [PLANS[scale].cell(job, **{**usual, **begin, **arguments})]

@@ -12,31 +12,17 @@ from typing import Any
 from empirics.experiments import Cell
 from paper_checks.reported import table
 
-from ..artefact import Artefact, no_runs, Shown
-from ..comparing import by_place, judge, leads, Pair
-from ..regimes import effect, moved, POINT, Regime, statistic
-from ..run_description import beside, problem_words
+from ..artefact import Artefact, Content, no_runs
+from ..comparing import by_position, judge, leads, Pair
+from ..regimes import coefficient_effect, effect, POINT, Regime, statistic
+from ..run_description import ours_for_theirs, problem_words
 from ..runs import Runs
-from ..sheets import comparison, entry, number, tidy
-from ..substitutes import remark
+from ..sheets import comparison, entry, entry_rows, printed_number
+from ..substitutes import availability_note
 from . import findings, grid
-from .figures import local_guards, measured, MEASURES, runs_of
-from .findings import caption, Compared, entries, ERROR, final, one_more, PLAIN, printed, usual
-from .grid import (
-    chosen,
-    columns,
-    COMPARED,
-    FEDCOG,
-    KINDS,
-    left_out,
-    MANY,
-    METHODS,
-    PLANS,
-    PLUGGED,
-    Setup,
-    STEPS,
-    what_ran,
-)
+from .figures import local_guards, measured, MEASURES, one_round_cells
+from .findings import accuracies, after_change, base_guards, caption, Compared, entries, ERROR, PLAIN, printed_value
+from .grid import axis_values, columns, COMPARED, FEDCOG, KINDS, omission_note, PLANS, Setup
 
 ACCURACY = "test accuracy (%)"
 IN_SECONDS = "the paper prints seconds"
@@ -48,40 +34,40 @@ SETTINGS = tuple(c for c in columns("1") if c != AVERAGE)
 
 
 def setup_of(column: str) -> Setup:
-    """Data and split of a column; of the average those of the first."""
+    """Return the setup of a column; the average has that of the first column."""
     data, _, kind = (column if column != AVERAGE else SETTINGS[0]).rpartition(" ")
     return Setup(data, kind)
 
 
 def methods_of(scale: str, column: str) -> tuple[str, ...]:
-    """Those that run in a column; none where its own data are not run (their substitute is another column)."""
+    """Return the methods that run in a column; none if its data are not run, even if a substitute is."""
     setup = setup_of(column)
     if setup.data not in PLANS[scale].networks or not grid.problem(scale, setup.data):
         return ()
-    return (*chosen(scale, f"methods {setup.kind}", chosen(scale, "methods", tuple(METHODS))), FEDCOG)
+    return (*axis_values(scale, f"methods {setup.kind}", axis_values(scale, "methods", tuple(grid.METHODS))), FEDCOG)
 
 
-def all_methods(runs: Runs, scale: str) -> Shown:
-    """And what the paper reads off the table, of the columns that were run."""
-    ran = {(m, c): grid.runs(scale, m, setup_of(c)) for c in SETTINGS for m in methods_of(scale, c)}
+def all_methods(runs: Runs, scale: str) -> Content:
+    """Return Table 1 and the paper's findings on the columns that were run."""
+    cells_at = {(m, c): grid.cells(scale, m, setup_of(c)) for c in SETTINGS for m in methods_of(scale, c)}
     here = {
-        c: f"{grid.named(scale, setup_of(c).data)} {setup_of(c).kind}" for c in SETTINGS if methods_of(scale, c)
+        c: f"{grid.data_name(scale, setup_of(c).data)} {setup_of(c).kind}" for c in SETTINGS if methods_of(scale, c)
     }  # fmt: skip
     found = []
-    for e in entries(runs, scale, "1", ran, setup=setup_of, named=lambda column: here.get(column, column)):
+    for e in entries(runs, scale, "1", cells_at, setup=setup_of, named=lambda column: here.get(column, column)):
         if e.column == AVERAGE:  # ours only where all six settings are
-            every = [final(runs, scale, ran.get((e.row, c), ())) for c in SETTINGS]
+            every = [accuracies(runs, scale, cells_at.get((e.row, c), ())) for c in SETTINGS]
             e = replace(e, ours=tuple(sum(v) / len(v) for v in zip(*every, strict=True)) if all(every) else ())
         found.append(e)
-    at = {place: entry.ours for place, entry in by_place(found).items()}
+    at = {place: entry.ours for place, entry in by_position(found).items()}
     one, two = (f" {kind}" for kind in KINDS)
     data_sets = [d for d in grid.DATA if {d + one, d + two} <= set(here)]
     names = {d: here[d + one].removesuffix(one) for d in data_sets}
 
     def guards(columns_: Iterable[str], *compared: str, remedy: bool = True) -> list[Regime]:
-        each = {c: {m: ran[m, c] for m in compared or methods_of(scale, c)} for c in columns_}
-        told = [Compared(those, printed("1", PLAIN, c), setup_of(c)) for c, those in each.items()]
-        return usual(runs, scale, *told, remedy=remedy)
+        each = {c: {m: cells_at[m, c] for m in compared or methods_of(scale, c)} for c in columns_}
+        told = [Compared(those, printed_value("1", PLAIN, c), setup_of(c)) for c, those in each.items()]
+        return base_guards(runs, scale, *told, remedy=remedy)
 
     def gain(column: str) -> list[float]:
         pairs = zip(at[FEDCOG, here[column]], at[PLAIN, here[column]], strict=False)
@@ -92,13 +78,13 @@ def all_methods(runs: Runs, scale: str) -> Shown:
         for c, name in here.items()
         for pair in leads(found, FEDCOG, [m for m in methods_of(scale, c) if m != FEDCOG], [name])
     ]
-    worse = [d + two for d in data_sets if d != "CIFAR-100" and ("SCAFFOLD", d + two) in ran]
+    worse = [d + two for d in data_sets if d != "CIFAR-100" and ("SCAFFOLD", d + two) in cells_at]
     below = [Pair(f"FedAvg over SCAFFOLD, {here[c]}", at[PLAIN, here[c]], at["SCAFFOLD", here[c]]) for c in worse]
     more = [Pair(f"gain in NIID-2 over NIID-1, {name}", gain(d + two), gain(d + one)) for d, name in names.items()]
     apart = []
     for d, name in names.items():
         first, second = (at[PLAIN, here[d + split]] for split in (one, two))
-        cost = printed("1", PLAIN, d + one) - printed("1", PLAIN, d + two)
+        cost = printed_value("1", PLAIN, d + one) - printed_value("1", PLAIN, d + two)
         apart.append(effect(f"accuracy that FedAvg loses from NIID-1 to NIID-2 on {name}", first, second, cost))
     both = guards([d + k for d in data_sets for k in (one, two)], PLAIN, FEDCOG)
     alone = guards(worse, PLAIN, "SCAFFOLD", remedy=False)
@@ -108,18 +94,18 @@ def all_methods(runs: Runs, scale: str) -> Shown:
         judge("FedCOG gains more over FedAvg in NIID-2 than in NIID-1", more, POINT, [*both, *apart]),
     ]
     said = caption(
-        scale, "", [(m, cells) for (m, _), cells in ran.items()], ERROR, left_out(scale, ("methods", tuple(METHODS))),
-        "FedReg's and FedGen's coefficients are not stated.",
+        scale, "", [(m, cells) for (m, _), cells in cells_at.items()], ERROR,
+        omission_note(scale, ("methods", tuple(grid.METHODS))), "FedReg's and FedGen's coefficients are not stated.",
     )  # fmt: skip
     return comparison(said, found, judged, ACCURACY)
 
 
-# ---- Table 2: FLAIR, whose pictures are not here, without a substitute: the reported numbers alone ----
+# ---- Table 2: FLAIR, which is not installed and has no substitute: reported numbers only ----
 
-FLAIR = remark("flair", "")
+FLAIR = availability_note("flair", "")
 
 
-def flair(runs: Runs, scale: str) -> Shown:
+def flair(runs: Runs, scale: str) -> Content:
     words = (
         "Precision, recall and F1 by label and F1 by picture in percent, as reported: photographs of 200 users, 405 "
         "rounds, the last 5 of them FedCOG's in its row. Nothing is run: FLAIR is not here, and no other set of "
@@ -129,48 +115,53 @@ def flair(runs: Runs, scale: str) -> Shown:
     return replace(comparison(words, found, [], "reported / ours (%)"), unavailable=FLAIR)
 
 
-# ---- Table 3: one round of a method with FedCOG on top of it against one more round without ----
+# ---- Table 3: one round of a method with FedCOG on top, compared with one more round without ----
 
 WITH, WITHOUT = "with FedCOG", "without FedCOG"
 SPLITS = {f"CIFAR-10-{kind[-1]}": kind for kind in KINDS}
-"""By printed row."""
+"""The split of each printed row."""
 
 
 def _plugged(scale: str, method: str, word: str, setup: Setup) -> list[Cell]:
     if word == WITHOUT:
-        return grid.runs(scale, method, setup)
+        return grid.cells(scale, method, setup)
     if method == PLAIN:
-        return grid.runs(scale, FEDCOG, setup)
-    text = grid.consensus(scale, grid.call(scale, method))
-    return grid.runs(scale, text, setup, first=method, rounds=PLANS[scale].counts["first"] + 1)
+        return grid.cells(scale, FEDCOG, setup)
+    text = grid.fedcog_call(scale, grid.method_call(scale, method))
+    return grid.cells(scale, text, setup, first=method, rounds=PLANS[scale].counts["first"] + 1)
 
 
-def plugged(runs: Runs, scale: str) -> Shown:
-    """A method is compared with itself: it alone must be trained equally, with FedCOG and without."""
-    ran = {
+def plugged(runs: Runs, scale: str) -> Content:
+    """Return Table 3. Each method is compared with itself, so that equal treatment is required per method only."""
+    cells_at = {
         (row, f"{m} {word}"): _plugged(scale, m, word, Setup(kind=kind))
         for row, kind in SPLITS.items()
-        for m in chosen(scale, "plugged", PLUGGED)
+        for m in axis_values(scale, "plugged", grid.PLUGGED)
         for word in (WITHOUT, WITH)
     }
-    found = entries(runs, scale, "3", ran, one_more, later=1)
-    at, pairs, compared = by_place(found), [], []
-    for row, column in ran:
+    found = entries(runs, scale, "3", cells_at, after_change, later=1)
+    at, pairs, compared = by_position(found), [], []
+    for row, column in cells_at:
         m, kind = column.partition(" ")[0], SPLITS[row]
         if column.endswith(WITH):
-            both = {word: ran[row, f"{m} {word}"] for word in (WITHOUT, WITH)}
-            reported = printed("3", row, f"FedAvg {WITHOUT}")
+            both = {word: cells_at[row, f"{m} {word}"] for word in (WITHOUT, WITH)}
+            reported = printed_value("3", row, f"FedAvg {WITHOUT}")
             compared.append(Compared({**both, FEDCOG: both[WITH]}, reported, Setup(kind=kind)))
             pairs.append(Pair(f"{m} gains, {kind}", at[row, f"{m} {WITH}"].ours, at[row, f"{m} {WITHOUT}"].ours))
     words = "Every method gains by one round with FedCOG, in both splits"
-    judged = judge(words, pairs, POINT, usual(runs, scale, *compared, later=1))
-    used = [(column, cells) for (_, column), cells in ran.items()]
+    judged = judge(words, pairs, POINT, base_guards(runs, scale, *compared, later=1))
+    used = [(column, cells) for (_, column), cells in cells_at.items()]
     said = caption(
-        scale, "After the first round of either.", used, ERROR, left_out(scale, ("plugged", PLUGGED)), f"{FLAIR}."
+        scale,
+        "After the first round of either.",
+        used,
+        ERROR,
+        omission_note(scale, ("plugged", grid.PLUGGED)),
+        f"{FLAIR}.",
     )
-    named = {row: f"{grid.named(scale)}, {kind}" for row, kind in SPLITS.items()}
+    named = {row: f"{grid.data_name(scale)}, {kind}" for row, kind in SPLITS.items()}
     found = [replace(e, row=named.get(e.row, e.row)) for e in found]
-    return replace(comparison(said, findings.turned(found), [judged], ACCURACY), rows=tidy(found))
+    return replace(comparison(said, findings.transpose(found), [judged], ACCURACY), rows=entry_rows(found))
 
 
 # ---- Tables 4 and 11: seconds, and what one round does ----
@@ -179,39 +170,40 @@ TIME = "local time (FedAvg's = 1)"
 
 
 def _seconds(runs: Runs, cells: Iterable[Cell], job: str) -> list[float]:
-    """Of one job of a timing, one per repetition; none where they were not taken."""
+    """Return the seconds of one job of a timing, one per repetition; none if it was not timed."""
     tables = [runs.columns(cell) for cell in cells]
     return [s for c in tables if c for name, s in zip(c["job"], c["seconds"], strict=True) if name == job]
 
 
 def _where_timed(cells: Sequence[Cell]) -> list[Regime]:
-    """That times are taken where the paper takes them: a GPU does for many images at once what a core does in turn."""
+    """Require times of a GPU, as in the paper: a GPU processes many images at once, a core one after the other."""
     return [statistic("seconds of one core", "seconds of a GPU")] if cells else []
 
 
-def cost_and_effect(runs: Runs, scale: str) -> Shown:
-    """Time, accuracy, and the three numbers of Figure 2, which the paper prints nowhere."""
-    paper, found, methods, counts = table("fedcog", "4"), [], chosen(scale, "compared", COMPARED), PLANS[scale].counts
+def cost_and_effect(runs: Runs, scale: str) -> Content:
+    """Return Table 4: time, accuracy, and the three numbers of Figure 2, which the paper does not print."""
+    paper, found, counts = table("fedcog", "4"), [], PLANS[scale].counts
+    methods = axis_values(scale, "compared", COMPARED)
     rounds, after = counts["first"] + 1, counts.get("timed", counts["first"])
-    texts = {m: grid.consensus(scale, after=after) if m == FEDCOG else METHODS[m] for m in COMPARED}
+    texts = {m: grid.fedcog_call(scale, after=after) if m == FEDCOG else grid.METHODS[m] for m in COMPARED}
     turns = {"after": after, "algorithms": texts, "repeats": counts["repeats"]}
     timed = grid.generation(scale, "generation_round_seconds", **turns)
-    unit, taken = number(paper[PLAIN, "Local Time"].value), what_ran(timed, later=1)
+    unit, taken = printed_number(paper[PLAIN, "Local Time"].value), grid.info_of(timed, later=1)
     plain = _seconds(runs, timed, PLAIN)
     for row in COMPARED:
         here = row in methods
-        cells = runs_of(scale, row) if here else []
+        cells = one_round_cells(scale, row) if here else []
         times = [s / one for s, one in zip(_seconds(runs, timed, row), plain, strict=False)]
         if row == FEDCOG:  # only its last round is its own
             times = [(rounds - 1 + ratio) / rounds for ratio in times]
-        ran, note = what_ran(cells, later=1) if here else None, "" if here else findings.ABSENT
+        info, note = grid.info_of(cells, later=1) if here else None, "" if here else findings.ABSENT
         found += [
             entry(paper[row, "Local Time"], row, TIME, times, IN_SECONDS, taken, over=unit),
-            entry(paper[row, "Acc"], row, ACCURACY, one_more(runs, cells), note, ran),
-            *(entry(None, row, words, measured(runs, scale, row, q) if here else [], ran=ran)
+            entry(paper[row, "Acc"], row, ACCURACY, after_change(runs, cells), note, info),
+            *(entry(None, row, words, measured(runs, scale, row, q) if here else [], info=info)
               for q, words in MEASURES.items()),
         ]  # fmt: skip
-    at, others = by_place(found), [m for m in methods if m != FEDCOG]
+    at, others = by_position(found), [m for m in methods if m != FEDCOG]
     accurate = [Pair(f"FedCOG over {m}", at[FEDCOG, ACCURACY].ours, at[m, ACCURACY].ours) for m in others]
     faster = [Pair(f"{m} over FedCOG", at[m, TIME].ours, at[FEDCOG, TIME].ours) for m in ("FedProx", "MOON")]
     guards = local_guards(runs, scale, [*others, FEDCOG])
@@ -223,19 +215,19 @@ def cost_and_effect(runs: Runs, scale: str) -> Shown:
         f"Accuracy and local models: {rounds - 1} rounds of FedAvg, then one of the method; time: {rounds} rounds "
         "of the method, for FedCOG one after FedAvg's, in seconds of one core, taken in turns, ± over repetitions."
     )
-    return comparison(caption(scale, more, [(m, runs_of(scale, m)) for m in methods], ERROR), found, judged)
+    return comparison(caption(scale, more, [(m, one_round_cells(scale, m)) for m in methods], ERROR), found, judged)
 
 
-def time_of_generation(runs: Runs, scale: str) -> Shown:
+def time_of_generation(runs: Runs, scale: str) -> Content:
     samples, counts = columns("11"), PLANS[scale].counts
     least, most = samples[0], samples[-1]
     asked = {"samples": [int(n) for n in samples], "steps": counts["steps"], "repeats": counts["repeats"]}
     cells = grid.generation(scale, "generation_seconds", after=counts.get("timed", counts["first"]), **asked)
     paper, first = table("fedcog", "11"), _seconds(runs, cells, least)
-    unit, ran = number(paper["Time", least].value), what_ran(cells, later=0)
+    unit, info = printed_number(paper["Time", least].value), grid.info_of(cells, later=0)
     ratios = {n: [s / one for s, one in zip(_seconds(runs, cells, n), first, strict=True)] for n in samples}
     found = [
-        entry(paper["Time", n], n, "time (16 samples = 1)", ratios[n], IN_SECONDS, ran, over=unit) for n in samples
+        entry(paper["Time", n], n, "time (16 samples = 1)", ratios[n], IN_SECONDS, info, over=unit) for n in samples
     ]
     logs = {n: [math.log(x) for x in of] for n, of in ratios.items()}  # the noise of a time grows with it
     longer = [Pair(f"logarithm of {b} over {a} samples", logs[b], logs[a]) for a, b in pairwise(samples)]
@@ -245,7 +237,7 @@ def time_of_generation(runs: Runs, scale: str) -> Shown:
         judge(f"{most} samples take less than twice as long as {least}", cheap, regimes=_where_timed(cells)),
     ]
     said = (
-        f"One client of {problem_words(grid.problem(scale)) or 'data that are not here'} ({grid.named(scale)}) "
+        f"One client of {problem_words(grid.problem(scale)) or 'data that are not here'} ({grid.data_name(scale)}) "
         f"generates in {counts['steps']} steps, on one core, not on a GPU; seconds taken in turns, over those of "
         f"{least} samples; ± one standard error over {counts['repeats']} repetitions, with one seed."
     )
@@ -261,41 +253,41 @@ VARIANTS: dict[str, dict[str, Any]] = {
     HARD: {"supervision": "predicted"},
     FULL: {},
 }
-"""What each row changes; which label the hard one is, is not stated: the released code takes the server's guess."""
+"""The options that each row changes. The paper does not state the hard label; the released code takes the server's."""
 
 
-def parts(runs: Runs, scale: str) -> Shown:
-    ran = {
-        (row, kind): grid.runs(scale, FEDCOG, Setup(kind=kind), **changes)
+def parts(runs: Runs, scale: str) -> Content:
+    cells_at = {
+        (row, kind): grid.cells(scale, FEDCOG, Setup(kind=kind), **changes)
         for kind in KINDS
         for row, changes in VARIANTS.items()
     }
-    plain = {kind: grid.runs(scale, PLAIN, Setup(kind=kind)) for kind in KINDS}
-    found = entries(runs, scale, "5", ran)
-    at = by_place(found)
+    plain = {kind: grid.cells(scale, PLAIN, Setup(kind=kind)) for kind in KINDS}
+    found = entries(runs, scale, "5", cells_at)
+    at = by_position(found)
     full = [
         Pair(f"full over {row}, {kind}", at[FULL, kind].ours, at[row, kind].ours)
-        for row, kind in ran
+        for row, kind in cells_at
         if row != FULL
     ]  # fmt: skip
     noise = [
-        Pair(f"FedAvg over noise, {kind}", final(runs, scale, cells), at[NOISE, kind].ours)
+        Pair(f"FedAvg over noise, {kind}", accuracies(runs, scale, cells), at[NOISE, kind].ours)
         for kind, cells in plain.items()
     ]
     every = [
         Compared(
-            {PLAIN: plain[kind], FEDCOG: ran[FULL, kind], **{row: ran[row, kind] for row in VARIANTS}},
-            printed("1", PLAIN, f"{grid.MAIN} {kind}"),
+            {PLAIN: plain[kind], FEDCOG: cells_at[FULL, kind], **{row: cells_at[row, kind] for row in VARIANTS}},
+            printed_value("1", PLAIN, f"{grid.MAIN} {kind}"),
             Setup(kind=kind),
         )
         for kind in KINDS
     ]
     words = "The full method beats noise, the global model alone and hard labels in both splits"
     judged = [
-        judge(words, full, POINT, usual(runs, scale, *every)),
-        judge("Distilling on noise is worse than FedAvg", noise, POINT, usual(runs, scale, *every, remedy=False)),
+        judge(words, full, POINT, base_guards(runs, scale, *every)),
+        judge("Distilling on noise is worse than FedAvg", noise, POINT, base_guards(runs, scale, *every, remedy=False)),
     ]
-    used = [(row, cells) for (row, _), cells in ran.items()]
+    used = [(row, cells) for (row, _), cells in cells_at.items()]
     said = caption(scale, "Hard labels are those that the server's model predicts.", used, ERROR)
     return comparison(said, found, judged, ACCURACY)
 
@@ -305,10 +297,10 @@ def parts(runs: Runs, scale: str) -> Shown:
 
 @dataclass(frozen=True)
 class Sweep:
-    """A table whose columns are values of a quantity: ``axis`` is that of the plan, ``setup`` how a column is run.
+    """A table whose columns are values of a quantity.
 
-    ``said``: what else the paper reads off it, by words, as pairs of columns of which the second has more (None: every
-    step from one column to the next).
+    ``axis`` is the axis of the plan, ``setup`` returns the setup of a column. ``said`` are further findings, each with
+    a pair of columns of which the second has higher accuracy (None: every pair of neighbouring columns).
     """
 
     axis: str
@@ -327,8 +319,8 @@ SWEPT = {
          "With twice the default number of local steps all methods lose": ("800", "400")},
     ),
     "7": Sweep(
-        "rates", "participation rate", f"{MANY} clients, columns are the part that trains in a round.",
-        lambda rate: Setup(clients=MANY, cohort=round(float(rate) * MANY)),
+        "rates", "participation rate", f"{grid.MANY} clients, columns are the part that trains in a round.",
+        lambda rate: Setup(clients=grid.MANY, cohort=round(float(rate) * grid.MANY)),
         {"All methods gain with every step of the participation rate": None},
     ),
     "8": Sweep(
@@ -338,26 +330,28 @@ SWEPT = {
 }  # fmt: skip
 
 
-def swept(name: str, runs: Runs, scale: str) -> Shown:
-    one, every, methods = SWEPT[name], columns(name), chosen(scale, "swept", COMPARED)
-    shown = {c: c for c in chosen(scale, one.axis, every)}
-    ran = {(m, c): grid.runs(scale, m, one.setup(c)) for c in shown for m in methods}
+def swept(name: str, runs: Runs, scale: str) -> Content:
+    one, every, methods = SWEPT[name], columns(name), axis_values(scale, "swept", COMPARED)
+    shown = {c: c for c in axis_values(scale, one.axis, every)}
+    cells_at = {(m, c): grid.cells(scale, m, one.setup(c)) for c in shown for m in methods}
     for c in shown if one.axis == "taus" else ():
-        if cells := ran[PLAIN, c]:
-            shown[c] = beside(str(cells[0].arguments["local_steps"]), c)
-    found = entries(runs, scale, name, ran, setup=one.setup, named=lambda column: shown.get(column, column))
-    at, best = by_place(found), leads(found, FEDCOG, columns=shown.values())
-    compared = [Compared({m: ran[m, c] for m in methods}, printed(name, PLAIN, c), one.setup(c)) for c in shown]
+        if cells := cells_at[PLAIN, c]:
+            shown[c] = ours_for_theirs(str(cells[0].arguments["local_steps"]), c)
+    found = entries(runs, scale, name, cells_at, setup=one.setup, named=lambda column: shown.get(column, column))
+    at, best = by_position(found), leads(found, FEDCOG, columns=shown.values())
+    by_method = {c: {m: cells_at[m, c] for m in methods} for c in shown}
+    compared = [Compared(by_method[c], printed_value(name, PLAIN, c), one.setup(c)) for c in shown]
     judged = [
-        judge(f"FedCOG is the most accurate for every {one.quantity}", best, POINT, usual(runs, scale, *compared))
+        judge(f"FedCOG is the most accurate for every {one.quantity}", best, POINT, base_guards(runs, scale, *compared))
     ]
-    regimes = usual(runs, scale, *compared, remedy=False, ended=False)
+    regimes = base_guards(runs, scale, *compared, remedy=False, ended=False)
     for words, step in one.said.items():
         steps = pairwise(shown) if step is None else [step] if {*step} <= {*shown} else []
         named = [(shown[low], shown[high]) for low, high in steps]
         pairs = [Pair(f"{m}, {b} over {a}", at[m, b].ours, at[m, a].ours) for m in methods for a, b in named]
         judged.append(judge(words, pairs, POINT, regimes))
-    left, used = left_out(scale, ("swept", COMPARED), (one.axis, every)), [(m, cells) for (m, _), cells in ran.items()]
+    left = omission_note(scale, ("swept", COMPARED), (one.axis, every))
+    used = [(m, cells) for (m, _), cells in cells_at.items()]
     return comparison(caption(scale, one.columns, used, ERROR, left), found, judged, ACCURACY)
 
 
@@ -365,23 +359,26 @@ def swept(name: str, runs: Runs, scale: str) -> Shown:
 
 
 def own_accuracy(runs: Runs, cells: Sequence[Cell]) -> list[float]:
-    """Mean over clients in percent after the last round; 0 for a run that diverged."""
+    """Return the mean accuracy of the clients' own models in percent after the last round; 0 if a run diverged."""
     means = [findings.mean_over_clients(runs, c, "local_accuracy_own", c.arguments["rounds"]) for c in cells]
     return [0.0 if runs.diverged(cell) else 100 * mean for cell, mean in zip(cells, means, strict=True)]
 
 
-def personal(runs: Runs, scale: str) -> Shown:
-    """FT's models are those of local training, before they are averaged.
+def personal(runs: Runs, scale: str) -> Content:
+    """Return Table 9. FT models are those after local training, before they are averaged.
 
-    FedRep's head takes as many steps as its body; Ditto's personal models take as many as the others.
+    FedRep's head takes as many steps as its body; Ditto's personal models take as many as the other methods.
     """
-    special = {"FedRep": f"fedrep(head_steps={grid.own_steps(scale, 'fedrep')})", "Ditto": "ditto(fedavg())"}
+    special = {"FedRep": f"fedrep(head_steps={grid.local_steps_of(scale, 'fedrep')})", "Ditto": "ditto(fedavg())"}
     methods = {c: special.get(c, c.removesuffix("+FT")) for c in columns("9")}
-    ran, best = {c: grid.runs(scale, method) for c, method in methods.items()}, f"{FEDCOG}+FT"
-    found = findings.turned(entries(runs, scale, "9", {("Acc %", c): cells for c, cells in ran.items()}, own_accuracy))
-    place = Compared({PLAIN: ran["FedAvg+FT"], FEDCOG: ran[best], **ran}, printed("9", "Acc %", "FedAvg+FT"))
-    regimes = usual(runs, scale, place, read=own_accuracy, ended=False)
-    times = 2 * grid.own_steps(scale, "fedrep") / PLANS[scale].setting["local_steps"] if ran["FedRep"] else math.nan
+    used, best = {c: grid.cells(scale, method) for c, method in methods.items()}, f"{FEDCOG}+FT"
+    cells_at = {("Acc %", c): cells for c, cells in used.items()}
+    found = findings.transpose(entries(runs, scale, "9", cells_at, own_accuracy))
+    by_method = {PLAIN: used["FedAvg+FT"], FEDCOG: used[best], **used}
+    place = Compared(by_method, printed_value("9", "Acc %", "FedAvg+FT"))
+    regimes = base_guards(runs, scale, place, read=own_accuracy, ended=False)
+    steps = grid.local_steps_of(scale, "fedrep") / PLANS[scale].setting["local_steps"]
+    times = 2 * steps if used["FedRep"] else math.nan
     regimes.append(Regime("local steps of FedRep, head and body, over those of the others", times, 1, at_most=True))
     judged = judge("FedCOG, fine-tuned, personalises best", leads(found, best), POINT, regimes)
     words = (
@@ -389,32 +386,32 @@ def personal(runs: Runs, scale: str) -> Shown:
         "training; coefficients of FedRep and Ditto are not stated (here as many steps for FedRep's head as its body, "
         "weight 0.1)."
     )
-    return comparison(caption(scale, words, ran.items(), ERROR), found, [judged], "reported / ours (%)")
+    return comparison(caption(scale, words, used.items(), ERROR), found, [judged], "reported / ours (%)")
 
 
 # ---- Table 10: steps of generation ----
 
 
-def generated(runs: Runs, scale: str) -> Shown:
-    """As many times the default number of steps as in the paper."""
-    every, usual_steps, default = columns("10"), PLANS[scale].counts["steps"], str(STEPS)
-    steps = {c: usual_steps * int(c) // STEPS for c in chosen(scale, "steps", every)}
+def generation_steps(runs: Runs, scale: str) -> Content:
+    """Return Table 10; columns have the same multiples of the default number of steps as in the paper."""
+    every, usual_steps, default = columns("10"), PLANS[scale].counts["steps"], str(grid.STEPS)
+    steps = {c: usual_steps * int(c) // grid.STEPS for c in axis_values(scale, "steps", every)}
     changes: dict[str, dict[str, Any]] = {c: {} if c == default else {"steps": n} for c, n in steps.items()}
-    ran = {c: grid.runs(scale, FEDCOG, **changes[c]) for c in steps}
-    names = {c: beside(str(n), c) for c, n in steps.items()}
-    at = {("Accuracy", c): cells for c, cells in ran.items()}
-    found = findings.turned(entries(runs, scale, "10", at, named=lambda column: names.get(column, column)))
-    place = Compared({PLAIN: grid.runs(scale, PLAIN), FEDCOG: ran[default], **ran})
-    told = [final(runs, scale, cells) for cells in ran.values()]
-    regimes = [*usual(runs, scale, place), moved("accuracy by the number of generation steps", told)]
-    regimes.append(findings.as_in_paper(ran[default]))
+    cells_at = {c: grid.cells(scale, FEDCOG, **changes[c]) for c in steps}
+    names = {c: ours_for_theirs(str(n), c) for c, n in steps.items()}
+    at = {("Accuracy", c): cells for c, cells in cells_at.items()}
+    found = findings.transpose(entries(runs, scale, "10", at, named=lambda column: names.get(column, column)))
+    place = Compared({PLAIN: grid.cells(scale, PLAIN), FEDCOG: cells_at[default], **cells_at})
+    told = [accuracies(runs, scale, cells) for cells in cells_at.values()]
+    regimes = [*base_guards(runs, scale, place), coefficient_effect("accuracy by the number of generation steps", told)]
+    regimes.append(findings.paper_treatment(cells_at[default]))
     best = leads(found, names[default], [name for c, name in names.items() if c != default])
     judged = judge("The default number of generation steps beats fewer and more", best, POINT, regimes)
     words = (
         "Rows are the paper's numbers of steps; here as many times the default as 100 there; the paper does not state "
         "its split, here NIID-1."
     )
-    said = caption(scale, words, ran.items(), ERROR, left_out(scale, ("steps", every)))
+    said = caption(scale, words, cells_at.items(), ERROR, omission_note(scale, ("steps", every)))
     return comparison(said, found, [judged], "steps: reported / ours (%)")
 
 
@@ -428,6 +425,6 @@ ARTEFACTS = (
     Artefact("fedcog.table_7", "participation", partial(swept, "7")),
     Artefact("fedcog.table_8", "number of clients", partial(swept, "8")),
     Artefact("fedcog.table_9", "personalised models", personal),
-    Artefact("fedcog.table_10", "number of generation steps", generated),
+    Artefact("fedcog.table_10", "number of generation steps", generation_steps),
     Artefact("fedcog.table_11", "time of generation", time_of_generation),
 )

@@ -1,4 +1,4 @@
-"""What FedInit's figures and tables read off its runs, the guards of its findings, and the words of captions."""
+"""What FedInit's figures and tables share: values read off the runs, guards of the findings, captions."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..captions import caption as put_together
-from ..regimes import ceiling, effect, horizon, learnt, level, Regime, treatment
-from ..run_description import of
+from ..regimes import above_guessing, ceiling, effect, horizon, level, Regime, treatment
+from ..run_description import describe
 from ..runs import Runs
 from . import grid
-from .grid import HOME, missing, PARTS, PLANS, Setup, SPLITS
+from .grid import absence, HOME, PARTS, PLANS, Setup, SPLITS
 
 
 def accuracies(runs: Runs, scale: str, cells: Iterable[Cell]) -> list[float]:
-    """Test accuracy in percent at the end of each run; 0 for one that diverged."""
+    """Return the test accuracy in percent at the end of each run; 0 for one that diverged."""
     return runs.accuracies(cells, PLANS[scale].window)
 
 
 def losses(runs: Runs, scale: str, cells: Iterable[Cell]) -> list[float]:
-    """Test loss at the end of each run, of one that diverged where it was last measured."""
+    """Return the test loss at the end of each run; a run that diverged counts with its last measurements."""
     curves = (runs.curve(c, "test_loss")[1][-PLANS[scale].window :] for c in cells)
     return [float(values.mean()) if len(values) else math.nan for values in curves]
 
 
 def divergences(runs: Runs, scale: str, cells: Iterable[Cell], quantity: str = "active_divergence") -> list[float]:
-    """Mean squared distance of the clients' models to the server's at the end; infinite for a run that diverged."""
+    """Return the mean squared distance of client models to the server's at the end; infinite for a diverged run."""
     return [runs.last(c, quantity, PLANS[scale].window, diverged=math.inf) for c in cells]
 
 
 # ---- guards ----
 
 APART = tuple(replace(HOME, split=split) for split in SPLITS)
-"""IID clients and others: the relaxed start is to recover what heterogeneity costs FedAvg."""
+"""The more homogeneous and the heterogeneous split: the relaxed start should recover what FedAvg loses between them."""
 
 
 def guards(
@@ -48,30 +48,31 @@ def guards(
     remedy: bool = True,
     size: bool = False,
 ) -> list[Regime]:
-    """Those of a finding: of its horizon, of the level of FedAvg and of the ``methods`` that it compares.
+    """Return the guards of a finding on these setups: length of the runs, level of FedAvg, treatment of ``methods``.
 
-    ``remedy``: it says that something helps, so that heterogeneity must cost FedAvg accuracy, and the task must leave
-    room. ``size``: it states how many points.
+    ``remedy`` marks findings that something helps, so that heterogeneity must cost FedAvg accuracy and the task must
+    leave room. ``size`` marks findings that state a number of points.
     """
-    seen = [s for s in setups if not missing(scale, s)]
+    seen = [s for s in setups if not absence(scale, s)]
     found = []
     for setup in seen:
-        cells = grid.runs(scale, setup, "FedAvg")
-        ours, ran, printed = accuracies(runs, scale, cells), of(cells, setup.in_paper), reported(setup)
-        found += [horizon(ran, runs.percent(cells)), *learnt(ran, ours), *level(ran, ours, printed, size)]
+        cells = grid.cells(scale, setup, "FedAvg")
+        ours, printed = accuracies(runs, scale, cells), printed_accuracy(setup)
+        info = describe(cells, setup.paper_setting)
+        found += [horizon(info, runs.percent(cells)), *above_guessing(info, ours), *level(info, ours, printed, size)]
         found += ceiling(ours, printed) if remedy else []
     if remedy and seen:
         even, uneven = APART
-        iid, apart = (accuracies(runs, scale, grid.runs(scale, s, "FedAvg")) for s in APART)
+        iid, apart = (accuracies(runs, scale, grid.cells(scale, s, "FedAvg")) for s in APART)
         words = f"accuracy that FedAvg loses from Dirichlet {even.split} to {uneven.split}"
-        found.append(effect(words, iid, apart, reported(even) - reported(uneven)))
-    compared = {m: grid.runs(scale, setup, m)[:1] for setup in seen[:1] for m in methods}
+        found.append(effect(words, iid, apart, printed_accuracy(even) - printed_accuracy(uneven)))
+    compared = {m: grid.cells(scale, setup, m)[:1] for setup in seen[:1] for m in methods}
     # the paper gives FedDyn a decay of its own
     return [*found, *([treatment(compared, papers=["step_size_decay"])] if compared else [])]
 
 
-def reported(setup: Setup) -> float:
-    """FedAvg's accuracy in Table 1."""
+def printed_accuracy(setup: Setup) -> float:
+    """Return FedAvg's accuracy in Table 1."""
     return float(table("fedinit", "Table 1")[f"{setup.network}/FedAvg", setup.column].value)
 
 
@@ -84,14 +85,14 @@ DIVERGED = "A run that diverged counts as far as it went."
 
 
 def caption(scale: str, shown: str, used: Iterable[tuple[str, Sequence[Cell]]], *more: str) -> str:
-    """What is shown, how the runs of each name are trained, here and in the paper, and what else is to be said."""
+    """Return the caption: what is shown, how the runs of each name train, here and in the paper, then more."""
     paper = {data: {**PLANS["paper"].setting, "rounds": rounds} for data, rounds in grid.ROUNDS.items()}
     plain = "" if PLANS[scale].setting["augment"] != "none" else "Pictures are not augmented."
     return put_together(shown, used, paper, plain, *more)
 
 
-def ends(scale: str) -> str:
-    """How the end of a run is read."""
+def end_note(scale: str) -> str:
+    """Return the caption's note on how final accuracies are read."""
     plan = PLANS[scale]
     if plan.window == 1:
         return "Accuracies are those of the last round."
@@ -99,13 +100,13 @@ def ends(scale: str) -> str:
 
 
 def unavailable(scale: str, setups: Sequence[Setup]) -> str:
-    """Why none of the setups has a run of ours; empty if one has."""
-    reasons = {f"{s.data}: {reason}" if (reason := missing(scale, s)) else "": None for s in setups}
+    """Return the reason why none of the setups was run; empty if one was."""
+    reasons = {f"{s.data}: {reason}" if (reason := absence(scale, s)) else "": None for s in setups}
     return "" if "" in reasons else "; ".join(reasons)
 
 
-def smoothed(scale: str) -> str:
-    """What is done to curves; the paper smooths its own over 100 rounds."""
+def smoothing_note(scale: str) -> str:
+    """Return the caption's note on the smoothing of curves; the paper smooths over 100 rounds."""
     plan = PLANS[scale]
     over = plan.counts["smoothing"]
     return "Not smoothed." if over == 1 else f"Running means of {over} measurements, {plan.every} rounds apart."

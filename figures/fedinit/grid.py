@@ -1,4 +1,4 @@
-"""What FedInit runs by its Tables 6 and 7, and the runs behind its figures and tables: one grid of shared cells."""
+"""Plans of FedInit: the printed settings (Tables 6 and 7) and the runs that its figures and tables share."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from empirics.experiments import Cell
 from empirics.experiments.engines import GPU
 from paper_checks.reported import table
 
-from ..run_description import of, Ran, Setting
+from ..run_description import describe, RunInfo, Setting
 from ..scale import Budget, Plan, steps_of_round
-from ..substitutes import found
+from ..substitutes import available
 
 TABLE_6 = table("fedinit", "Table 6")
 METHODS = ("FedAvg", "FedAdam", "FedSAM", "SCAFFOLD", "FedDyn", "FedCM", "FedInit")
-"""The compared methods in the order of Table 1; FedInit is FedAvg from the relaxed start."""
+"""The methods in the order of Table 1; FedInit is FedAvg from the relaxed start."""
 BASELINES = METHODS[:-1]
 DATA = {"CIFAR-10": "cifar10", "CIFAR-100": "cifar100"}
 SHARES = {"10%-100": (100, 10), "5%-200": (200, 10)}
-"""Clients in all and per round."""
+"""Clients in total and per round."""
 PARTS = {share: f"{share.partition('%')[0]} % of the clients" for share in SHARES}
-"""The same in words, of as many clients as there are."""
+"""The shares of participants as text."""
 SPLITS = ("0.6", "0.1")
 """The coefficients of the Dirichlet law, as printed."""
 RESNET, VGG = "ResNet-18-GN", "VGG-11"
@@ -29,14 +29,14 @@ REPETITIONS = 3
 ROUNDS = {"CIFAR-10": 500, "CIFAR-100": 800}
 """By Section 5 and Table 11; Table 6 prints 500 for both."""
 DECAY = {"FedDyn": 0.999}
-"""Of the step size per round, by Section 5, where it is not that of Table 6."""
+"""Decay of the step size per round by Section 5, for methods that do not have that of Table 6."""
 TABLE_7 = {
     "FedAdam": ("fedadam(server_step_size={:g})", "FedAdam/global learning rate"),
     "FedSAM": ("fedsam(rho={:g})", "FedSAM/perturbation learning rate"),
     "FedDyn": ("feddyn(alpha={:g})", "FedDyn/regularization coefficient"),
     "FedCM": ("fedcm(alpha={:g})", "FedCM/client-level coefficient"),
 }
-"""What has a coefficient of its own, and its row in Table 7."""
+"""Methods with a coefficient: their call and their row in Table 7."""
 
 
 @dataclass(frozen=True)
@@ -50,16 +50,16 @@ class Setup:
 
     @property
     def column(self) -> str:
-        """As the paper's tables name it here."""
+        """The name of the column in the reported tables."""
         return f"{self.data}/{self.share}/Dir-{self.split}"
 
     @property
-    def in_paper(self) -> Setting:
-        """What the paper runs."""
-        return self.lasting(ROUNDS[self.data])
+    def paper_setting(self) -> Setting:
+        """The paper's setting."""
+        return self.paper_setting_for(ROUNDS[self.data])
 
-    def lasting(self, rounds: int, epochs: int | None = None) -> Setting:
-        """The same for other numbers of rounds and local passes (None: as printed)."""
+    def paper_setting_for(self, rounds: int, epochs: int | None = None) -> Setting:
+        """Return the paper's setting for other numbers of rounds and local passes (None: as printed)."""
         total, cohort = SHARES[self.share]
         given = {"clients": total, "batch": BATCH, "local_epochs": epochs or INTERVAL}
         work = rounds * steps_of_round(given)
@@ -67,32 +67,30 @@ class Setup:
 
 
 HOME = Setup()
-"""Where Tables 3 and 11 and Figures 1, 6 and 7 are: 10 % of 100 clients, Dirichlet 0.1."""
+"""The setup of Tables 3 and 11 and Figures 1, 6 and 7: 10 % of 100 clients, Dirichlet 0.1."""
 SETUPS = tuple(Setup(data, share, split) for data in DATA for share in SHARES for split in SPLITS)
 CIFAR10 = tuple(s for s in SETUPS if s.data == "CIFAR-10")
 
 
-def chosen(data: str, name: str) -> float:
-    """A row of Table 6: the best value, else the only one; of two that depend on the setup the first."""
+def best_value(data: str, name: str) -> float:
+    """Return a row of Table 6: the best value, else the only one; the first of two that depend on the setup."""
     best, only = (TABLE_6[f"{data}/{name}", column].value for column in ("best", "selection"))
     return float((only if best == "-" else best).partition("/")[0])
 
 
-INTERVAL, BATCH = (int(chosen("CIFAR-10", row)) for row in ("local interval K", "minibatch"))
+INTERVAL, BATCH = (int(best_value("CIFAR-10", row)) for row in ("local interval K", "minibatch"))
 """K of Table 6, which the released code counts in passes over a client's samples, and the batch."""
-RELAXATIONS = {"10%-100": chosen("CIFAR-10", "relaxed coefficient beta"), "5%-200": 0.05}
-"""Beta of FedInit and of every relaxed method. Table 6 has 0.1/0.01 and does not say which setup used which. At 5 % the
-last local models are twice as old: in one trial there (CIFAR-10, small network, seed 7, which no grid has) the
-divergence reached 2,582 with 0.1 and 6.8 with 0.05, the next value of the paper's grid. No other coefficient was
-tried like this."""
-
+RELAXATIONS = {"10%-100": best_value("CIFAR-10", "relaxed coefficient beta"), "5%-200": 0.05}
+"""Beta of FedInit and of every relaxed method. Table 6 prints 0.1/0.01 but not which setup used which. At 5 % the
+last local models are twice as old: in one trial (CIFAR-10, small network, seed 7, which no plan has) the divergence
+reached 2,582 with 0.1 and 6.8 with 0.05, the next value of the paper's grid. No other coefficient was tried."""
 
 BETAS = tuple(float(row.partition("=")[2]) for row in dict.fromkeys(row for row, _ in table("fedinit", "Table 3")))
-"""Of Table 3."""
+"""The relaxations of Table 3."""
 
 
 def coefficient(method: str, setup: Setup) -> float:
-    """The method's own coefficient, with the exceptions that the text names: less participation, CIFAR-100."""
+    """Return the coefficient of a method, with the exceptions of the text for 5 % participation and CIFAR-100."""
     if method == "FedSAM":
         return 0.01 if setup.share == "5%-200" else 0.1
     if method == "FedDyn":
@@ -100,8 +98,8 @@ def coefficient(method: str, setup: Setup) -> float:
     return 0.1
 
 
-def written(method: str, setup: Setup, beta: float | None = None) -> str:
-    """The method as an algorithm's text, from the start relaxed by ``beta`` (None: as the method has it)."""
+def algorithm_text(method: str, setup: Setup, beta: float | None = None) -> str:
+    """Return the call of a method from the start relaxed by ``beta`` (None: as the method has it)."""
     if beta is None:
         beta = RELAXATIONS[setup.share] if method == "FedInit" else 0.0
     if method in ("FedAvg", "FedInit"):
@@ -114,21 +112,21 @@ def written(method: str, setup: Setup, beta: float | None = None) -> str:
 
 MEASURED = ("test_loss", "test_accuracy", "divergence", "active_divergence")
 PRINTED: dict[str, Any] = {
-    "step_size": chosen("CIFAR-10", "local learning rate"),
-    "step_size_decay": chosen("CIFAR-10", "learning rate decay"),
-    "weight_decay": chosen("CIFAR-10", "weight decay"),
+    "step_size": best_value("CIFAR-10", "local learning rate"),
+    "step_size_decay": best_value("CIFAR-10", "learning rate decay"),
+    "weight_decay": best_value("CIFAR-10", "weight decay"),
     "clip": 10.0,
 }
-"""What every scale takes over; the clipping is that of the released code."""
+"""Arguments of every scale; clipping as in the released code."""
 
 
 def _budget(step: float) -> Budget:
-    """Before its first step a run deals the samples, and has its share of reading them."""
-    return Budget(step={"": step}, start=1.5, look=0.06, times={"fedsam": 2.0})
+    """Return a budget from the seconds of a step; ``start`` covers loading and splitting the data."""
+    return Budget(step={"": step}, start=1.5, measurement=0.06, factor={"fedsam": 2.0})
 
 
 ROUGH = tuple(s for s in CIFAR10 if (s.share, s.split) != ("5%-200", "0.6"))
-"""Of the four setups of CIFAR-10 the three that tell what participation and heterogeneity do."""
+"""The three setups of CIFAR-10 that show the effects of participation and heterogeneity."""
 PAPERS: dict[str, Any] = {**PRINTED, "batch": BATCH, "local_epochs": INTERVAL, "augment": "fedinit"}
 """Local work as printed."""
 SMALL: dict[str, Any] = {
@@ -164,37 +162,36 @@ PLANS = {
         axes={"lengths": (1, 2, INTERVAL, 10, 20), "with_ri": CIFAR10}, budget=_budget(0.039),
     ),
 }  # fmt: skip
-"""``rounds`` are those of the data that are run; ``shrink`` divides clients and cohort, so that the share that takes
-part stays. Curves are running means of ``smoothing`` measurements. ``lengths`` are the local steps of Figure 1a,
-``with_ri`` the setups of Table 2, ``everywhere`` the methods that are run outside of HOME too; a timing goes through
-``laps`` rounds of every method, three times."""
+"""Data sets without ``rounds`` are not run. ``shrink`` divides clients and cohort, ``smoothing`` is the window of
+running means, a timing has three blocks of ``laps`` rounds of every method. ``lengths`` are the local steps of Figure
+1a, ``with_ri`` the setups of Table 2, ``everywhere`` the methods that are run in other setups than HOME too."""
 
 
-def length(scale: str) -> str:
-    """What the local interval counts: steps, or passes over a client's samples."""
+def interval_argument(scale: str) -> str:
+    """Return the argument that the local interval sets: steps, or passes over a client's samples."""
     return "local_epochs" if "local_epochs" in PLANS[scale].setting else "local_steps"
 
 
-def used(scale: str, data: str) -> str:
-    """The set that is read in place of the paper's; empty where none is here."""
-    return "digits" if scale == "smoke" else found(DATA[data])
+def data_set_for(scale: str, data: str) -> str:
+    """Return the data set that is used for the paper's; empty if none is installed."""
+    return "digits" if scale == "smoke" else available(DATA[data])
 
 
-def missing(scale: str, setup: Setup) -> str:
-    """Why a setup is not run at this scale; empty if it is."""
+def absence(scale: str, setup: Setup) -> str:
+    """Return the reason why a setup is not run at this scale; empty if it is."""
     plan = PLANS[scale]
     left_out = "setups" in plan.axes and replace(setup, network=RESNET) not in plan.axes["setups"]
     if setup.data not in plan.rounds or setup.network not in plan.networks or left_out:
         return "not run at this scale"
-    if not used(scale, setup.data):
+    if not data_set_for(scale, setup.data):
         return "data not available"
-    small = setup.network == VGG and used(scale, setup.data) in ("fashion_mnist", "mnist")
+    small = setup.network == VGG and data_set_for(scale, setup.data) in ("fashion_mnist", "mnist")
     return "VGG-11 needs images of 32 x 32" if small else ""
 
 
-def setting(scale: str, setup: Setup) -> dict[str, Any]:
-    """The problem, who holds what, and the training of a setup."""
-    plan, name = PLANS[scale], used(scale, setup.data)
+def setup_arguments(scale: str, setup: Setup) -> dict[str, Any]:
+    """Return the arguments of the runs of a setup: problem, partition, clients and training."""
+    plan, name = PLANS[scale], data_set_for(scale, setup.data)
     tested = {"digits": "held_out(digits)", "omniglot": "held_out(omniglot(size=32))"}.get(name, name)
     clients, cohort = (count // plan.counts["shrink"] for count in SHARES[setup.share])
     return {
@@ -206,58 +203,60 @@ def setting(scale: str, setup: Setup) -> dict[str, Any]:
     }
 
 
-def runs(scale: str, setup: Setup, method: str, beta: float | None = None, steps: int | None = None) -> list[Cell]:
-    """A method's run with every seed, from the start relaxed by ``beta``, with ``steps`` (or passes) as the local
-    interval (None: as the setup has them); none where the setup is not run."""
+def cells(scale: str, setup: Setup, method: str, beta: float | None = None, steps: int | None = None) -> list[Cell]:
+    """Return the run of a method with every seed; none if the setup is not run.
+
+    ``beta`` is the relaxation of the start, ``steps`` the local interval (steps or passes); None: as planned.
+    """
     plan = PLANS[scale]
     away = replace(setup, network=RESNET) != HOME and method not in plan.axes.get("everywhere", METHODS)
-    if missing(scale, setup) or away:
+    if absence(scale, setup) or away:
         return []
     decay = {"step_size_decay": DECAY[method]} if method in DECAY else {}
     return plan.cells(
         "train",
-        **setting(scale, setup) | decay | ({length(scale): steps} if steps else {}),
-        algorithm=written(method, setup, beta),
+        **setup_arguments(scale, setup) | decay | ({interval_argument(scale): steps} if steps else {}),
+        algorithm=algorithm_text(method, setup, beta),
         rounds=plan.rounds[setup.data],
         every=plan.every,
         measure=MEASURED,
-        **plan.trained,
+        **plan.engine_argument,
     )
 
 
-def what_ran(scale: str, setup: Setup) -> Ran | None:
-    """What runs in a setup beside what the paper has there; None where nothing is."""
-    return of(runs(scale, setup, "FedAvg"), setup.in_paper)
+def info_of(scale: str, setup: Setup) -> RunInfo | None:
+    """Return the setting of a setup's runs beside the paper's, or None if nothing is run."""
+    return describe(cells(scale, setup, "FedAvg"), setup.paper_setting)
 
 
-def anyhow(scale: str, setup: Setup) -> Ran | None:
-    """The same with whichever network runs at this scale."""
-    return what_ran(scale, replace(setup, network=next(iter(PLANS[scale].networks))))
+def _info_any_network(scale: str, setup: Setup) -> RunInfo | None:
+    """Return the same for the first network that runs at this scale."""
+    return info_of(scale, replace(setup, network=next(iter(PLANS[scale].networks))))
 
 
-def clients_of(scale: str, setup: Setup) -> str:
-    """``5 of 50 for 10 of 100 clients``."""
-    ran = anyhow(scale, setup)
-    return f"{ran.clients if ran else setup.in_paper.taking_part} clients"
+def client_text(scale: str, setup: Setup) -> str:
+    """Return ``5 of 50 for 10 of 100 clients``."""
+    info = _info_any_network(scale, setup)
+    return f"{info.clients if info else setup.paper_setting.taking_part} clients"
 
 
 def column(scale: str, setup: Setup) -> str:
-    """Data, clients and split of a setup, as they are run and as the paper has them."""
-    ran = anyhow(scale, setup)
-    return f"{ran.data if ran else setup.data}, {clients_of(scale, setup)}, Dirichlet {setup.split}"
+    """Return the title of a setup's column: data, clients and split, as they are run and as the paper has them."""
+    info = _info_any_network(scale, setup)
+    return f"{info.data if info else setup.data}, {client_text(scale, setup)}, Dirichlet {setup.split}"
 
 
 def network(scale: str, name: str) -> str:
-    """``small CNN for ResNet-18-GN``; the paper's own name where it is not run."""
-    ran = what_ran(scale, Setup(network=name))
-    return ran.network if ran else name
+    """Return ``small CNN for ResNet-18-GN``, or the paper's name alone if the network is not run."""
+    info = info_of(scale, Setup(network=name))
+    return info.network if info else name
 
 
 def timing(scale: str, share: str) -> list[Cell]:
-    """The seconds of a round of every method, all taking turns; none where its data are not here."""
+    """Return the run that times a round of every method in turn; none without data."""
     setup = Setup(share=share)
-    if missing(scale, setup):
+    if absence(scale, setup):
         return []
-    plan, algorithms = PLANS[scale], [written(method, setup) for method in METHODS]
+    plan, algorithms = PLANS[scale], [algorithm_text(method, setup) for method in METHODS]
     options = {"algorithms": algorithms, "laps": plan.counts["laps"], "seed": 0}
-    return [plan.cell("round_times", **setting(scale, setup), **options)]
+    return [plan.cell("round_times", **setup_arguments(scale, setup), **options)]

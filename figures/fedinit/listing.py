@@ -12,12 +12,12 @@ import numpy as np
 from bounds.catalog import get
 from paper_checks.reported import table
 
-from ..artefact import Artefact, no_runs, Shown
-from ..comparing import counted
+from ..artefact import Artefact, Content, no_runs
+from ..comparing import exact_finding
 from ..runs import Runs
-from ..sheets import listing
+from ..sheets import text_table
 from . import grid
-from .grid import clients_of, coefficient, DATA, HOME, METHODS, PARTS, PLANS, RELAXATIONS, SETUPS, SHARES, TABLE_6
+from .grid import client_text, coefficient, DATA, HOME, METHODS, PARTS, PLANS, RELAXATIONS, SETUPS, SHARES, TABLE_6
 
 # ---- Tables 6 and 7 ----
 
@@ -28,11 +28,11 @@ ARGUMENTS = {
     "local learning rate": ("step_size",),
     "learning rate decay": ("step_size_decay",),
 }
-"""The arguments of a run that a row of the table is about."""
+"""The arguments of a run that a row of the table sets."""
 
 
 def _ours(scale: str, data: str, name: str) -> str:
-    """What the grid takes at a scale for a row of the table."""
+    """Return the value of a row of the table in our plan for a scale."""
     plan = PLANS[scale]
     if data not in plan.rounds:
         return "not run"
@@ -47,7 +47,7 @@ def _ours(scale: str, data: str, name: str) -> str:
     return f"{plan.setting[word]:g}{unit}"
 
 
-def hyperparameters(runs: Runs, scale: str) -> Shown:
+def hyperparameters(runs: Runs, scale: str) -> Content:
     rows = dict.fromkeys(row for d in DATA for row, _ in TABLE_6 if row.startswith(f"{d}/"))
     found = [
         {
@@ -58,7 +58,7 @@ def hyperparameters(runs: Runs, scale: str) -> Shown:
         }
         for row in rows
     ]
-    return listing(
+    return text_table(
         "Printed: the values tried, and the best one. Ours: what the grid runs at the paper's scale and at this one. "
         "Section 5 and Table 11 run 800 rounds on CIFAR-100, where this table prints 500; FedDyn's step size decays by "
         f"0.999 a round. Gradients are clipped to norm {PLANS['paper'].setting['clip']:g}, as in the released code.",
@@ -66,8 +66,8 @@ def hyperparameters(runs: Runs, scale: str) -> Shown:
     )
 
 
-def coefficients(runs: Runs, scale: str) -> Shown:
-    """Ours with where we take them, if not everywhere."""
+def coefficients(runs: Runs, scale: str) -> Content:
+    """Return Table 7 beside our coefficients, with the setups in which they are used if not in all."""
     printed, found = table("fedinit", "Table 7"), []
     for method, (_, row) in grid.TABLE_7.items():
         where: dict[float, dict[str, None]] = {}
@@ -77,14 +77,14 @@ def coefficients(runs: Runs, scale: str) -> Shown:
         ours = "; ".join(f"{value:g}" + ("" if alone else f" ({' and '.join(at)})") for value, at in where.items())
         tried, best = (printed[row, column].value for column in ("selection", "best"))
         found.append({"row": row.replace("/", ", "), "tried": tried, "best": best, "ours": ours})
-    return listing(
+    return text_table(
         "Printed: the values tried, and the best one (*: it depends on the setup). Ours, at every scale: the best one, "
         "with the exceptions that the text names: FedSAM with few participants, FedDyn on CIFAR-100.",
         found,
     )
 
 
-# ---- Table 8: by the print, by the cost model, and counted off our methods ----
+# ---- Table 8: as printed, by the cost model, and counted from our methods ----
 
 COLUMNS = {
     "communication": "communication per round",
@@ -93,8 +93,8 @@ COLUMNS = {
 }
 
 
-def modelled(method: str, cost: str) -> float:
-    """The multiple of FedAvg's cost by the bounds that hold the printed expressions; models and steps do not matter."""
+def cost_model_multiple(method: str, cost: str) -> float:
+    """Return the multiple of FedAvg's cost by the printed expressions; numbers of parameters and steps cancel."""
     clients, cohort = SHARES[HOME.share]
     known = {"clients": clients, "cohort": cohort, "local_steps": 50, "parameters": 1000}
 
@@ -106,14 +106,14 @@ def modelled(method: str, cost: str) -> float:
 
 
 TOY, TOY_CLIENTS, COHORT = "softmax(iris)", 4, 2
-"""Small enough to ask a method in; the multiples do not depend on it."""
+"""A problem that is small enough to run one round; the multiples do not depend on it."""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Multiples: of N d for ``communication`` (mean of both directions), of N K d for ``gradients``, else of C d.
+    """Costs of a round: ``communication`` in N d (mean of both directions), ``gradients`` in N K d, the others in C d.
 
-    ``storage`` are the vectors that a client keeps between rounds or receives, with its model; ``kept`` the former.
+    ``kept`` are the vectors that a client keeps between rounds; ``storage`` adds its model and what it receives.
     """
 
     communication: float
@@ -122,8 +122,8 @@ class Costs:
     kept: int
 
 
-def costs(text: str) -> Costs:
-    """Of the method written as ``text``, asked in one round on a toy problem."""
+def count_costs(text: str) -> Costs:
+    """Return the costs of the method called ``text``, counted in one round on a toy problem."""
     from empirics.algorithms import algorithm  # brings torch, which listing the figures does without
     from empirics.problems.tasks import task
     from empirics.training.rounds import plan_round
@@ -132,28 +132,29 @@ def costs(text: str) -> Costs:
     made = algorithm(text)
     dealt = task(TOY).deal("iid", TOY_CLIENTS, 0)
     state = made.begin(dealt.model.start(0), TOY_CLIENTS)
-    drawn = np.arange(COHORT), np.ones(COHORT)
-    work = plan_round(dealt.model, dealt.federation, made, Setting(1, COHORT), 0, state, drawn)
-    starts, asked = work.starts.clone(), []
+    cohort = np.arange(COHORT), np.ones(COHORT)
+    work = plan_round(dealt.model, dealt.federation, made, Setting(1, COHORT), 0, state, cohort)
+    starts, calls = work.starts.clone(), []
 
     def gradient(point: Any, objective: object = None) -> Any:
-        asked.append(point)
+        calls.append(point)
         return work.starts.clone()  # its value does not matter here
 
     made.direction(work, starts, gradient(starts), gradient)
     kept = sum(tensor.shape == (TOY_CLIENTS, dealt.model.dim) for tensor in state.memory.values())
-    return Costs((made.uploads + made.downloads) / 2, len(asked), int(kept + made.downloads), kept)
+    return Costs((made.uploads + made.downloads) / 2, len(calls), int(kept + made.downloads), kept)
 
 
-def costs_of_a_round(runs: Runs, scale: str) -> Shown:
-    """And what Appendix B.2.3 concludes; nothing is random here."""
-    ours, printed = {method: costs(grid.written(method, HOME)) for method in METHODS}, table("fedinit", "Table 8")
+def costs_of_a_round(runs: Runs, scale: str) -> Content:
+    """Return Table 8 and the findings of Appendix B.2.3, which do not depend on any run."""
+    ours = {method: count_costs(grid.algorithm_text(method, HOME)) for method in METHODS}
+    printed = table("fedinit", "Table 8")
     found: list[dict[str, Any]] = [
         {
             "row": method,
             "column": cost,
             "printed": printed[method, words].value,
-            "cost model": modelled(method, cost),
+            "cost model": cost_model_multiple(method, cost),
             "ours": float(getattr(ours[method], cost)),
         }
         for method in METHODS
@@ -171,25 +172,28 @@ def costs_of_a_round(runs: Runs, scale: str) -> Shown:
         "start). FedInit's clients keep their last local model, which the printed count takes for the model they train "
         "on."
     )
-    mine, plain = ours["FedInit"], ours["FedAvg"]
+    mine, plain, sam = ours["FedInit"], ours["FedAvg"], ours["FedSAM"]
     double = {m: ours[m].communication for m in ("SCAFFOLD", "FedCM")}
     sent = mine.communication == plain.communication and mine.gradients == plain.gradients
     twice = all(math.isclose(value, 2.0) for value in double.values())
     both = ", ".join(f"{m} {value:g}x over both directions" for m, value in double.items())
     judged = [
-        counted("FedInit sends and computes no more than FedAvg", sent, f"{mine.communication:g}x, {mine.gradients}x"),
-        counted("SCAFFOLD and FedCM need twice FedAvg's communication", twice, both),
-        counted("FedSAM needs twice the gradients", ours["FedSAM"].gradients == 2, f"{ours['FedSAM'].gradients}x"),
-        counted("FedInit stores no more than FedAvg", mine.kept == plain.kept, f"{mine.kept} more vector per client"),
+        exact_finding(words, holds, why)
+        for words, holds, why in (
+            ("FedInit sends and computes no more than FedAvg", sent, f"{mine.communication:g}x, {mine.gradients}x"),
+            ("SCAFFOLD and FedCM need twice FedAvg's communication", twice, both),
+            ("FedSAM needs twice the gradients", sam.gradients == 2, f"{sam.gradients}x"),
+            ("FedInit stores no more than FedAvg", mine.kept == plain.kept, f"{mine.kept} more vector per client"),
+        )
     ]
-    return Shown(said, found, sheet, judged)
+    return Content(said, found, sheet, judged)
 
 
 # ---- Table 9 ----
 
 
-def hardware(runs: Runs, scale: str) -> Shown:
-    cards = [kept.card for c in grid.runs(scale, HOME, "FedAvg") if (kept := runs.kept(c)) is not None]
+def hardware(runs: Runs, scale: str) -> Content:
+    cards = [kept.card for c in grid.cells(scale, HOME, "FedAvg") if (kept := runs.result(c)) is not None]
     printed = table("fedinit", "Table 9")
     ours = {
         "GPU": _seen("none" if c["device"] == "cpu" else c["device"] for c in cards),
@@ -204,8 +208,8 @@ def hardware(runs: Runs, scale: str) -> Shown:
         }
         for name in dict.fromkeys([*(row for row, _ in printed), *ours])
     ]
-    said = f"Where the paper's experiments were made, and where our runs of FedAvg ({clients_of(scale, HOME)}) were."
-    return listing(said, found, ["", "reported", "ours"])
+    said = f"Where the paper's experiments were made, and where our runs of FedAvg ({client_text(scale, HOME)}) were."
+    return text_table(said, found, ["", "reported", "ours"])
 
 
 def _seen(values: Iterable[str]) -> str:

@@ -10,16 +10,16 @@ from itertools import pairwise
 from empirics.experiments import Cell
 from paper_checks.reported import table
 
-from ..artefact import Artefact, Shown
-from ..comparing import by_place, Entry, judge, Judged, leads, Pair
+from ..artefact import Artefact, Content
+from ..comparing import by_position, Entry, Finding, judge, leads, Pair
 from ..regimes import POINT
-from ..run_description import of
+from ..run_description import describe
 from ..runs import Runs
 from ..sheets import comparison, entry
 from . import grid
 from .figures import BEST, with_beta
-from .findings import accuracies, caption, divergences, ends, guards, RELAXED, SPREAD
-from .grid import BASELINES, BETAS, CIFAR10, column, HOME, METHODS, missing, network, PLANS, RESNET, Setup, SETUPS, VGG
+from .findings import accuracies, caption, divergences, end_note, guards, RELAXED, SPREAD
+from .grid import absence, BASELINES, BETAS, CIFAR10, column, HOME, METHODS, network, PLANS, RESNET, Setup, SETUPS, VGG
 
 ACCURACIES = "Test accuracy (%): reported / ours."
 
@@ -27,9 +27,9 @@ ACCURACIES = "Test accuracy (%): reported / ours."
 def _accuracy(
     runs: Runs, scale: str, name: str, key: tuple[str, str], row: str, setup: Setup, cells: Sequence[Cell]
 ) -> Entry:
-    """A printed accuracy with the runs of a setup."""
-    ours, ran = accuracies(runs, scale, cells), of(cells, setup.in_paper)
-    return entry(table("fedinit", name)[key], row, column(scale, setup), ours, missing(scale, setup), ran)
+    """Return the entry of a printed accuracy and the runs of a setup."""
+    ours, info = accuracies(runs, scale, cells), describe(cells, setup.paper_setting)
+    return entry(table("fedinit", name)[key], row, column(scale, setup), ours, absence(scale, setup), info)
 
 
 # ---- Table 1: seven methods in sixteen columns, two networks one below the other ----
@@ -37,11 +37,11 @@ def _accuracy(
 FEW = Setup(share="5%-200")
 
 
-def _methods(runs: Runs, scale: str) -> Shown:
-    """And what Section 5.1 concludes from the ResNet-18-GN rows on CIFAR-10."""
+def _methods(runs: Runs, scale: str) -> Content:
+    """Return Table 1 and the findings of Section 5.1 on the ResNet-18-GN rows on CIFAR-10."""
     names = {name: network(scale, name) for name in (RESNET, VGG)}
     used = {
-        (m, setup := replace(s, network=name)): grid.runs(scale, setup, m)
+        (m, setup := replace(s, network=name)): grid.cells(scale, setup, m)
         for name in names
         for m in METHODS
         for s in SETUPS
@@ -50,19 +50,19 @@ def _methods(runs: Runs, scale: str) -> Shown:
         _accuracy(runs, scale, "Table 1", (f"{s.network}/{m}", s.column), f"{names[s.network]}, {m}", s, cells)
         for (m, s), cells in used.items()
     ]
-    setups = [s for s in CIFAR10 if not missing(scale, s)]
-    seen, at = [column(scale, s) for s in setups], by_place(entries)
+    setups = [s for s in CIFAR10 if not absence(scale, s)]
+    seen, at = [column(scale, s) for s in setups], by_position(entries)
     mine, plain, *others = (f"{names[RESNET]}, {m}" for m in ("FedInit", *BASELINES))
     others.insert(0, plain)
     best = [p for c in seen for p in leads(entries, mine, [o for o in others if at[o, c].ours], [c])]
-    ran, both = grid.what_ran(scale, HOME), ("FedAvg", "FedInit")
-    every = f"in every column of {ran.data if ran else HOME.data}, {names[RESNET]}"
-    lost = []  # what fewer participants cost, seed by seed
+    info, both = grid.info_of(scale, HOME), ("FedAvg", "FedInit")
+    every = f"in every column of {info.data if info else HOME.data}, {names[RESNET]}"
+    lost = []  # accuracy lost with fewer participants, seed by seed
     for row in (plain, mine):
         sides = (at[row, column(scale, setup)].ours for setup in (HOME, FEW))
         lost.append([many - few for many, few in zip(*sides, strict=False)])
     steadier = Pair("FedAvg's loss over FedInit's", lost[0], lost[1])
-    fewer = f"fewer participants ({grid.clients_of(scale, FEW)}, Dirichlet 0.1) cost FedInit less accuracy than FedAvg"
+    fewer = f"fewer participants ({grid.client_text(scale, FEW)}, Dirichlet 0.1) cost FedInit less accuracy than FedAvg"
     above = leads(entries, mine, [plain], seen) if seen else []
     all_methods, two = (guards(runs, scale, setups, methods) for methods in (METHODS, both))
     judged = [
@@ -72,7 +72,7 @@ def _methods(runs: Runs, scale: str) -> Shown:
     ]
     dash = "" if VGG in PLANS[scale].networks else "A dash: not run at this scale."
     said = caption(
-        scale, ACCURACIES, [(m, cells) for (m, _), cells in used.items()], ends(scale), SPREAD, RELAXED, dash
+        scale, ACCURACIES, [(m, cells) for (m, _), cells in used.items()], end_note(scale), SPREAD, RELAXED, dash
     )
     return comparison(said, entries, judged, ranked=[e for e in entries if RESNET in e.row])
 
@@ -80,25 +80,25 @@ def _methods(runs: Runs, scale: str) -> Shown:
 # ---- Table 2: six methods as they are and from the relaxed start ----
 
 HELPED = BASELINES[:4]
-"""Methods that RI helps in all four columns as printed; FedDyn and FedCM lose in two each."""
+"""Methods whose printed accuracy rises with RI in all four columns; FedDyn's and FedCM's fall in two each."""
 
 
-def _starts(runs: Runs, scale: str) -> Shown:
-    """And what Section 5.1 and Appendix B.2.2 conclude, over the columns in which all of RI's runs are planned."""
+def _starts(runs: Runs, scale: str) -> Content:
+    """Return Table 2 and the findings of Section 5.1 and Appendix B.2.2, on the columns with all runs of RI."""
     planned, used = PLANS[scale].axes["with_ri"], {}
     for m in BASELINES:
         for start in ("vanilla", "+RI"):
             for s in CIFAR10:
                 beta, there = grid.RELAXATIONS[s.share] if start == "+RI" else 0.0, m == "FedAvg" or s in planned
-                used[f"{m}/{start}", s] = grid.runs(scale, s, m, beta) if there or not beta else []
+                used[f"{m}/{start}", s] = grid.cells(scale, s, m, beta) if there or not beta else []
     entries = [
         _accuracy(runs, scale, "Table 2", (row, s.column.replace("/", " ResNet-18-GN/", 1)), row, s, cells)
         for (row, s), cells in used.items()
     ]
-    setups, at = [s for s in planned if not missing(scale, s)], by_place(entries)
+    setups, at = [s for s in planned if not absence(scale, s)], by_position(entries)
 
-    def gains(words: str, methods: Sequence[str], points: float = 0.0, beside: Iterable[str] = ()) -> Judged:
-        """That RI's runs are above the vanilla ones, by more than some points."""
+    def gains(words: str, methods: Sequence[str], points: float = 0.0, beside: Iterable[str] = ()) -> Finding:
+        """Judge whether runs with RI are above those without by more than ``points``."""
         pairs = [
             Pair(f"{m} +RI over vanilla, {c}", at[f"{m}/+RI", c].ours, at[f"{m}/vanilla", c].ours, points)
             for m in methods
@@ -113,7 +113,7 @@ def _starts(runs: Runs, scale: str) -> Shown:
         gains("RI gives SCAFFOLD about 2 points (1.5 or more) in every setup", ["SCAFFOLD"], 1.5, ["FedAvg"]),
     ]
     shown = f"RI: from the relaxed start. {ACCURACIES}"
-    said = caption(scale, shown, [(row, cells) for (row, _), cells in used.items()], ends(scale), RELAXED, SPREAD)
+    said = caption(scale, shown, [(row, cells) for (row, _), cells in used.items()], end_note(scale), RELAXED, SPREAD)
     return comparison(said, entries, judged)
 
 
@@ -126,17 +126,17 @@ ACCURACY, DIVERGENCE = "accuracy", "Delta^T"
 COLUMNS = {ACCURACY: "test_accuracy", DIVERGENCE: "active_divergence", "Delta^T, all clients": "divergence"}
 
 
-def _betas(runs: Runs, scale: str) -> Shown:
-    """And what Section 5.2 concludes."""
+def _betas(runs: Runs, scale: str) -> Content:
+    """Return Table 3 and the findings of Section 5.2."""
     printed, entries = table("fedinit", "Table 3"), []
     used = {f"beta={beta:g}": with_beta(scale, beta) for beta in BETAS}
     for row, cells in used.items():
         for name, quantity in COLUMNS.items():
             far = divergences(runs, scale, cells, quantity) if name != ACCURACY else accuracies(runs, scale, cells)
             ours = [math.inf] if math.inf in far else far  # one run that diverged leaves no spread to give
-            ran, note = of(cells, HOME.in_paper), missing(scale, HOME)
-            entries.append(entry(printed.get((row, name)), row, name, ours, note, ran))
-    at = by_place(entries)
+            info, note = describe(cells, HOME.paper_setting), absence(scale, HOME)
+            entries.append(entry(printed.get((row, name)), row, name, ours, note, info))
+    at = by_position(entries)
 
     def above(high: float, low: float, column: str = ACCURACY) -> Pair:
         return Pair(f"beta={high:g} over {low:g}", at[f"beta={high:g}", column].ours, at[f"beta={low:g}", column].ours)
@@ -157,7 +157,7 @@ def _betas(runs: Runs, scale: str) -> Shown:
         "FedInit; accuracy in percent; Delta^T: mean squared distance of the participants' models to the new server "
         "model, as the released code reports it, and over all clients' last models, as the text defines it."
     )
-    return comparison(caption(scale, more, used.items(), ends(scale), SPREAD), entries, judged, digits=3)
+    return comparison(caption(scale, more, used.items(), end_note(scale), SPREAD), entries, judged, digits=3)
 
 
 ARTEFACTS = (

@@ -12,23 +12,23 @@ import numpy as np
 
 from paper_checks.reported import table
 
-from ..artefact import Artefact, Shown
-from ..comparing import by_place, Entry, judge, leads, Pair
+from ..artefact import Artefact, Content
+from ..comparing import by_position, Entry, judge, leads, Pair
 from ..regimes import horizon
-from ..run_description import beside, of
+from ..run_description import describe, ours_for_theirs
 from ..runs import Runs
 from ..sheets import comparison, entry
 from . import grid
-from .findings import caption, ends, guards, RELAXED
-from .grid import clients_of, METHODS, missing, PLANS, Setup, SHARES, timing, what_ran
+from .findings import caption, end_note, guards, RELAXED
+from .grid import absence, client_text, info_of, METHODS, PLANS, Setup, SHARES, timing
 
 CHEAP = 1.06
-"""FedInit's largest printed ratio of seconds is 1.05."""
+"""Bound on FedInit's ratio of seconds to FedAvg's, whose largest printed value is 1.05."""
 TARGETS = {"CIFAR-10": 70.0, "CIFAR-100": 30.0}
-"""Percent, at the paper's scale."""
+"""Target accuracies in percent at the paper's scale."""
 SETUPS = tuple(Setup(data=data) for data in TARGETS)
 ROUNDING = 1e-9
-"""Percent by which two ways to take the same mean may differ."""
+"""Percentage points by which two ways to compute the same mean may differ."""
 FASTER = ("SCAFFOLD", "FedDyn")
 
 
@@ -36,7 +36,7 @@ FASTER = ("SCAFFOLD", "FedDyn")
 
 
 def seconds(runs: Runs, scale: str, share: str, method: str) -> list[float]:
-    """Median seconds of a round of a method, one per block of rounds; empty where it was not timed."""
+    """Return the median seconds of a round of a method for each block of rounds; empty if it was not timed."""
     blocks: dict[int, list[float]] = {}
     for cell in timing(scale, share):
         names = dict(zip(cell.arguments["algorithms"], METHODS, strict=True))
@@ -47,22 +47,23 @@ def seconds(runs: Runs, scale: str, share: str, method: str) -> list[float]:
     return [median(taken) for taken in blocks.values()]
 
 
-def _timed(runs: Runs, scale: str) -> Shown:
-    """And what Appendix B.2.3 concludes."""
+def _timed(runs: Runs, scale: str) -> Content:
+    """Return Table 10 and the findings of Appendix B.2.3."""
     printed, entries = table("fedinit", "Table 10"), []
     for share, word, m in product(SHARES, ("wall-clock", "ratio"), METHODS):
         setup, (taken, plain) = Setup(share=share), (seconds(runs, scale, share, each) for each in (m, "FedAvg"))
         ours = taken if word == "wall-clock" else [a / b for a, b in zip(taken, plain, strict=True)]
-        column, ran = (
-            f"{clients_of(scale, setup)}, {word}",
-            of(timing(scale, share), replace(setup.in_paper, rounds="")),
+        column, info = (
+            f"{client_text(scale, setup)}, {word}",
+            describe(timing(scale, share), replace(setup.paper_setting, rounds="")),
         )
-        entries.append(entry(printed[m, f"{share}/{word}"], m, column, ours, missing(scale, setup), ran))
+        entries.append(entry(printed[m, f"{share}/{word}"], m, column, ours, absence(scale, setup), info))
     ratios = [e for e in entries if e.column.endswith("ratio")]
-    at, columns = by_place(entries), list(dict.fromkeys(e.column for e in ratios))
+    at, columns = by_position(entries), list(dict.fromkeys(e.column for e in ratios))
     mine = {c: at["FedInit", c].ours for c in columns}
     others = [m for m in METHODS if m not in ("FedInit", "FedAvg")]
-    whole = [horizon(of(timing(scale, s), Setup(share=s).lasting(1), 1)) for s in SHARES if timing(scale, s)]
+    timed = {share: timing(scale, share) for share in SHARES}
+    whole = [horizon(describe(c, Setup(share=s).paper_setting_for(1), 1)) for s, c in timed.items() if c]
     cheap = [Pair(f"{CHEAP:g} over FedInit, {c}", [CHEAP] * len(mine[c]), mine[c]) for c in columns]
     faster = [Pair(f"{m} over FedInit, {c}", at[m, c].ours, mine[c]) for c in columns for m in others]
     slowest = f"FedSAM is the slowest per round ({columns[0].rpartition(',')[0]})"
@@ -76,63 +77,63 @@ def _timed(runs: Runs, scale: str) -> Shown:
         f"round; medians of {PLANS[scale].counts['laps']} rounds, ± over three such blocks, whose noise is not that of "
         "another day."
     )
-    timed = [("", timing(scale, share)) for share in SHARES]
-    return comparison(caption(scale, more, timed), entries, judged, digits=3, ranked=ratios)
+    used = [("", cells) for cells in timed.values()]
+    return comparison(caption(scale, more, used), entries, judged, digits=3, ranked=ratios)
 
 
 # ---- Table 11: until a target accuracy ----
 
 
-def first(at: np.ndarray, accuracy: np.ndarray, target: float, window: int) -> float:
-    """The first measured round at which the mean of the last ``window`` accuracies, the start left out, gets there."""
+def first_round_at(at: np.ndarray, accuracy: np.ndarray, target: float, window: int) -> float:
+    """Return the first round at which the mean of the last ``window`` accuracies (without the start) is the target."""
     for i in range(window + 1, len(at) + 1):
         if float(np.mean(accuracy[i - window : i])) >= target - ROUNDING:
             return float(at[i - 1])
     return math.inf
 
 
-def reached(runs: Runs, scale: str, setup: Setup, method: str) -> list[float]:
-    """Rounds to the target by seed: infinite where never reached, NaN for a seed that misses its run or its target's.
+def rounds_to_target(runs: Runs, scale: str, setup: Setup, method: str) -> list[float]:
+    """Return the rounds to the target by seed: infinite if it is not reached, NaN if the run or FedAvg's is missing.
 
-    The target is the paper's at its scale, else what FedAvg's run with that seed ends at.
+    The target is the paper's at the paper's scale, else the final accuracy of FedAvg's run with that seed.
     """
-    window, mine = PLANS[scale].window, grid.runs(scale, setup, method)
+    window, mine = PLANS[scale].window, grid.cells(scale, setup, method)
     found = []
-    for cell, plain in zip(mine, grid.runs(scale, setup, "FedAvg"), strict=True):
+    for cell, plain in zip(mine, grid.cells(scale, setup, "FedAvg"), strict=True):
         fixed = TARGETS[setup.data] if scale == "paper" else 100 * runs.last(plain, "test_accuracy", window)
         (curve,) = runs.percent([cell])
-        found.append(first(*curve, fixed, window) if runs.has(cell) and fixed > 0 else math.nan)
+        found.append(first_round_at(*curve, fixed, window) if runs.has(cell) and fixed > 0 else math.nan)
     return found
 
 
 def _until(runs: Runs, scale: str, setup: Setup, method: str, word: str, speed: bool) -> Entry:
-    """Rounds or seconds to the target, or how many times as fast as FedAvg's these are."""
+    """Return the entry of rounds or seconds to the target, or with ``speed`` of FedAvg's over the method's."""
     ending = f"{word} speed ratio" if speed else word
     printed = table("fedinit", "Table 11")[method, f"{setup.data} (>{TARGETS[setup.data]:g}%)/{ending}"]
 
     def known(of_method: str) -> list[float]:
         taken = seconds(runs, scale, setup.share, of_method) if word == "time" else [1.0]
         each = float(np.mean(taken)) if taken else math.nan
-        return [r * each for r in reached(runs, scale, setup, of_method)]
+        return [r * each for r in rounds_to_target(runs, scale, setup, of_method)]
 
     until, plain = known(method), known("FedAvg")
     times = [(of, of / own if speed else own) for own, of in zip(until, plain if speed else until, strict=True)]
     ours = [value if math.isfinite(of) else math.nan for of, value in times]
     there = [own for own in until if not math.isnan(own)]
     reason = f"reached by {sum(map(math.isfinite, there))} of {len(there)}" if there else ""
-    column, ran = f"{_name(scale, setup)}, {ending}", of(grid.runs(scale, setup, method), setup.in_paper)
-    return entry(printed, method, column, ours, missing(scale, setup) or reason, ran)
+    column, info = (f"{_name(scale, setup)}, {ending}", describe(grid.cells(scale, setup, method), setup.paper_setting))
+    return entry(printed, method, column, ours, absence(scale, setup) or reason, info)
 
 
 def _name(scale: str, setup: Setup) -> str:
-    """Data and target as they are run."""
-    ran, printed = what_ran(scale, setup), f">{TARGETS[setup.data]:g}%"
+    """Return data and target as they are run."""
+    info, printed = info_of(scale, setup), f">{TARGETS[setup.data]:g}%"
     ours = printed if scale == "paper" else "the end of FedAvg"
-    return f"{ran.data}, {beside(ours, printed)}" if ran else f"{setup.data} ({printed})"
+    return f"{info.data}, {ours_for_theirs(ours, printed)}" if info else f"{setup.data} ({printed})"
 
 
-def _reached(runs: Runs, scale: str) -> Shown:
-    """And what Appendix B.2.4 concludes, on the data sets that are run."""
+def _reached(runs: Runs, scale: str) -> Content:
+    """Return Table 11 and the findings of Appendix B.2.4 on the data sets that are run."""
     entries = [
         _until(runs, scale, setup, method, word, speed)
         for setup in SETUPS
@@ -140,7 +141,7 @@ def _reached(runs: Runs, scale: str) -> Shown:
         for word in ("rounds", "time")
         for speed in (False, True)
     ]
-    seen = [s for s in SETUPS if not missing(scale, s)]
+    seen = [s for s in SETUPS if not absence(scale, s)]
     ten = [_name(scale, s) for s in seen if s.data == "CIFAR-10"]
     on = ten[0].rpartition(",")[0] if ten else "CIFAR-10"
 
@@ -165,8 +166,8 @@ def _reached(runs: Runs, scale: str) -> Shown:
         "over the method's, 0 for a run that never gets there; rounds and seconds are means over the runs that do (how "
         f"many: in the CSV). {RELAXED}"
     )
-    used = [(m, grid.runs(scale, s, m)) for s in SETUPS for m in METHODS]
-    return comparison(caption(scale, ends(scale), used, more), entries, judged)
+    used = [(m, grid.cells(scale, s, m)) for s in SETUPS for m in METHODS]
+    return comparison(caption(scale, end_note(scale), used, more), entries, judged)
 
 
 ARTEFACTS = (

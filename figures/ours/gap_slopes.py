@@ -1,4 +1,4 @@
-"""The gap against the number of IID clients: does it fall like 1/K or like 1/K^2?"""
+"""Figure of the generalization gap against the number of IID clients: does it fall like 1/K or like 1/K^2?"""
 
 from __future__ import annotations
 
@@ -10,55 +10,54 @@ import numpy as np
 from empirics.measuring.estimates import power_law
 from paper_checks.validation import Verdict as Standing
 
-from ..artefact import Artefact, Shown
-from ..comparing import counted, judge, Judged, Pair
+from ..artefact import Artefact, Content
+from ..comparing import exact_finding, Finding, judge, Pair
 from ..drawing import Axis, each_panel
 from ..one_round import panel
 from ..runs import Runs, standard_error
-from .grid import Draws, draws, PLANS, what_ran
-from .theorems import one_round as rows_of
+from .grid import Federation, info_of, one_round_cell, PLANS
+from .theorems import one_round_rows as rows_of
 
 GROUPS = 6
-"""Parts of the draws, each with a slope of its own: their spread is the error of the slope."""
+"""Groups of draws. The slope is fitted to each; the spread of the slopes is its error."""
 BETWEEN = 1.5
 """Halfway between the two powers."""
 
 
-def federations(scale: str) -> list[Draws]:
+def federations(scale: str) -> list[Federation]:
     return [f for f in PLANS[scale].axes["draws"] if f.concentration is None]
 
 
-def data(runs: Runs, scale: str) -> Shown:
+def data(runs: Runs, scale: str) -> Content:
     rows = [row for f in federations(scale) for row in rows_of(runs, scale, f)]
     found = {f.words: slopes(runs, scale, f) for f in federations(scale)}
-    ran = {f.words: what_ran(draws(scale, f)) for f in federations(scale)}
+    info = {f.words: info_of(one_round_cell(scale, f)) for f in federations(scale)}
     for name, values in found.items():
         mean, error = (float(np.mean(values)), standard_error(values)) if len(values) > 1 else (math.nan, math.nan)
         slope = {"bound": "fedals.one_round", "x_name": "", "y_name": "exponent of K", "curve": "slope", "verdict": ""}
         rows.append(
-            {"panel": name, **slope, "x": math.nan, "y": mean, "error": error, "outside": False, "ran": ran[name]}
+            {"panel": name, **slope, "x": math.nan, "y": mean, "error": error, "outside": False, "ran": info[name]}
         )
-    return Shown(_caption(scale, rows), rows, conclusions=_conclusions(found, rows))
+    return Content(_caption(scale, rows), rows, findings=_findings(found, rows))
 
 
-def slopes(runs: Runs, scale: str, federation: Draws) -> list[float]:
-    """The exponent of K in the mean gap of every group of draws."""
-    table = runs.columns(draws(scale, federation))
+def slopes(runs: Runs, scale: str, federation: Federation) -> list[float]:
+    """Return the exponent of K in the mean gap of each group of draws."""
+    table = runs.columns(one_round_cell(scale, federation))
     if not table:
         return []
     counts = np.array(PLANS[scale].axes["counts"], dtype=float)
-    kept = [q == "generalization_gap" for q in table["quantity"]]
-    values = np.array(table["value"], dtype=float)[kept].reshape(len(counts), federation.seeds)
+    is_gap = [q == "generalization_gap" for q in table["quantity"]]
+    values = np.array(table["value"], dtype=float)[is_gap].reshape(len(counts), federation.seeds)
     total, error = values.mean(1), values.std(1, ddof=1)
     parts = np.array_split(values, min(GROUPS, federation.seeds // 2), axis=1)
     found = [float(power_law(counts, part.mean(1), (total / error) ** 2)) for part in parts]
     return [slope for slope in found if math.isfinite(slope)]
 
 
-def _conclusions(found: dict[str, list[float]], rows: list[dict[str, Any]]) -> list[Judged]:
-    """Of both powers by the slopes; and whether the bound's first term is a bound by itself, by the tests at every
-    number of clients."""
-    said = ", ".join(f"{name}: {np.mean(v):.3f}" for name, v in found.items() if v)
+def _findings(found: dict[str, list[float]], rows: list[dict[str, Any]]) -> list[Finding]:
+    """Return the findings on both powers, by the slopes, and on the first term as a bound by itself, by the tests."""
+    fitted = ", ".join(f"{name}: {np.mean(v):.3f}" for name, v in found.items() if v)
     steep = {name: ([-s for s in values], [BETWEEN] * len(values)) for name, values in found.items()}
     judged = []
     for words, sides in (
@@ -67,13 +66,13 @@ def _conclusions(found: dict[str, list[float]], rows: list[dict[str, Any]]) -> l
     ):
         pairs = [Pair(name, high, low) for name, (high, low) in sides.items()]
         one = judge(f"with identical clients the gap falls like {words}", pairs)
-        judged.append(Judged(one.words, one.verdict, f"{one.why}; slopes {said}"))
+        judged.append(Finding(one.words, one.verdict, f"{one.why}; slopes {fitted}"))
     mine = [row for row in rows if row["curve"] == "first term alone"]
     broken = [f"{row['panel']}, K = {row['x']:g}" for row in mine if row["verdict"] == str(Standing.VIOLATED)]
     held = bool(mine) and all(row["verdict"] == str(Standing.HOLDS_HERE) for row in mine)
     words = "with identical clients the first term bounds the gap by itself (FedALS, discussion of Theorem 4.1)"
     why = f"violated at {len(broken)} of {len(mine)} places: {'; '.join(broken) or 'none'}"
-    return [*judged, counted(words, held, why, bool(broken))]
+    return [*judged, exact_finding(words, held, why, bool(broken))]
 
 
 def _caption(scale: str, rows: list[dict[str, Any]]) -> str:
@@ -91,9 +90,9 @@ def _caption(scale: str, rows: list[dict[str, Any]]) -> str:
 # ---- drawing ----
 
 
-def draw(shown: Shown) -> Any:
-    """One panel per model, both powers as guides."""
-    rows = [row for row in shown.rows if row["curve"] != "slope"]
+def draw(content: Content) -> Any:
+    """Draw one panel per model with both powers as guides."""
+    rows = [row for row in content.rows if row["curve"] != "slope"]
     return each_panel(rows, panel, Axis("", log=True), Axis("gap of the loss", log=True), legend_lines=2)
 
 

@@ -1,4 +1,4 @@
-"""The runs behind these figures: one grid of comparisons, whose cells several figures read."""
+"""Plans of our own figures: runs that compare bounds with exact values and measurements, shared by several figures."""
 
 from __future__ import annotations
 
@@ -11,52 +11,51 @@ from empirics.experiments import Cell
 from paper_checks.runs.methods import method, takes
 from paper_checks.validation.options import Options, RUNS
 
-from ..run_description import of, Ran
+from ..run_description import describe, RunInfo
 from ..scale import Budget, Plan
-from ..substitutes import found
+from ..substitutes import available
 from .settings import BETAS, RELAXED, ROUNDS
 
 CLIENTS = Options.of(RUNS).clients
-"""Of training on data."""
+"""Clients of training on data."""
 QUADRATICS: dict[str, Any] = {"clients": 4, "dim": 2}
 NOISE = 0.3
 MOST_REPEATS = 30
 SCALES_OF_LOSS = (0.1, 1.0, 10.0)
 REAL = ""
-"""Stands for what is trained on, which is loaded when it is needed: figures are drawn without data too."""
+"""Stands for the data set to train on, looked up only when needed: figures can be drawn without data."""
 
 
 @dataclass(frozen=True)
-class Draws:
-    """One federation of Theorem 4.1: model and data, how many draws, how regular, how skewed (None: IID)."""
+class Federation:
+    """A federation of FedALS Theorem 4.1: model and data, draws, penalty, Dirichlet coefficient (None: IID)."""
 
     model: str
-    named: str
+    source: str
     seeds: int
     regularisation: float
     concentration: float | None = None
 
     @property
     def data(self) -> str:
-        return self.named or trained_on()
+        return self.source or real_data_set()
 
     @property
     def words(self) -> str:
-        """For a panel's title."""
+        """The title of its panel."""
         return f"{self.model} on {self.data}, {'iid' if self.concentration is None else 'skewed'}"
 
 
-def _federations(seeds: int) -> tuple[Draws, ...]:
-    """Pictures come IID and skewed."""
-    pictures = [Draws(f, "digits", seeds, 0.5, c) for f in ("ridge", "softmax") for c in (None, 0.3)]
-    return (*pictures, Draws("logistic", REAL, seeds, 0.1))
+def _federations(seeds: int) -> tuple[Federation, ...]:
+    pictures = [Federation(f, "digits", seeds, 0.5, c) for f in ("ridge", "softmax") for c in (None, 0.3)]
+    return (*pictures, Federation("logistic", REAL, seeds, 0.1))
 
 
 def _budget(**minutes: float) -> Budget:
-    """Minutes by job; ``fresh`` are the runs whose rounds have samples of their own, which come first."""
+    """Return a budget from minutes by job; ``fresh`` are the runs with new samples in every round."""
     fresh = 60 * minutes.pop("fresh")
     jobs = {f"validate_{name}": 60 * each for name, each in minutes.items() if name != "train"}
-    return Budget(whole={**dict.fromkeys(ROUNDS, fresh), **jobs, "train": 60 * minutes["train"]})
+    return Budget(per_run={**dict.fromkeys(ROUNDS, fresh), **jobs, "train": 60 * minutes["train"]})
 
 
 COUNTS, STEPS = (1, 2, 5, 10, 20, 50), (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
@@ -66,7 +65,7 @@ PLANS = {
         seeds=2, rounds={"relaxed": 4}, setting={"step_size": 0.0005},
         counts={"runs": 3, "instances": 2, "compared": 1},
         axes={"ends": (1, 2, 4), "counts": (1, 2, 5), "steps": (1, 2, 4), "lengths": (1, 4), "betas": (0.0, 0.06, 0.12),
-              "draws": (Draws("ridge", "digits", 6, 0.5), Draws("ridge", "digits", 6, 0.5, 0.3))},
+              "draws": (Federation("ridge", "digits", 6, 0.5), Federation("ridge", "digits", 6, 0.5, 0.3))},
         budget=_budget(trained=0.1, exact=0.03, relaxed=0.04, best_steps=0.03, one_round=0.03, gaussian_mean=0.01,
                        train=0.01, fresh=0.05),
     ),
@@ -92,31 +91,32 @@ PLANS = {
                        train=0.025, fresh=12.5),
     ),
 }  # fmt: skip
-"""``ends`` are the numbers of rounds at which bounds are compared with runs; ``steps`` and ``lengths`` the local steps
-and rounds among which the best is looked for. Quadratics come in ``instances``, ``runs`` of each sampled; ``compared``
-of them are compared with every bound. Where no step size is set, the theorems' conditions choose it."""
+"""``ends`` are the numbers of rounds at which bounds are compared with runs, ``steps`` the numbers of local steps among
+which the best is searched after each of the ``lengths`` in rounds. There are ``instances`` of quadratics with ``runs``
+sampled runs each; the first ``compared`` ones are compared with every bound. A step size that is not set is the largest
+that the conditions allow."""
 
 
-def data(scale: str) -> str:
-    """The set that is trained on."""
-    return "digits" if scale == "smoke" else trained_on()
+def data_set(scale: str) -> str:
+    """Return the data set to train on."""
+    return "digits" if scale == "smoke" else real_data_set()
 
 
-def trained_on() -> str:
-    """The set that is here, or whose runs are kept; else one inside scikit-learn."""
-    return found("phishing") or "breast_cancer"
+def real_data_set() -> str:
+    """Return phishing if it is installed or has committed runs, else a data set of scikit-learn."""
+    return available("phishing") or "breast_cancer"
 
 
 def problem(scale: str, fresh: bool = False) -> str:
-    """What is trained; ``fresh``: where every round has samples of its own."""
-    return f"softmax({data(scale)}, regularisation={0.01 if fresh else 0.5})"
+    """Return the problem to train; ``fresh``: with new samples in every round."""
+    return f"softmax({data_set(scale)}, regularisation={0.01 if fresh else 0.5})"
 
 
 # ---- bounds beside runs ----
 
 
-def exact(scale: str, bound: str, instance: int) -> Cell:
-    """A bound beside its exact value on quadratics; the first instance is sampled too."""
+def exact_cell(scale: str, bound: str, instance: int) -> Cell:
+    """Return the cell that compares a bound with exact values on quadratics, at the first instance also with runs."""
     plan = PLANS[scale]
     return plan.cell(
         "validate_exact",
@@ -130,11 +130,11 @@ def exact(scale: str, bound: str, instance: int) -> Cell:
     )
 
 
-def trained(scale: str, bound: str) -> Cell:
-    """A bound beside training on data."""
+def training_cell(scale: str, bound: str) -> Cell:
+    """Return the cell that compares a bound with training on data."""
     plan, about = PLANS[scale], get(bound).about
     options: dict[str, Any] = {"problem": problem(scale)}
-    if bound in ROUNDS:  # its conditions want gaps that the noise of a mean does not turn negative
+    if bound in ROUNDS:  # its conditions require gaps that sampling noise does not turn negative
         options = {"problem": problem(scale, fresh=True), "batch": 8}
     elif takes(about, "relaxation"):
         options["algorithm"] = str(method(about, relaxation=0.06))
@@ -143,8 +143,8 @@ def trained(scale: str, bound: str) -> Cell:
     )
 
 
-def draws(scale: str, federation: Draws) -> Cell:
-    """One averaging round at every number of clients."""
+def one_round_cell(scale: str, federation: Federation) -> Cell:
+    """Return the cell of one averaging round for each number of clients."""
     return PLANS[scale].cell(
         "validate_one_round",
         problem=f"{federation.model}({federation.data}, regularisation={federation.regularisation:g})",
@@ -155,8 +155,8 @@ def draws(scale: str, federation: Draws) -> Cell:
     )
 
 
-def mean(scale: str) -> Cell:
-    """One averaging round of sample means."""
+def mean_cell(scale: str) -> Cell:
+    """Return the cell of one averaging round of sample means."""
     plan = PLANS[scale]
     return plan.cell(
         "validate_gaussian_mean", counts=plan.axes["counts"], seeds=20 * plan.seeds, samples=20, dim=2, variance=1.0
@@ -166,16 +166,16 @@ def mean(scale: str) -> Cell:
 # ---- local steps and relaxation ----
 
 
-def best_steps(scale: str, instance: int, factor: float = 1.0) -> Cell:
-    """The exact squared gradient for every number of local steps."""
+def best_steps_cell(scale: str, instance: int, factor: float = 1.0) -> Cell:
+    """Return the cell with the exact squared gradient for each number of local steps, the loss times ``factor``."""
     axes = PLANS[scale].axes
     lengths = axes["lengths"] if factor == 1 else axes["lengths"][-2:-1]
     options = {"steps": axes["steps"], "ends": lengths, "scale": factor, "noise": NOISE}
     return PLANS[scale].cell("validate_best_steps", instance=instance, **options, **QUADRATICS)
 
 
-def steps_on_data(scale: str, steps: int) -> Cell:
-    """The measured squared gradient by number of local steps, each at the same step size 1/(4L)."""
+def local_steps_cell(scale: str, steps: int) -> Cell:
+    """Return the cell that measures the squared gradient with this number of local steps at step size 1/(4L)."""
     plan = PLANS[scale]
     options = {"ends": plan.axes["lengths"], "local_steps": steps, "partition": "dirichlet(1)"}
     return plan.cell(
@@ -183,20 +183,20 @@ def steps_on_data(scale: str, steps: int) -> Cell:
     )
 
 
-def relaxed(scale: str, instance: int) -> Cell:
-    """Exact divergences for every relaxation, and the bounds at the first instance."""
+def relaxed_cell(scale: str, instance: int) -> Cell:
+    """Return the cell with exact divergences for every relaxation, and at the first instance with the bounds."""
     plan = PLANS[scale]
     bounds = RELAXED if instance == 0 else ()
     options = {"betas": plan.axes["betas"], "bounds": bounds, "rounds": plan.rounds["relaxed"], "step": 0.005}
     return plan.cell("validate_relaxed", instance=instance, **options, **QUADRATICS)
 
 
-def divergence(scale: str, beta: float) -> list[Cell]:
-    """Training with a relaxation at a step size of practice, with the first thirty seeds."""
+def divergence_cells(scale: str, beta: float) -> list[Cell]:
+    """Return the runs of training with a relaxation at a practical step size, for at most thirty seeds."""
     plan = PLANS[scale]
     return plan.cells(
         "train",
-        problem=f"softmax({'digits' if scale == 'smoke' else found('mnist') or 'digits'})",
+        problem=f"softmax({'digits' if scale == 'smoke' else available('mnist') or 'digits'})",
         algorithm=f"fedinit(beta={beta!r}, reading='proof')" if beta else "fedavg()",
         rounds=plan.rounds["relaxed"],
         measure=["divergence", "train_loss"],
@@ -209,13 +209,13 @@ def divergence(scale: str, beta: float) -> list[Cell]:
     )[:MOST_REPEATS]
 
 
-def what_ran(*cells: Cell) -> Ran | None:
-    """What these cells run; half of the clients take part, or all where the theorem asks for it."""
-    return of(map(_spelled, cells))
+def info_of(*cells: Cell) -> RunInfo | None:
+    """Return the description of these cells."""
+    return describe(map(_with_client_counts, cells))
 
 
-def _spelled(cell: Cell) -> Cell:
-    """The cell with the clients that ``validate`` takes by itself."""
+def _with_client_counts(cell: Cell) -> Cell:
+    """Return the cell with ``validate``'s defaults: half of the clients take part, or all if required."""
     given = cell.arguments
     if not {"ends", "betas"} & set(given):
         return cell

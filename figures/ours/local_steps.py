@@ -1,4 +1,4 @@
-"""Decaying-K: the number of local steps as printed and as derived, beside the best that exact and real runs have."""
+"""Figure of Decaying-K's number of local steps, as printed and as derived, beside the best in exact and real runs."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ import numpy as np
 from bounds.catalog import get
 from empirics.experiments import Cell
 
-from ..artefact import Artefact, Shown
-from ..comparing import judge, Judged, Pair
-from ..drawing import Axis, by_meaning, each_panel, Row
-from ..run_description import problem_words, Ran
+from ..artefact import Artefact, Content
+from ..comparing import Finding, judge, Pair
+from ..drawing import Axis, draw_by_meaning, each_panel, Row
+from ..run_description import problem_words, RunInfo
 from ..runs import Runs, standard_error
-from ..style import BOUND, DASHED, DOTS, GREY, Line, OTHER
+from ..style import BOUND, DASHED, DOTS, GREY, LineStyle, OTHER
 from . import grid
-from .grid import best_steps, PLANS, SCALES_OF_LOSS, steps_on_data, what_ran
+from .grid import best_steps_cell, info_of, local_steps_cell, PLANS, SCALES_OF_LOSS
 
 PRINTED, DERIVED = "decaying_k.k_star_rounds_printed", "decaying_k.k_star_rounds"
 CURVES = {"K* printed, (10)": PRINTED, "K* derived": DERIVED}
 BEST = "best found"
 FACTOR = 2.0
-"""How far a formula may be from the best number and still count as right."""
+"""Factor by which a formula may differ from the best number and still count as right."""
 
 Points = dict[int, float]
-"""A number of local steps by number of rounds."""
+"""Numbers of local steps by number of rounds."""
 
 
-def data(runs: Runs, scale: str) -> Shown:
+def data(runs: Runs, scale: str) -> Content:
     plan = PLANS[scale]
     steps, lengths, instances = plan.axes["steps"], plan.axes["lengths"], plan.counts["instances"]
-    name, length = grid.data(scale), lengths[-2]
+    name, length = grid.data_set(scale), lengths[-2]
 
     def found(factor: float = 1.0) -> list[dict[str, Points]]:
-        every = (_instance(runs, best_steps(scale, i, factor)) for i in range(instances))
+        every = (_quadratic_steps(runs, best_steps_cell(scale, i, factor)) for i in range(instances))
         return [one for one in every if one]
 
-    there, trained = found(), _trained(runs, scale)
-    exact = what_ran(*(best_steps(scale, i) for i in range(instances)))
+    there, trained = found(), _trained_steps(runs, scale)
+    exact = info_of(*(best_steps_cell(scale, i) for i in range(instances)))
     rows = _panel_rows("quadratics", "rounds", there, steps, exact)
-    ran = what_ran(*(steps_on_data(scale, k) for k in steps))
-    rows += _panel_rows(name, "rounds", [trained] if trained else [], steps, ran)
+    info = info_of(*(local_steps_cell(scale, k) for k in steps))
+    rows += _panel_rows(name, "rounds", [trained] if trained else [], steps, info)
     panel = f"other units, {length} round{'s' if length > 1 else ''}"
     for factor in SCALES_OF_LOSS:
         kept = [{label: {factor: points[length]} for label, points in one.items()} for one in found(factor)]
@@ -56,14 +56,14 @@ def data(runs: Runs, scale: str) -> Shown:
         f"Dirichlet 1, {plan.seeds} seeds. Step size 1/(4L) everywhere. Last: the same quadratics with the loss in "
         "other units, which changes no model."
     )
-    return Shown(caption, rows, conclusions=_conclusions(there, lengths))
+    return Content(caption, rows, findings=_findings(there, lengths))
 
 
-# ---- what is found ----
+# ---- best numbers of local steps ----
 
 
-def _instance(runs: Runs, cell: Cell) -> dict[str, Points]:
-    """Best and both formulas of one quadratic problem; empty where it was not run."""
+def _quadratic_steps(runs: Runs, cell: Cell) -> dict[str, Points]:
+    """Return the best number and both formulas for one quadratic problem; empty if it was not run."""
     table = runs.columns(cell)
     if not table:
         return {}
@@ -73,23 +73,23 @@ def _instance(runs: Runs, cell: Cell) -> dict[str, Points]:
     weights = runs.fact(cell, "client_gradient_variance")
     values |= {"client_gradient_variance": weights, "client_weight": [1 / len(weights)] * len(weights)}
     triples = zip(table["rounds"], table["local_steps"], table["value"], strict=True)
-    return _found(list(triples), values)
+    return _steps_by_rounds(list(triples), values)
 
 
-def _trained(runs: Runs, scale: str) -> dict[str, Points]:
-    """The same on data; empty unless every number of local steps was run, as the best could be a missing one."""
+def _trained_steps(runs: Runs, scale: str) -> dict[str, Points]:
+    """Return the same on data; empty unless every number of local steps was run, as a missing one could be best."""
     steps = PLANS[scale].axes["steps"]
-    listed = [steps_on_data(scale, k) for k in steps]
+    listed = [local_steps_cell(scale, k) for k in steps]
     if not all([runs.has(cell) for cell in listed]):
         return {}
     found: list[tuple[float, float, float]] = []
     for k, table in zip(steps, map(runs.columns, listed), strict=True):
         found += [(int(r), k, m) for r, m in zip(table["rounds"], table["measured"], strict=True)]
-    return _found(found, runs.fact(listed[0], "constants"))
+    return _steps_by_rounds(found, runs.fact(listed[0], "constants"))
 
 
-def _found(triples: Sequence[tuple[float, float, float]], values: Mapping[str, Any]) -> dict[str, Points]:
-    """The number of steps with the smallest value, and both formulas, by number of rounds."""
+def _steps_by_rounds(triples: Sequence[tuple[float, float, float]], values: Mapping[str, Any]) -> dict[str, Points]:
+    """Return the number of steps with the smallest value, and both formulas, by number of rounds."""
     lengths = sorted({int(r) for r, _, _ in triples})
     found: dict[str, Points] = {BEST: {r: float(min((v, k) for s, k, v in triples if s == r)[1]) for r in lengths}}
     for label, name in CURVES.items():
@@ -100,9 +100,13 @@ def _found(triples: Sequence[tuple[float, float, float]], values: Mapping[str, A
 
 
 def _panel_rows(
-    name: str, x_name: str, found: Sequence[Mapping[str, Mapping[Any, float]]], steps: Sequence[int], ran: Ran | None
+    name: str,
+    x_name: str,
+    found: Sequence[Mapping[str, Mapping[Any, float]]],
+    steps: Sequence[int],
+    info: RunInfo | None,
 ) -> list[Any]:
-    """Geometric means over problems, and the standard errors of their logarithms."""
+    """Return the rows of a panel: geometric means over problems, and the standard errors of the logarithms."""
     rows: list[dict[str, Any]] = []
     for label in (*CURVES, BEST):
         for x in found[0][label] if found else ():
@@ -111,11 +115,11 @@ def _panel_rows(
             error = standard_error(logs)
             edge = label == BEST and any(points[label][x] in (steps[0], steps[-1]) for points in found)
             shared = {"panel": name, "x_name": x_name, "curve": label, "edge": edge}
-            rows.append({**shared, "x": float(x), "y": y, "error": error, "ran": ran})
+            rows.append({**shared, "x": float(x), "y": y, "error": error, "ran": info})
     return rows
 
 
-def _conclusions(found: Sequence[Mapping[str, Points]], lengths: Sequence[int]) -> list[Judged]:
+def _findings(found: Sequence[Mapping[str, Points]], lengths: Sequence[int]) -> list[Finding]:
     first, last = lengths[0], lengths[-1]
     logs = [{label: {r: math.log(v) for r, v in points.items()} for label, points in one.items()} for one in found]
     falls = Pair(
@@ -134,18 +138,18 @@ def _conclusions(found: Sequence[Mapping[str, Points]], lengths: Sequence[int]) 
 
 # ---- drawing ----
 
-LOOKS = {"K* printed, (10)": Line(OTHER, DASHED, ""), "K* derived": BOUND, BEST: DOTS}
+LOOKS = {"K* printed, (10)": LineStyle(OTHER, DASHED, ""), "K* derived": BOUND, BEST: DOTS}
 
 
-def draw(shown: Shown) -> Any:
-    """Formulas as lines, what was found as dots, open where the best may lie beyond; errors are those of logarithms."""
+def draw(content: Content) -> Any:
+    """Draw formulas as lines and the best numbers as dots, open where the best may lie beyond the runs."""
 
     def panel(ax: Any, rows: Sequence[Row]) -> None:
-        said = [{**row, "error": row["y"] * math.expm1(row["error"]), "outside": row["edge"]} for row in rows]
-        by_meaning(ax, said, LOOKS.__getitem__)
+        drawn = [{**row, "error": row["y"] * math.expm1(row["error"]), "outside": row["edge"]} for row in rows]
+        draw_by_meaning(ax, drawn, LOOKS.__getitem__)  # the rows have errors of logarithms
         ax.axhline(1, color=GREY, lw=0.7, ls=":", zorder=0, label="one step, the fewest possible")
 
-    return each_panel(shown.rows, panel, Axis("", log=True), Axis("local steps", log=True), shared=True)
+    return each_panel(content.rows, panel, Axis("", log=True), Axis("local steps", log=True), shared=True)
 
 
 ARTEFACTS = (Artefact("ours.local_steps", "local steps: printed, derived and best", data, draw),)

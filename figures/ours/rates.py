@@ -1,4 +1,4 @@
-"""Certified rates of six methods against step size and local steps: rounds to halve, and what is left."""
+"""Figure of certified rates of six methods against step size and local steps: rounds to halve, and floors."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from paper_checks.worst_case.rate_case import Case
 from paper_checks.worst_case.rate_search import certified
 from paper_checks.worst_case.theorem_rates import published
 
-from ..artefact import Artefact, no_runs, Shown
-from ..comparing import counted
-from ..drawing import Axis, by_meaning, each_panel
+from ..artefact import Artefact, Content, no_runs
+from ..comparing import exact_finding
+from ..drawing import Axis, draw_by_meaning, each_panel
 from ..runs import Runs
-from ..style import Line, line
+from ..style import line_style, LineStyle
 
 METHODS = {
     "FedAvg": "fedavg()",
@@ -28,9 +28,9 @@ METHODS = {
     "FedAvgM 0.3": "fedavgm(momentum=0.3)",
     "FedCM 0.5": "fedcm(alpha=0.5)",
 }
-"""By label."""
+"""Algorithms by label."""
 STRONG_CONVEXITY, STEPS, WALK = 0.1, 5, 0.5
-"""Of losses with L = 1; local steps where step sizes vary; eta L K where local steps do."""
+"""Strong convexity for L = 1; local steps while step sizes vary; eta L K while local steps vary."""
 SIZES = {
     "smoke": (0.1,),
     "laptop": tuple(np.geomspace(0.001, 1.6, 14)),
@@ -40,12 +40,12 @@ COUNTS = {"smoke": (1, 2), "laptop": (1, 2, 3, 5, 8), "overnight": (1, 2, 3, 5, 
 PANELS = ("rounds to halve", "floor / zeta^2")
 THEOREM = ", by a theorem"
 FLOORS_FROM = 0.01
-"""Step sizes below have floors that the solver does not resolve: what is certified there is true and far too large."""
+"""Below this step size the solver does not resolve floors: certified values are valid but far too large."""
 SAME = 2e-4
-"""A contraction so near to that of quadratics, relative to its distance from 1, is the best possible."""
+"""Distance of a contraction from that of quadratics, relative to its distance from 1, that counts as best possible."""
 
 
-def data(runs: Runs, scale: str) -> Shown:
+def data(runs: Runs, scale: str) -> Content:
     many = "overnight" if scale == "paper" else scale
     rows: list[dict[str, Any]] = []
     for label, text in METHODS.items():
@@ -62,9 +62,9 @@ def data(runs: Runs, scale: str) -> Shown:
             rows.append(_row(label, *place, PANELS[0], _halving(found.contraction), found.contraction, **more))
             if floor > 0 and ("local steps" in x_name or x >= FLOORS_FROM):
                 rows.append(_row(label, *place, PANELS[1], floor, found.contraction, **more))
-            for told in published(case)[:1]:
-                rate = told.contraction
-                rows.append(_row(f"{label}{THEOREM}", *place, PANELS[0], _halving(rate), rate, told.bound))
+            for best in published(case)[:1]:
+                rate = best.contraction
+                rows.append(_row(f"{label}{THEOREM}", *place, PANELS[0], _halving(rate), rate, best.bound))
     order = sorted({row["panel"] for row in rows}, key=lambda name: (PANELS[0] not in name, "local steps" not in name))
     rows.sort(key=lambda row: order.index(row["panel"]))
     caption = (
@@ -81,14 +81,14 @@ def data(runs: Runs, scale: str) -> Shown:
     others = ", ".join(sorted({str(row["curve"]) for row in places if row not in met}))
     why = f"so at {len(met)} of {len(places)} places{f'; above: {others}' if others else ''}"
     words = "every certified contraction is the best possible: two quadratics contract no faster"
-    return Shown(caption, rows, conclusions=[counted(words, len(met) == len(places), why, False)])
+    return Content(caption, rows, findings=[exact_finding(words, len(met) == len(places), why, False)])
 
 
 def _row(
     curve: str, title: str, x_name: str, x: float, y_name: str, y: float, contraction: float,
     bound: str = "", **found: Any,
 ) -> dict[str, Any]:  # fmt: skip
-    """A point of one panel; of a published theorem the ``bound`` is named, and nothing else is ``found``."""
+    """Return a point of one panel: a certified rate with what was ``found``, or that of the published ``bound``."""
     shared = {"x_name": x_name, "curve": curve, "x": x, "error": math.nan, "contraction": contraction, "bound": bound}
     shared |= {"quadratics": math.nan, "floor": math.nan, "proved": False, **found}
     return {**shared, "panel": f"{y_name}, {title}", "y_name": y_name, "y": y}
@@ -98,16 +98,16 @@ def _halving(contraction: float) -> float:
     return math.log(2) / -math.log(contraction)
 
 
-def draw(shown: Shown) -> Any:
-    """A curve for each method; the rates of theorems are dots along it."""
+def draw(content: Content) -> Any:
+    """Draw a curve for each method, and the rates of theorems as dots."""
 
-    def look(label: str) -> Line:
+    def look(label: str) -> LineStyle:
         method = label.removesuffix(THEOREM)
-        own = line(method.partition(" ")[0], list(METHODS).index(method))
-        return replace(own, mark="") if method == label else Line(own.colour, ":", ".", 1)
+        own = line_style(method.partition(" ")[0], list(METHODS).index(method))
+        return replace(own, mark="") if method == label else LineStyle(own.colour, ":", ".", 1)
 
     x, y = Axis("", log=True), Axis("", log=True)
-    return each_panel(shown.rows, lambda ax, rows: by_meaning(ax, rows, look), x, y, legend_lines=2)
+    return each_panel(content.rows, lambda ax, rows: draw_by_meaning(ax, rows, look), x, y, legend_lines=2)
 
 
 ARTEFACTS = (Artefact("ours.rates", "certified rates of six methods and their floors", data, draw, reads=no_runs),)

@@ -1,4 +1,4 @@
-"""How tight every bound is: over what runs gave, and over the exact worst case of its class, one line per bound."""
+"""Figures of the tightness of every bound, over runs and over the exact worst case of its class, one line per bound."""
 
 from __future__ import annotations
 
@@ -12,54 +12,55 @@ from paper_checks.claims.checkers.worst import NOTHING
 from paper_checks.worst_case.interior_point import DOUBT
 from paper_checks.worst_case.tightness_table import best_steps, committed, FOLDER, smallest_factors
 
-from ..artefact import Artefact, no_runs, Shown
+from ..artefact import Artefact, Content, no_runs
 from ..captions import plural
-from ..comparing import counted, Judged
-from ..drawing import canvas, legend, Row
+from ..comparing import exact_finding, Finding
+from ..drawing import add_legend, new_figure, Row
 from ..run_description import problem_words
 from ..runs import Runs
-from ..style import BLACK, enlarged, GREY, MEASURED, REFERENCE
+from ..style import BLACK, GREY, MEASURED, REFERENCE, width_factor
 from . import grid, theorems
-from .grid import exact, PLANS, trained
+from .grid import exact_cell, PLANS, training_cell
 from .settings import COMPARED, ROUNDS, title
 
 IDENTICAL, DIFFERENT = "identical", "different"
 SIDES = {"exact": ("o", 0.17), "measured": ("D", -0.17)}
-"""What a bound is divided by: its mark, and how far above the middle of a line it is drawn."""
+"""The value that a bound is divided by: its mark, and how far above the middle of a line it is drawn."""
 SHORTEST = 5
-"""Lines that have their place even where fewer are there."""
+"""Minimum number of lines for which space is reserved."""
 Look = tuple[str, str, str, bool, float]
-"""Words, mark and colour, whether it is filled, and how far above the middle of its line it is drawn."""
+"""Legend label, mark and colour, whether it is filled, and how far above the middle of its line it is drawn."""
 
 
 def never_below(
     words: str, rows: Sequence[Row], exact: Sequence[Row], nothing: str, place: str, doubt: float = 0.0
-) -> Judged:
-    """That no ratio of a bound to what it bounds is below 1 (by ``doubt``), of which those in ``exact`` surely are.
+) -> Finding:
+    """Judge that no ratio of a bound to the value it bounds is below ``1 - doubt``.
 
-    ``nothing`` is shown where there are none, ``place`` names the smallest.
+    ``exact`` are the rows whose exact ratios contradict this, ``nothing`` is the reason if there are no rows, and
+    ``place`` the template that names the row with the smallest ratio.
     """
     below = [row for row in rows if row["ratio"] < 1 - doubt]
     least = place.format(**min(rows, key=lambda row: float(row["ratio"]))) if rows else ""
     why = f"{len(below)} of {len(rows)} ratios below 1; least {least}" if rows else nothing
-    return counted(words, bool(rows) and not below, why, bool(exact))
+    return exact_finding(words, bool(rows) and not below, why, bool(exact))
 
 
 # ---- runs ----
 
 
-def over_runs(runs: Runs, scale: str) -> Shown:
-    plan, name = PLANS[scale], grid.data(scale)
+def over_runs(runs: Runs, scale: str) -> Content:
+    plan, name = PLANS[scale], grid.data_set(scale)
     once = "fedals.one_round"
-    rows = _ratios(once, theorems.distances(runs, scale), IDENTICAL)
+    rows = _ratios(once, theorems.distance_rows(runs, scale), IDENTICAL)
     for federation in plan.axes["draws"]:
         clients = IDENTICAL if federation.concentration is None else DIFFERENT
-        rows += _ratios(once, theorems.one_round(runs, scale, federation), clients)
+        rows += _ratios(once, theorems.one_round_rows(runs, scale, federation), clients)
     compared = [bound for named in COMPARED.values() for bound in named]
     for bound in (*ROUNDS, *compared):
         for i in range(plan.counts["compared"] if bound in compared else 0):
-            rows += _ratios(bound, theorems.rows_of(runs, exact(scale, bound, i), bound, str(i)), DIFFERENT)
-        rows += _ratios(bound, theorems.rows_of(runs, trained(scale, bound), bound, name), DIFFERENT)
+            rows += _ratios(bound, theorems.rows_of(runs, exact_cell(scale, bound, i), bound, str(i)), DIFFERENT)
+        rows += _ratios(bound, theorems.rows_of(runs, training_cell(scale, bound), bound, name), DIFFERENT)
     families = ", ".join(f.words for f in plan.axes["draws"])
     caption = (
         f"Bound divided by the exact value ({plural(plan.counts['compared'], 'federation')} of quadratics; FedALS, one "
@@ -74,11 +75,11 @@ def over_runs(runs: Runs, scale: str) -> Shown:
     words = "no bound is below what it bounds, inside its conditions"
     below = [row for row in inside if row["curve"] == "exact" and row["ratio"] < 1 - theorems.ROUNDING]
     judged = never_below(words, inside, below, "not measured", "{ratio:.3g}: {row}, {panel}")
-    return Shown(caption + theorems.remark([r for r in rows if r["curve"] == "bound"]), rows, conclusions=[judged])
+    return Content(caption + theorems.outside_note([r for r in rows if r["curve"] == "bound"]), rows, findings=[judged])
 
 
 def _ratios(bound: str, rows: Iterable[dict[str, Any]], clients: str) -> list[dict[str, Any]]:
-    """The bound over the value at every place where both are positive: the measured one where no exact one is known."""
+    """Return the ratio of the bound to the exact, else the measured value, wherever both are positive."""
     listed = list(rows)
     known = {(r["panel"], r["x"]) for r in listed if r["curve"] == "exact"}
     listed = [r for r in listed if r["curve"] != "measured" or (r["panel"], r["x"]) not in known]
@@ -96,7 +97,7 @@ def _ratios(bound: str, rows: Iterable[dict[str, Any]], clients: str) -> list[di
 
 
 def _run_look(row: Row) -> Look:
-    """Exact ratios a little above measured ones; open outside the conditions."""
+    """Return the look of a ratio: exact ones a little above measured ones, open outside the conditions."""
     mark, shift = SIDES[row["curve"]]
     colour = REFERENCE if row["clients_are"] == IDENTICAL else MEASURED
     return f"{row['curve']}, {row['clients_are']} clients", mark, colour, not row["outside"], shift
@@ -105,8 +106,8 @@ def _run_look(row: Row) -> Look:
 # ---- worst cases ----
 
 
-def over_worst_cases(runs: Runs, scale: str) -> Shown:
-    """No runs: worst cases are computed by ``fedbounds tightness NAME``, and their tables come along."""
+def over_worst_cases(runs: Runs, scale: str) -> Content:
+    """Return the ratios in the committed tables of worst cases, which ``fedbounds tightness NAME`` computes."""
     rows: list[dict[str, Any]] = []
     for path in sorted(FOLDER.glob("*.csv")):
         table = [row for row in committed(path.stem) if row["inside"] and row["worst_case"] > NOTHING]
@@ -116,11 +117,11 @@ def over_worst_cases(runs: Runs, scale: str) -> Shown:
         regrets = [best.regret for best in best_steps(table)]
         for row in table:
             work = row["rounds"] * row["local_steps"]
-            said = {"dominating_term": row["dominating_term"], "dominating_assumption": row["dominating_assumption"]}
+            dominating = {name: row[name] for name in ("dominating_term", "dominating_assumption")}
             extra = {"smallest_factor": share, "worst_regret": max(regrets, default=0.0)}
             place = {name: row[name] for name in ("rounds", "local_steps", "step_size", "condition_number")}
-            kept = {**place, "heterogeneity": row["heterogeneity"], "gradients": work, "ratio": row["ratio"]}
-            rows.append({"row": title(path.stem), "exact": row["exact"], **kept, **said, **extra})
+            values = {**place, "heterogeneity": row["heterogeneity"], "gradients": work, "ratio": row["ratio"]}
+            rows.append({"row": title(path.stem), "exact": row["exact"], **values, **dominating, **extra})
     most = max((2 * row["gradients"] for row in rows), default=0)
     caption = (
         "Bound over the worst case of noiseless full-participation runs over the whole class of federations it covers "
@@ -132,11 +133,11 @@ def over_worst_cases(runs: Runs, scale: str) -> Shown:
     words = "no bound is below the exact worst case, inside its conditions"
     below = [row for row in rows if row["ratio"] < 1 - DOUBT and row["exact"]]
     judged = never_below(words, rows, below, "no tables", "{ratio:.4g}: {row}", DOUBT)
-    return Shown(caption, rows, conclusions=[judged])
+    return Content(caption, rows, findings=[judged])
 
 
 def _worst_look(row: Row) -> Look:
-    """Where clients hardly differ a little above where they differ much."""
+    """Return the look of a ratio: small heterogeneity a little above large, open for upper estimates."""
     hardly = row["heterogeneity"] < 1
     words = f"{'exact' if row['exact'] else 'upper estimate'}, heterogeneity {row['heterogeneity']:g}"
     return words, "o", REFERENCE if hardly else MEASURED, row["exact"], 0.17 if hardly else -0.17
@@ -146,10 +147,9 @@ def _worst_look(row: Row) -> Look:
 
 
 def strips(rows: Sequence[Row], look: Callable[[Row], Look], label: str, height: float) -> Any:
-    """A line of ``height`` inches for each name of ``row``, with a mark for each ratio and a dash at their geometric
-    mean; 1 is marked.
+    """Draw a line of ``height`` inches for each bound, with a mark per ratio and a dash at their geometric mean.
 
-    Names come by the geometric mean of their ratios, the smallest on top.
+    Lines are sorted by the geometric mean of their ratios, the smallest on top; 1 is marked.
     """
     ratios: dict[str, dict[Look, list[float]]] = {}
     for row in rows:
@@ -159,8 +159,8 @@ def strips(rows: Sequence[Row], look: Callable[[Row], Look], label: str, height:
         return float(np.exp(np.log([ratio for group in groups for ratio in group]).mean()))
 
     names = sorted(ratios, key=lambda name: centre(ratios[name].values()))
-    made, axes = canvas(1, 1)
-    made.set_figheight((0.7 + height * max(len(names), SHORTEST)) * enlarged())
+    made, axes = new_figure(1, 1)
+    made.set_figheight((0.7 + height * max(len(names), SHORTEST)) * width_factor())
     ax = axes[0, 0]
     for place, name in enumerate(names):
         for (words, mark, colour, filled, shift), found in ratios[name].items():
@@ -173,18 +173,20 @@ def strips(rows: Sequence[Row], look: Callable[[Row], Look], label: str, height:
     ax.set_xscale("log")
     ax.set_yticks([-i for i in range(len(names))], names)
     ax.set_xlabel(label)
-    legend(made, axes, most=2)
+    add_legend(made, axes, most=2)
     return made
 
 
 ARTEFACTS = (
     Artefact(
         "ours.tightness", "bound over value, every bound and every run", over_runs,
-        lambda shown: strips(shown.rows, _run_look, "bound / value\n1: tight; left of 1: violated", 0.17),
+        lambda content: strips(content.rows, _run_look, "bound / value\n1: tight; left of 1: violated", 0.17),
     ),
     Artefact(
         "ours.worst_cases", "bound over exact worst case", over_worst_cases,
-        lambda shown: strips(shown.rows, _worst_look, "bound / exact worst case\n1: tight; left of 1: violated", 0.18),
+        lambda content: strips(
+            content.rows, _worst_look, "bound / exact worst case\n1: tight; left of 1: violated", 0.18
+        ),
         reads=no_runs,
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""FedInit's divergence against the relaxation, with the largest one that each theorem's conditions allow."""
+"""Figure of FedInit's divergence against the relaxation, with the largest relaxation that each theorem allows."""
 
 from __future__ import annotations
 
@@ -15,45 +15,45 @@ from bounds.catalog import get
 from bounds.vocabulary import relaxation
 from empirics.experiments import Cell
 
-from ..artefact import Artefact, Shown
+from ..artefact import Artefact, Content
 from ..comparing import judge, Pair
-from ..drawing import Axis, by_meaning, canvas, finish, headed, legend, ran_words
-from ..run_description import problem_words, Ran
+from ..drawing import add_legend, Axis, draw_by_meaning, new_figure, run_text, set_panel_title, set_scales
+from ..run_description import problem_words, RunInfo
 from ..runs import Runs, standard_error
-from ..style import BOUND, DASHED, DOTS, EXACT, GREY, Line, SOLID
-from .grid import divergence, PLANS, relaxed, what_ran
+from ..style import BOUND, DASHED, DOTS, EXACT, GREY, LineStyle, SOLID
+from .grid import divergence_cells, info_of, PLANS, relaxed_cell
 from .settings import RELAXED
 
-ROOM = 0.45
-"""Of the height of the data, kept free above them for the limits' names."""
+HEADROOM = 0.45
+"""Free space above the data for the names of the limits, relative to their height."""
 THEOREMS = {"fedinit.theorem_1": "1", "fedinit.theorem_2": "2", "fedinit.theorem_4": "4", "fedinit.theorem_5": "5"}
-TRIED = np.linspace(0, 0.3, 30001)
+CANDIDATES = np.linspace(0, 0.3, 30001)
 SMALL = 1e-9
-"""The proofs' lambda: any smaller is allowed where one is, so this one is where any is."""
+"""The proofs' lambda. If one value is allowed then so is any smaller one, so this one decides whether any is."""
 ABOVE, BELOW = "relative to beta = 0", "bounds and exact value"
 LINES = {"mean_divergence": "mean over rounds", "final_divergence": "last round"}
 
 
 def _quadratics(scale: str) -> list[Cell]:
-    return [relaxed(scale, i) for i in range(PLANS[scale].counts["instances"])]
+    return [relaxed_cell(scale, i) for i in range(PLANS[scale].counts["instances"])]
 
 
-def data(runs: Runs, scale: str) -> Shown:
-    plan, trained = PLANS[scale], divergence(scale, 0.0)
-    on = what_ran(*trained)
+def data(runs: Runs, scale: str) -> Content:
+    plan, trained = PLANS[scale], divergence_cells(scale, 0.0)
+    on = info_of(*trained)
     rows = [
-        _row(ABOVE, curve, beta, float(np.mean(known)), standard_error(known), ran=ran)
-        for curve, shares, ran in (
-            ("exact, quadratics", _exact_shares, what_ran(*_quadratics(scale))),
+        _row(ABOVE, curve, beta, float(np.mean(known)), standard_error(known), info=info)
+        for curve, shares, info in (
+            ("exact, quadratics", _exact_shares, info_of(*_quadratics(scale))),
             (f"measured, {on.ours.data if on else 'data'}", _measured_shares, on),
         )
         for beta in plan.axes["betas"]
         if (known := [v for v in shares(runs, scale, beta) if math.isfinite(v)])
     ]
-    first = relaxed(scale, 0)
+    first = relaxed_cell(scale, 0)
     for quantity, at in _table(runs, first).items():
         words = f"bound, theorem {THEOREMS[quantity]}" if quantity in RELAXED else f"exact, {LINES[quantity]}"
-        rows += [_row(BELOW, words, b, value, outside=out, ran=what_ran(first)) for b, (value, out) in at.items()]
+        rows += [_row(BELOW, words, b, value, outside=out, info=info_of(first)) for b, (value, out) in at.items()]
     rows += [_row("limit", words, limit, math.nan) for limit, words in limits(runs, scale)]
     caption = (
         "Divergence: mean squared distance of all clients' last models from the server's; half of the clients "
@@ -65,24 +65,24 @@ def data(runs: Runs, scale: str) -> Shown:
         "(last round). Upright lines: the largest relaxation that the conditions allow, above by those on it alone, "
         "below by all together at the first quadratics; to the right the theorems named there do not apply."
     )
-    return Shown(caption, rows, conclusions=_conclusions(runs, scale))
+    return Content(caption, rows, findings=_findings(runs, scale))
 
 
 def _row(panel: str, curve: str, x: float, y: float, error: float = math.nan, outside: bool = False,
-         ran: Ran | None = None) -> dict[str, Any]:  # fmt: skip
-    return {"panel": panel, "curve": curve, "x": x, "y": y, "error": error, "outside": outside, "ran": ran}
+         info: RunInfo | None = None) -> dict[str, Any]:  # fmt: skip
+    return {"panel": panel, "curve": curve, "x": x, "y": y, "error": error, "outside": outside, "ran": info}
 
 
 # ---- limits ----
 
 
 def limits(runs: Runs, scale: str) -> list[tuple[float, str]]:
-    """The largest relaxation by theorem: by conditions on it alone, and by all of them at the first quadratics."""
-    constants = runs.fact(relaxed(scale, 0), "constants")
+    """Return the largest relaxation of each theorem, by the conditions on it alone and by all of them."""
+    constants = runs.fact(relaxed_cell(scale, 0), "constants")
     alone: dict[float, list[str]] = {}
     joint: dict[float, list[str]] = {}
     for name, short in THEOREMS.items():
-        alone.setdefault(alone_limit(name), []).append(short)
+        alone.setdefault(separate_limit(name), []).append(short)
         if constants:
             joint.setdefault(joint_limit(name, constants), []).append(short)
     listed = [(limit, f"theorems {', '.join(names)}") for limit, names in alone.items()]
@@ -90,36 +90,36 @@ def limits(runs: Runs, scale: str) -> list[tuple[float, str]]:
 
 
 @cache
-def alone_limit(name: str) -> float:
-    """The largest relaxation that the conditions on it alone allow."""
-    found = [c.relation for c in get(name).numeric_conditions]
-    relations = [relation for relation in found if relation is not None and relation.free_symbols == {relaxation}]
-    kept = np.ones(len(TRIED), dtype=bool)
+def separate_limit(name: str) -> float:
+    """Return the largest relaxation that the conditions on it alone allow."""
+    relations = [condition.relation for condition in get(name).numeric_conditions]
+    allowed = np.ones(len(CANDIDATES), dtype=bool)
     for relation in relations:
-        kept &= sp.lambdify([relaxation], relation)(TRIED)
-    return float(TRIED[kept].max())
+        if relation is not None and relation.free_symbols == {relaxation}:
+            allowed &= sp.lambdify([relaxation], relation)(CANDIDATES)
+    return float(CANDIDATES[allowed].max())
 
 
 def joint_limit(name: str, constants: Mapping[str, float]) -> float:
-    """The largest relaxation with which all numeric conditions hold at these numbers; NaN where none does."""
+    """Return the largest relaxation at which all numeric conditions hold for these constants; NaN if there is none."""
     bound = get(name)
     known = {**dict.fromkeys((q.name for q in bound.quantities), 1.0), **constants}
     values = {q.name: known[q.name] for q in bound.quantities}
-    held = np.asarray(bound.holds(**{**values, "relaxation": TRIED, "contraction": SMALL}))
-    return float(TRIED[held].max()) if held.any() else math.nan
+    held = np.asarray(bound.holds(**{**values, "relaxation": CANDIDATES, "contraction": SMALL}))
+    return float(CANDIDATES[held].max()) if held.any() else math.nan
 
 
 # ---- curves ----
 
 
 def _exact_shares(runs: Runs, scale: str, beta: float) -> list[float]:
-    """Of the mean divergence without relaxation, by quadratic problem."""
+    """Return the mean divergence relative to that without relaxation, by quadratic problem."""
     tables = [at["mean_divergence"] for cell in _quadratics(scale) if (at := _table(runs, cell))]
     return [at[beta][0] / at[0.0][0] for at in tables]
 
 
 def _table(runs: Runs, cell: Cell) -> dict[str, dict[float, tuple[float, bool]]]:
-    """Value and whether it is outside, by quantity and relaxation."""
+    """Return the value and whether it is outside the conditions, by quantity and relaxation."""
     table = runs.columns(cell)
     found: dict[str, dict[float, tuple[float, bool]]] = {}
     for beta, quantity, value, outside in zip(
@@ -130,21 +130,21 @@ def _table(runs: Runs, cell: Cell) -> dict[str, dict[float, tuple[float, bool]]]
 
 
 def _measured_shares(runs: Runs, scale: str, beta: float) -> list[float]:
-    """Of the mean divergence over rounds without relaxation, seed by seed; infinite for a run that diverged."""
+    """Return the mean divergence relative to that without relaxation, by seed; infinite for a run that diverged."""
     values, start = (
-        [runs.last(cell, "divergence", window=10**6, diverged=math.inf) for cell in divergence(scale, b)]
+        [runs.last(cell, "divergence", window=10**6, diverged=math.inf) for cell in divergence_cells(scale, b)]
         for b in (beta, 0.0)
     )
     return [a / b for a, b in zip(values, start, strict=True)]
 
 
-def _conclusions(runs: Runs, scale: str) -> list[Any]:
+def _findings(runs: Runs, scale: str) -> list[Any]:
     small = [beta for beta in PLANS[scale].axes["betas"] if 0 < beta <= 0.1]
     lower = {
         kind: [Pair(f"beta = {b:g}, {kind}", [1.0] * len(of), of) for b in small for of in [shares(runs, scale, b)]]
         for kind, shares in (("data", _measured_shares), ("exact", _exact_shares))
     }
-    bound = _table(runs, relaxed(scale, 0)).get("fedinit.theorem_4", {})
+    bound = _table(runs, relaxed_cell(scale, 0)).get("fedinit.theorem_4", {})
     inside = [value for value, outside in bound.values() if not outside]
     rises = (
         f"inside its conditions the bound of theorem 4 goes from {inside[0]:.3g} to {inside[-1]:.3g}" if inside else ""
@@ -158,7 +158,7 @@ def _conclusions(runs: Runs, scale: str) -> list[Any]:
 # ---- drawing ----
 
 
-def _look(label: str) -> Line:
+def _look(label: str) -> LineStyle:
     if label.startswith("measured"):
         return DOTS
     if label.startswith("exact"):
@@ -166,20 +166,20 @@ def _look(label: str) -> Line:
     return replace(BOUND, dash=DASHED if label.endswith("5") else SOLID)
 
 
-def draw(shown: Shown) -> Any:
-    """Shares above, bounds below, limits through both."""
-    made, axes = canvas(2, 1, 2, sharex=True)
+def draw(content: Content) -> Any:
+    """Draw shares above, bounds below, and the limits in both."""
+    made, axes = new_figure(2, 1, 2, sharex=True)
     above, below = axes[0, 0], axes[1, 0]
     for letter, ax, panel, y in (("a", above, ABOVE, "share of divergence"), ("b", below, BELOW, "divergence")):
-        mine = [row for row in shown.rows if row["panel"] == panel and not row["outside"]]
+        mine = [row for row in content.rows if row["panel"] == panel and not row["outside"]]
         if mine:
-            by_meaning(ax, mine, _look, banded=True)
-        finish(ax, Axis(""), Axis("", log=ax is below))
-        headed(ax, f"({letter}) {panel}", ran_words(mine))
+            draw_by_meaning(ax, mine, _look, banded=True)
+        set_scales(ax, Axis(""), Axis("", log=ax is below))
+        set_panel_title(ax, f"({letter}) {panel}", run_text(mine))
         ax.set_ylabel(y)
     low, high = above.get_ylim()
-    above.set_ylim(low, high + ROOM * (high - low))
-    for row in shown.rows:
+    above.set_ylim(low, high + HEADROOM * (high - low))
+    for row in content.rows:
         if row["panel"] == "limit" and math.isfinite(row["x"]):
             ax = below if "all conditions" in row["curve"] else above
             ax.axvline(row["x"], color=GREY, lw=0.7, ls="--" if ax is below else "-", zorder=0)
@@ -187,7 +187,7 @@ def draw(shown: Shown) -> Any:
             ax.text(row["x"], 0.97, words, transform=ax.get_xaxis_transform(), rotation=90, fontsize="small",
                     color=GREY, ha="right", va="top")  # fmt: skip
     below.set_xlabel("relaxation beta")
-    legend(made, axes, 2)
+    add_legend(made, axes, 2)
     return made
 
 

@@ -1,4 +1,4 @@
-"""What is compared with what: the bounds of every paper that a run has, and the words that name them."""
+"""The bounds that our figures compare with runs, and the titles of bounds and quantities."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ COMPARED: dict[str, tuple[str, ...]] = {
     "decaying_k": ("decaying_k.theorem_1", "decaying_k.theorem_1_repaired"),
     "fedcog": ("fedcog.theorem",),
 }
-"""Bounds with exact values on quadratics, by paper; the same are compared with training."""
+"""Bounds with exact values on quadratics by paper; they are compared with training too."""
 
 ROUNDS = ("fedals.rounds_inexact_printed", "fedals.rounds_inexact")
-"""Bounds on many rounds of FedALS, which quadratics with fresh noise cannot measure."""
+"""Bounds on many rounds of FedALS, which cannot be measured on quadratics with fresh noise."""
 
 TITLES = {
     "fedals.one_round": "one round",
@@ -49,7 +49,7 @@ QUANTITIES = {
     "mean_divergence": "divergence",
     "final_divergence": "divergence",
 }
-"""The targets of these bounds on an axis."""
+"""Axis labels of the targets of these bounds."""
 
 REPAIRED = {
     "decaying_k.theorem_1_repaired": "decaying_k.theorem_1",
@@ -57,7 +57,7 @@ REPAIRED = {
     "fedinit.theorem_2_potential": "fedinit.theorem_2",
     "fedinit.theorem_5_geometric": "fedinit.theorem_5",
 }
-"""A repaired bound, and what the paper prints in its place."""
+"""The printed bound that each repaired bound replaces."""
 
 PAPERS = {"fedals": "FedALS", "fedinit": "FedInit", "decaying_k": "Decaying-K", "fedcog": "FedCOG"}
 BETAS = (0.0, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15)
@@ -65,6 +65,6 @@ RELAXED = ("fedinit.theorem_4", "fedinit.theorem_5")
 
 
 def title(bound: str) -> str:
-    """The paper and what it calls the bound, for a line or a panel: FedInit, theorem 1."""
+    """Return the title of a bound: ``FedInit, theorem 1``."""
     paper, _, rest = bound.partition(".")
     return f"{PAPERS[paper]}, {TITLES.get(bound, rest.replace('_', ' '))}"

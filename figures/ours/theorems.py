@@ -1,6 +1,6 @@
-"""The theorems of every paper beside exact values on quadratics, and beside training on data.
+"""Figures of the theorems of every paper beside exact values on quadratics and training on data.
 
-A bound is a line, exact values are a thin line, measurements dots: rows from cells, and their drawing.
+A bound is a line, exact values are a thin line, measurements are dots.
 """
 
 from __future__ import annotations
@@ -18,39 +18,39 @@ from bounds.vocabulary import clients as K, gradient_variance as s_sq, samples a
 from empirics.experiments import Cell
 from paper_checks.validation.gaussian_mean import exact_mean
 
-from ..artefact import Artefact, Shown
-from ..comparing import counted, Judged, Reproduction
-from ..drawing import Axis, by_meaning, each_panel, Row
+from ..artefact import Artefact, Content
+from ..comparing import exact_finding, Finding, Reproduction
+from ..drawing import Axis, draw_by_meaning, each_panel, Row
 from ..run_description import problem_words
 from ..runs import Runs
-from ..style import BOUND, DASHED, DOTS, DOTTED, EXACT, Line, OTHER, THEORY
+from ..style import BOUND, DASHED, DOTS, DOTTED, EXACT, LineStyle, OTHER, THEORY
 from . import grid
-from .grid import Draws, draws, exact, mean, PLANS, trained, what_ran
+from .grid import exact_cell, Federation, info_of, mean_cell, one_round_cell, PLANS, training_cell
 from .settings import COMPARED, PAPERS, QUANTITIES, REPAIRED, ROUNDS, title, TITLES
 
 Rows = list[dict[str, Any]]
 OPEN = Reproduction.UNDECIDED
 ROUNDING = 1e-9
-"""Relative difference that floating-point arithmetic may make between an exact value and a bound."""
+"""Relative difference between an exact value and a bound that counts as rounding."""
 
 
 # ---- rows ----
 
 
 def rows_of(runs: Runs, cell: Cell, bound: str, where: str) -> Rows:
-    """The rows of one panel from a cell of ``exact`` or ``trained``; ``where`` ends its title."""
+    """Return the rows of one panel from an exact or training cell; ``where`` ends its title."""
     table = runs.columns(cell)
     if not table:
         return []
     panel = f"{TITLES[bound]}, {where}" if where else TITLES[bound]
     shared: dict[str, Any] = {"panel": panel, "bound": bound, "x_name": "rounds"}
-    shared |= {"y_name": QUANTITIES[get(bound).target.name], "ran": what_ran(cell)}
+    shared |= {"y_name": QUANTITIES[get(bound).target.name], "ran": info_of(cell)}
     x = [float(r) for r in table["rounds"]]
-    said = table.get("verdict", [""] * len(x))
-    found = curve(shared, "bound", x, table["bound"], outside=table["outside"], verdict=said)
+    verdicts, outside = table.get("verdict", [""] * len(x)), table["outside"]
+    rows = curve(shared, "bound", x, table["bound"], outside=outside, verdict=verdicts)
     if "exact" in table:
-        found += curve(shared, "exact", x, table["exact"], outside=table["outside"])
-    return found + curve(shared, "measured", x, table["measured"], table["error"], outside=table["outside"])
+        rows += curve(shared, "exact", x, table["exact"], outside=outside)
+    return rows + curve(shared, "measured", x, table["measured"], table["error"], outside=outside)
 
 
 def curve(
@@ -62,7 +62,7 @@ def curve(
     outside: Sequence[bool] | None = None,
     verdict: Sequence[str] | None = None,
 ) -> Rows:
-    """One row per point."""
+    """Return one row per point of a curve."""
     errors, outsides = error or [math.nan] * len(y), outside or [False] * len(y)
     return [
         {**shared, "curve": name, "x": a, "y": b, "error": e, "outside": bool(s), "verdict": v}
@@ -70,16 +70,16 @@ def curve(
     ]
 
 
-def held(words: str, rows: Rows) -> Judged:
-    """Whether a theorem holds at all points inside its conditions; what was only measured counts by its tests."""
+def theorem_finding(words: str, rows: Rows) -> Finding:
+    """Judge whether a theorem holds at all points inside its conditions, by exact values or else by the tests."""
     places: dict[tuple[str, float], dict[str, dict[str, Any]]] = {}
     for row in rows:
         if not row["outside"]:
             places.setdefault((row["panel"], row["x"]), {})[row["curve"]] = row
-    said = Counter(_verdict(found) for found in places.values() if "bound" in found)
-    below, above, still_open = (said[v] for v in (Reproduction.REPRODUCED, Reproduction.CONTRADICTED, OPEN))
-    why = f"{said.total()} points inside the conditions: {below} below the bound, {above} above, {still_open} open"
-    return counted(words, below > 0 and not still_open, why, above > 0)
+    counts = Counter(_verdict(curves) for curves in places.values() if "bound" in curves)
+    below, above, still_open = (counts[v] for v in (Reproduction.REPRODUCED, Reproduction.CONTRADICTED, OPEN))
+    why = f"{counts.total()} points inside the conditions: {below} below the bound, {above} above, {still_open} open"
+    return exact_finding(words, below > 0 and not still_open, why, above > 0)
 
 
 def _verdict(found: dict[str, dict[str, Any]]) -> Reproduction:
@@ -93,63 +93,63 @@ def _verdict(found: dict[str, dict[str, Any]]) -> Reproduction:
 REPAIR = "bound, repaired"
 
 
-def drawn_together(rows: Rows) -> Rows:
-    """The rows with a repaired bound as a line in the panel of the printed one, where the same runs measure both."""
-    found = []
+def merge_repaired(rows: Rows) -> Rows:
+    """Return the rows with repaired bounds moved into the panel of the printed one, if the same runs measure both."""
+    merged = []
     for row in rows:
         printed = REPAIRED.get(row["bound"])
         panel = row["panel"].replace(TITLES[row["bound"]], TITLES[printed]) if printed else row["panel"]
         if panel == row["panel"] or _measured(rows, row["panel"]) != _measured(rows, panel):
-            found.append(row)
+            merged.append(row)
         elif row["curve"] == "bound":
-            found.append({**row, "panel": panel, "curve": REPAIR})
-    return found
+            merged.append({**row, "panel": panel, "curve": REPAIR})
+    return merged
 
 
 def _measured(rows: Rows, panel: str) -> list[tuple[float, float]]:
     return [(row["x"], row["y"]) for row in rows if row["panel"] == panel and row["curve"] in ("exact", "measured")]
 
 
-def remark(rows: Rows) -> str:
-    """Which panels lie outside a theorem's conditions; empty for none."""
+def outside_note(rows: Rows) -> str:
+    """Return the caption's note on the panels outside a theorem's conditions; empty if there are none."""
     panels = list(dict.fromkeys(row["panel"] for row in rows if row["outside"] and row["curve"] == "bound"))
     return f" OUTSIDE the conditions (dashed or open): {'; '.join(panels)}." if panels else ""
 
 
 # ---- drawing ----
 
-LOOKS = {"bound": BOUND, "exact": EXACT, "measured": DOTS, REPAIR: Line(OTHER, DASHED, "", 1.4)}
-PART = Line(THEORY, DOTTED, "", 0.9)
-"""Of a bound."""
+LOOKS = {"bound": BOUND, "exact": EXACT, "measured": DOTS, REPAIR: LineStyle(OTHER, DASHED, "", 1.4)}
+PART = LineStyle(THEORY, DOTTED, "", 0.9)
+"""Style of the terms of a bound."""
 
 
-def draw(shown: Shown) -> Any:
-    """One axes per panel, in the order of the rows."""
+def draw(content: Content) -> Any:
+    """Draw one axes per panel, in the order of the rows."""
 
     def panel(ax: Any, rows: list[Row]) -> None:
-        by_meaning(ax, rows, lambda label: LOOKS.get(label, PART))
+        draw_by_meaning(ax, rows, lambda label: LOOKS.get(label, PART))
 
-    return each_panel(shown.rows, panel, Axis("", log=True), Axis("", log=True))
+    return each_panel(content.rows, panel, Axis("", log=True), Axis("", log=True))
 
 
 # ---- one paper ----
 
 QUADRATICS, DATA = "quadratics", "data"
-SIDES: dict[str, Callable[[str, str], Cell]] = {QUADRATICS: lambda s, b: exact(s, b, 0), DATA: trained}
-"""Where a bound is compared with runs, and that run."""
+SIDES: dict[str, Callable[[str, str], Cell]] = {QUADRATICS: lambda s, b: exact_cell(s, b, 0), DATA: training_cell}
+"""By kind of problem: the cell that compares a bound with its runs."""
 
 
-def data_of(paper: str, sides: Sequence[str], more: str, runs: Runs, scale: str) -> Shown:
-    """Its rows, and whether every theorem held; ``more`` ends the caption."""
-    names = {QUADRATICS: QUADRATICS, DATA: grid.data(scale)} if len(sides) > 1 else dict.fromkeys(sides, "")
+def paper_content(paper: str, sides: Sequence[str], more: str, runs: Runs, scale: str) -> Content:
+    """Return the content of a paper's figure and whether every theorem holds; ``more`` ends the caption."""
+    names = {QUADRATICS: QUADRATICS, DATA: grid.data_set(scale)} if len(sides) > 1 else dict.fromkeys(sides, "")
     rows, judged = [], []
     for bound in COMPARED[paper]:
         mine = [row for s in sides for row in rows_of(runs, SIDES[s](scale, bound), bound, names[s])]
-        judged.append(held(f"{title(bound)}: holds wherever its conditions are met", mine))
+        judged.append(theorem_finding(f"{title(bound)}: holds wherever its conditions are met", mine))
         rows += mine
-    rows = drawn_together(rows)
+    rows = merge_repaired(rows)
     caption = " ".join(_caption(scale)[side] for side in sides)
-    return Shown(f"{caption} Bars: one standard error.{more}{remark(rows)}", rows, conclusions=judged)
+    return Content(f"{caption} Bars: one standard error.{more}{outside_note(rows)}", rows, findings=judged)
 
 
 def _caption(scale: str) -> dict[str, str]:
@@ -166,38 +166,38 @@ def _caption(scale: str) -> dict[str, str]:
 
 
 def _of_paper(paper: str, more: str = "", sides: Sequence[str] = (QUADRATICS, DATA), suffix: str = "") -> Artefact:
-    """The figure of one paper."""
+    """Return the figure of one paper."""
     where = f" on {sides[0]}" if len(sides) == 1 else ""
     title = f"the theorems of {PAPERS[paper]} beside exact values and measurements{where}"
-    return Artefact(f"ours.theorems_{paper}{suffix}", title, partial(data_of, paper, sides, more), draw)
+    return Artefact(f"ours.theorems_{paper}{suffix}", title, partial(paper_content, paper, sides, more), draw)
 
 
 # ---- FedALS: the bounds of one round and of many ----
 
 SAMPLES, VARIANCE = 20, 2.0
-"""Of the mean's estimation: samples per client, and the total variance of one in two dimensions."""
+"""Estimation of a mean: samples per client, and the total variance of a sample in two dimensions."""
 DISTANCES = "squared distances"
 CURVES = {"bound": "bound", "first term alone": "first term", "measured": "measured for the bound"}
-"""What is drawn of one round, by the names in its cell."""
+"""Curves of one round, and their names in the table of its run."""
 
 
-def federations(scale: str) -> list[Draws]:
-    """Those drawn here: the first model, IID and skewed."""
+def federations(scale: str) -> list[Federation]:
+    """Return the federations of this figure: the first model, IID and skewed."""
     return [f for f in PLANS[scale].axes["draws"] if f.model == "ridge"]
 
 
-def _fedals(runs: Runs, scale: str) -> Shown:
+def _fedals(runs: Runs, scale: str) -> Content:
     plan = PLANS[scale]
-    parts = [distances(runs, scale), *(one_round(runs, scale, f) for f in federations(scale))]
+    parts = [distance_rows(runs, scale), *(one_round_rows(runs, scale, f) for f in federations(scale))]
     names = [DISTANCES, *(f.words for f in federations(scale))]
     for bound in ROUNDS:
-        parts.append(rows_of(runs, trained(scale, bound), bound, ""))
+        parts.append(rows_of(runs, training_cell(scale, bound), bound, ""))
         names.append(TITLES[bound])
     judged = [
-        held(f"FedALS, {name}: holds wherever its conditions are met", part)
+        theorem_finding(f"FedALS, {name}: holds wherever its conditions are met", part)
         for name, part in zip(names, parts, strict=True)
     ]
-    rows = drawn_together([row for part in parts for row in part])
+    rows = merge_repaired([row for part in parts for row in part])
     caption = (
         f"One averaging round of exact minimisers: squared distances to a mean ({20 * plan.seeds} draws of {SAMPLES} "
         "samples per client, thin line: exact); ridge on digits with penalty 0.5, identical clients or with Dirichlet "
@@ -207,20 +207,20 @@ def _fedals(runs: Runs, scale: str) -> Shown:
         f"Dirichlet 1, fresh samples in each of 5 local steps, batch 8, {plan.seeds} seeds; step size 1/L. Bars: one "
         "standard error; what is not positive is not drawn."
     )
-    return Shown(caption + remark(rows), rows, conclusions=judged)
+    return Content(caption + outside_note(rows), rows, findings=judged)
 
 
 def _shared(panel: str, cell: Cell) -> dict[str, Any]:
     words = {"panel": panel, "bound": "fedals.one_round", "x_name": "clients", "y_name": "gap of the loss"}
-    return {**words, "ran": what_ran(cell)}
+    return {**words, "ran": info_of(cell)}
 
 
-def distances(runs: Runs, scale: str) -> Rows:
-    """Bound, exact and measured gap of squared distances to a mean at every number of clients."""
-    table = runs.columns(mean(scale))
+def distance_rows(runs: Runs, scale: str) -> Rows:
+    """Return bound, exact and measured gap of squared distances to a mean for each number of clients."""
+    table = runs.columns(mean_cell(scale))
     if not table:
         return []
-    shared = _shared(DISTANCES, mean(scale))
+    shared = _shared(DISTANCES, mean_cell(scale))
     formulas, counts = exact_mean(), table["clients"]
     at = {n: SAMPLES, s_sq: sp.nsimplify(VARIANCE)}
     bound, exact = ([float(e.subs({**at, K: count})) for count in counts] for e in (formulas.bound, formulas.gap))
@@ -228,12 +228,12 @@ def distances(runs: Runs, scale: str) -> Rows:
     return found + curve(shared, "measured", counts, table["value"], table["error"])
 
 
-def one_round(runs: Runs, scale: str, federation: Draws) -> Rows:
-    """Bound, its first term alone and the measured gap at every number of clients."""
-    table = runs.columns(draws(scale, federation))
+def one_round_rows(runs: Runs, scale: str, federation: Federation) -> Rows:
+    """Return bound, its first term alone and the measured gap for each number of clients."""
+    table = runs.columns(one_round_cell(scale, federation))
     if not table:
         return []
-    shared = _shared(federation.words, draws(scale, federation))
+    shared = _shared(federation.words, one_round_cell(scale, federation))
     places = list(zip(*(table[k] for k in ("quantity", "clients", "value", "error", "verdict")), strict=True))
     found: Rows = []
     for name, quantity in CURVES.items():

@@ -1,4 +1,4 @@
-"""Where a theorem is informative: maps of where it does not apply, is vacuous, or informative."""
+"""Maps that show where each theorem does not apply, is vacuous, or is informative."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from bounds.vocabulary import clients as K, gradient_variance as s_sq, samples a
 from empirics.problems.quadratics import Quadratics, random_quadratics
 from paper_checks.validation.gaussian_mean import exact_mean
 
-from ..artefact import Artefact, no_runs, Shown
-from ..drawing import Axis, canvas, columns, finish, headed, on_top
+from ..artefact import Artefact, Content, no_runs
+from ..drawing import Axis, columns, legend_on_top, new_figure, set_panel_title, set_scales
 from ..runs import Runs
 from ..style import GREY, MEASURED, THEORY
 from .grid import NOISE, QUADRATICS
@@ -27,7 +27,7 @@ WORDS = {FAILS: "does not apply", VACUOUS: "vacuous: above the trivial value", I
 FACES = {FAILS: "#f0f0f0", VACUOUS: "#fbeaec", INFORMATIVE: "#ffffff"}
 HATCHES = {FAILS: "/////", VACUOUS: "\\\\\\\\", INFORMATIVE: ""}
 LINES = 4
-"""Decades below the trivial value that have a line, as the legend says."""
+"""Decades below the trivial value with a contour line; the legend names them."""
 POINTS = {"smoke": 12, "laptop": 41, "overnight": 61, "paper": 61}
 LOCAL_STEPS, COHORT, BETA = 3, 2, 0.06
 LAMBDAS = np.geomspace(1e-3, 0.99, 40)
@@ -36,9 +36,9 @@ Grid = np.ndarray[Any, Any]
 Map = tuple[str, str, str, Grid, Grid, Callable[[Grid, Grid], tuple[Grid, float]]]
 
 
-def data(runs: Runs, scale: str) -> Shown:
+def data(runs: Runs, scale: str) -> Content:
     rows: list[dict[str, Any]] = []
-    said: list[str] = []
+    shares: list[str] = []
     for name, x_name, y_name, x, y, value in _maps(POINTS[scale]):
         across, up = np.meshgrid(x, y)
         with warnings.catch_warnings():
@@ -50,11 +50,11 @@ def data(runs: Runs, scale: str) -> Shown:
             {**shared, "x": float(a), "y": float(b), "bound": float(v), "state": int(s)}
             for a, b, v, s in zip(across.flat, up.flat, found.flat, state.flat, strict=True)
         ]
-        said.append(f"{name.partition(',')[0]} {np.mean(state == INFORMATIVE):.0%}")
-    return Shown(_caption(said), rows)
+        shares.append(f"{name.partition(',')[0]} {np.mean(state == INFORMATIVE):.0%}")
+    return Content(_caption(shares), rows)
 
 
-def _caption(said: Sequence[str]) -> str:
+def _caption(shares: Sequence[str]) -> str:
     problem = _problem()
     condition = problem.smoothness / problem.strong_convexity
     return (
@@ -63,7 +63,7 @@ def _caption(said: Sequence[str]) -> str:
         "that estimate a mean. The others: the constants of one federation of 4 quadratic clients (condition number "
         f"{condition:.2g}), {LOCAL_STEPS} local steps, {COHORT} clients a round (FedCOG: all); the trivial value is "
         f"the squared gradient at the start. FedInit: relaxation {BETA}, the best lambda. Decaying-K: G^2 the largest "
-        f"squared client gradient at the start plus noise. Share of the map that is informative: {', '.join(said)}."
+        f"squared client gradient at the start plus noise. Share of the map that is informative: {', '.join(shares)}."
     )
 
 
@@ -87,7 +87,7 @@ def _maps(points: int) -> Sequence[Map]:
 
 
 def _fedals(clients: Grid, condition: Grid) -> tuple[Grid, float]:
-    """Gaps in units of a client's own; clients that estimate a mean have the non-iidness of ``exact_mean``."""
+    """Return the bound in units of a client's own gap, with ``exact_mean``'s non-iidness, and the trivial value."""
     exact = exact_mean()
     excess = sp.lambdify(K, sp.simplify((exact.non_iidness / exact.local_gap).subs({s_sq: 1, n: 1})))(clients)
     bound = get("fedals.one_round").equal_clients()
@@ -108,7 +108,7 @@ def _decaying_k(rounds: Grid, sizes: Grid) -> tuple[Grid, float]:
 
 
 def _at(name: str, rounds: Grid, sizes: Grid, **more: float) -> tuple[Grid, float]:
-    """The bound at the federation's constants, NaN where it does not apply, and the squared gradient at the start."""
+    """Return the bound at the federation's constants (NaN where it does not apply) and the squared initial gradient."""
     problem, bound = _problem(), get(name)
     start = float(problem.loss(problem.start))
     known: dict[str, Any] = {q.name: getattr(problem, q.name) for q in bound.quantities if hasattr(problem, q.name)}
@@ -124,15 +124,15 @@ def _at(name: str, rounds: Grid, sizes: Grid, **more: float) -> tuple[Grid, floa
 # ---- drawing ----
 
 
-def draw(shown: Shown) -> Any:
-    """One map per theorem, hatched where it does not apply; lines where the bound is the trivial value, a tenth, ..."""
+def draw(content: Content) -> Any:
+    """Draw one map per theorem, hatched by state, with lines at the trivial value, a tenth of it, ..."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    made, axes = canvas(2, 2, 2)
-    names = list(dict.fromkeys(row["panel"] for row in shown.rows))
+    made, axes = new_figure(2, 2, 2)
+    names = list(dict.fromkeys(row["panel"] for row in content.rows))
     for ax, letter, name in zip(axes.flat, ascii_lowercase, names, strict=False):
-        mine = [row for row in shown.rows if row["panel"] == name]
+        mine = [row for row in content.rows if row["panel"] == name]
         x, y = (np.array(sorted({row[k] for row in mine})) for k in ("x", "y"))
         (bound, trivial) = columns(mine, "bound", "trivial")
         share = np.ma.masked_invalid(np.log10(bound / trivial).reshape(len(y), len(x)))
@@ -145,15 +145,15 @@ def draw(shown: Shown) -> Any:
                 filled.set(edgecolor=MEASURED, linewidth=0)
         decades = np.arange(-LINES, 1)
         ax.contour(x, y, share, levels=decades, colors=THEORY, linestyles="-", linewidths=[0.5] * LINES + [1.3])
-        finish(ax, Axis("", log=True), Axis("", log=True))
-        headed(ax, f"({letter}) {name}", "")
+        set_scales(ax, Axis("", log=True), Axis("", log=True))
+        set_panel_title(ax, f"({letter}) {name}", "")
         ax.set(xlabel=mine[0]["x_name"], ylabel=mine[0]["y_name"], xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
     edges = {FAILS: GREY, VACUOUS: MEASURED, INFORMATIVE: GREY}
     handles: list[Any] = [
         Patch(facecolor=FACES[s], hatch=HATCHES[s], edgecolor=edges[s], lw=0.3, label=w) for s, w in WORDS.items()
     ]
     handles.append(Line2D([], [], color=THEORY, lw=0.5, label="1/10, ..., 1/10⁴ of the trivial value"))
-    on_top(made, {handle.get_label(): handle for handle in handles}, 2)
+    legend_on_top(made, {handle.get_label(): handle for handle in handles}, 2)
     return made
 
 

@@ -29,10 +29,10 @@ from empirics.measuring import Row, Run
 from empirics.measuring.kept import Keeper, KeptRun, KeptRuns, read, write
 from empirics.measuring.record import Reached
 from empirics.training.threads import single_thread
-from figures.catalogue import chosen
-from figures.run_description import set_of
+from figures.catalogue import select
+from figures.run_description import data_set
 from figures.scale import Budget
-from figures.substitutes import counted_as_here
+from figures.substitutes import assume_present
 
 PLAN = Path(__file__).with_name("gpu_runs.toml")
 KEPT = 30.0
@@ -58,7 +58,7 @@ class Ranked:
 
     @property
     def data(self) -> str:
-        return set_of(self.cell.arguments["problem"])
+        return data_set(self.cell.arguments["problem"])
 
     @property
     def network(self) -> str:
@@ -90,10 +90,10 @@ def ranked(plan: Path = PLAN, scale: str = "paper", few: int | None = None) -> l
     ``few``: of so many findings, two runs each.
     """
     found: dict[str, Ranked] = {}
-    with counted_as_here(DATASETS):  # the paper's own runs, not those that stand in for them
+    with assume_present(DATASETS):  # the paper's own runs, not those that stand in for them
         for entry in tomllib.loads(plan.read_text(encoding="utf-8"))["finding"][:few]:
             where = {k: v for k, v in entry["where"].items() if scale == "paper" or k != "problem"}
-            (artefact,) = chosen([entry["artefact"]])
+            (artefact,) = select([entry["artefact"]])
             budget = import_module(f"figures.{artefact.paper}.grid").PLANS[scale].budget
             cells = [cell for cell in artefact.cells(scale) if _meant(cell, where)]
             for cell in sorted(cells, key=lambda cell: cell.arguments["seed"])[: few and 2]:
@@ -130,8 +130,8 @@ class Trainer:
         runs = ranked(scale="smoke", few=4) if self.pretend else ranked()
         here = [one for one in runs if present(one.data)]
         absent = sorted(
-            {set_of(one.cell.arguments["problem"]) for one in runs}
-            - {set_of(o.cell.arguments["problem"]) for o in here}
+            {data_set(one.cell.arguments["problem"]) for one in runs}
+            - {data_set(o.cell.arguments["problem"]) for o in here}
         )
         if absent:
             self.told.say(note=f"{len(runs) - len(here)} runs are passed over: no data of {', '.join(absent)}")

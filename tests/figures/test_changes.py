@@ -11,7 +11,7 @@ from figure_toys import keep
 from bounds.showing.tables import aligned
 from empirics.experiments import Cell, Store
 from figures.catalogue import artefact, NAMES
-from figures.changes import Changes, in_force
+from figures.changes import apply_to_plans, Changes
 from figures.runs import Runs
 
 NAME = "fedinit.table_3"
@@ -27,7 +27,7 @@ def here(tmp_path, monkeypatch):
 
 def test_changed_cells_have_the_arguments_and_the_seeds_and_the_plan_comes_back():
     before = artefact(NAME).cells("smoke")
-    with in_force(TWO, "smoke"):
+    with apply_to_plans(TWO, "smoke"):
         changed = artefact(NAME).cells("smoke")
     assert [c.key for c in artefact(NAME).cells("smoke")] == [c.key for c in before]
     assert {c.arguments["seed"] for c in changed} == {0, 1, 2}
@@ -39,14 +39,14 @@ def test_changed_cells_have_the_arguments_and_the_seeds_and_the_plan_comes_back(
 def test_every_figure_can_be_made_with_other_arguments(store):
     arguments = {"partition": "shards(2)", "step_size": 0.3, "rounds": 7, "every": 3, "clients": 9, "cohort": 3}
     for name in NAMES:
-        with in_force(Changes(3, arguments), "smoke"):
+        with apply_to_plans(Changes(3, arguments), "smoke"):
             shown = artefact(name).data(Runs(store), "smoke")
         assert shown.caption or shown.unavailable, name
 
 
 def test_a_changed_figure_says_so_everywhere_and_lies_in_a_folder_of_its_own(run, refused):
     store, words = Store(Path("store")), "seeds=3, step_size=0.07, cohort=3"
-    with in_force(TWO, "smoke"):
+    with apply_to_plans(TWO, "smoke"):
         for i, cell in enumerate(artefact(NAME).cells("smoke")):
             keep(store, cell, {"test_accuracy": [0.1, 0.3 + 0.01 * i], "active_divergence": [0.1, 0.2 + 0.03 * i]})
     status, out, err = run(*SMOKE, "--seeds", "3", "--set", "step_size=0.07", "cohort=3", "--workers", "0")

@@ -11,7 +11,7 @@ from loops import cases
 from empirics.experiments.packing import SUFFIX
 from figures import making, report, substitutes, writing
 from figures.catalogue import artefact, NAMES
-from figures.run_description import COLUMNS, flat
+from figures.run_description import COLUMNS, flatten
 from figures.runs import Runs
 from figures.writing import CAPTIONS
 
@@ -58,11 +58,11 @@ def test_nothing_else_lies_there_and_nothing_is_large():
 def test_every_pack_holds_the_runs_of_those_that_name_it_once():
     keys = {}
     for name in NAMES:
-        keys.setdefault(artefact(name).packed_in, set()).update(card(name)["keys"])
+        keys.setdefault(artefact(name).pack_name, set()).update(card(name)["keys"])
     there = {path.name.removesuffix(SUFFIX) for path in (FOLDER / making.RUNS).iterdir()}
     assert there == {pack for pack, found in keys.items() if found}
     for pack in there:
-        packed = [kept.card["key"] for kept in making.kept_with_code("laptop", pack)]
+        packed = [kept.card["key"] for kept in making.committed_results("laptop", pack)]
         assert sorted(packed) == sorted(keys[pack])
 
 
@@ -70,9 +70,9 @@ def test_every_pack_holds_the_runs_of_those_that_name_it_once():
 def runs():
     """The committed runs alone, and no data set."""
     store = MemoryStore()
-    with pytest.MonkeyPatch.context() as patched, substitutes.counted_as_here(making.sets_of_kept("laptop")):
+    with pytest.MonkeyPatch.context() as patched, substitutes.assume_present(making.committed_data_sets("laptop")):
         patched.setattr(substitutes, "present", lambda name: False)
-        making.resume([artefact(name) for name in NAMES], "laptop", store)
+        making.copy_committed_runs([artefact(name) for name in NAMES], "laptop", store)
         yield Runs(store)
 
 
@@ -81,11 +81,11 @@ def as_committed(name, runs, folder, wanted=str):
     made, kept = artefact(name), card(name)
     assert sum(map(runs.has, making.cells([made], "laptop"))) == kept["runs"]["wanted"]
     shown = made.data(runs, "laptop")
-    told = json.loads(json.dumps(writing.card(made, shown, "laptop", [], 0)))
+    told = json.loads(json.dumps(writing.make_card(made, shown, "laptop", [], 0)))
     for word in ("title", "source", "kind", "caption", "unavailable", "ran", "agreement", "conclusions"):
         assert told[word] == kept[word], word
     if not empty(name):
-        writing._csv(flat(shown.rows), folder / "rows.csv")
+        writing._csv(flatten(shown.rows), folder / "rows.csv")
         found, committed = (
             list(csv.reader(path.read_text("utf-8").splitlines()))
             for path in (folder / "rows.csv", FOLDER / f"{name}.csv")
@@ -123,7 +123,7 @@ def test_what_is_computed_anew_gives_the_committed_numbers_too(name, runs, tmp_p
 
 
 def test_the_report_is_made_of_these_cards():
-    assert (ROOM / "REPORT.md").read_text(encoding="utf-8") == making.committed()
+    assert (ROOM / "REPORT.md").read_text(encoding="utf-8") == making.committed_report()
 
 
 def test_no_conclusion_is_drawn_from_a_single_seed():

@@ -10,7 +10,7 @@ from scipy.stats import kendalltau, t
 
 from figures.comparing import agreement, Entry, judge, kendall, leads, Pair, Reproduction
 from figures.regimes import Regime
-from figures.sheets import entry, tidy
+from figures.sheets import entry, entry_rows
 
 NAN = math.nan
 
@@ -123,6 +123,6 @@ def test_a_missing_seed_leaves_the_others_paired():
     assert Pair("p", [5.0, NAN, 5.5], [4.0, 1.0, 4.2]).differences == pytest.approx([1.0, 1.3])
     (pair,) = leads([first, other], "a")
     assert pair.differences == pytest.approx([1.3, 1.2])
-    assert (first.mean, len(first.known), first.error) == pytest.approx((3.5, 2, 0.2))
+    assert (first.mean, len(first.present), first.error) == pytest.approx((3.5, 2, 0.2))
     assert entry(None, "a", "x", [NAN, NAN]).ours == ()
-    assert [row["seeds"] for row in tidy([first, other])] == [2, 3]
+    assert [row["seeds"] for row in entry_rows([first, other])] == [2, 3]

@@ -11,7 +11,7 @@ from bounds.showing.values import read
 from bounds.units import LOSS
 from bounds.vocabulary import client_weight, initial_gap, local_gap, local_steps, smoothness, step_size
 from figures import curves
-from figures.drawing import canvas
+from figures.drawing import new_figure
 from figures.style import STYLE
 
 target = quantity("test_loss", "t", "what is bounded", LOSS)
@@ -34,7 +34,7 @@ weighed = Bound(name="test.weighed", target=target, terms={"all": ClientMean(cli
 
 
 def picture(*bounds, x="local_steps", words=("local_steps=1:30:30", "initial_gap=2.7")):
-    return curves.data(bounds, x, read(words))
+    return curves.bound_curves(bounds, x, read(words))
 
 
 def test_a_curve_carries_value_terms_and_the_conditions_that_fail():
@@ -105,7 +105,7 @@ def test_notes_tell_where_which_condition_fails():
 def drawn(shown, **options):
     """The axes of a drawn picture, and all words in and about it."""
     with matplotlib.rc_context(STYLE):
-        ax = canvas(1, 1)[1][0, 0]
+        ax = new_figure(1, 1)[1][0, 0]
         curves.draw(ax, shown, **options)
         return ax, {*(text.get_text() for text in ax.texts), *ax.get_legend_handles_labels()[1]}
 

@@ -12,7 +12,7 @@ from empirics.experiments import Cell
 from fedbounds import main
 from figures import substitutes, writing
 from figures.artefact import Artefact
-from figures.catalogue import artefact, chosen, FILES, NAMES
+from figures.catalogue import artefact, FILES, NAMES, select
 from figures.making import budget
 from figures.runs import Runs
 from figures.scale import SCALES
@@ -46,12 +46,12 @@ def test_it_is_declared_and_its_runs_are_cells_at_every_scale(name):
     assert (made.draw is None) == name.partition(".")[2].startswith("table")
     assert (made.source == "") == (made.paper == "ours")
     for scale in SCALES:
-        assert of(name, scale).keys() <= of(made.packed_in, scale).keys()
+        assert of(name, scale).keys() <= of(made.pack_name, scale).keys()
 
 
 def test_without_data_only_what_needs_none_is_run_and_each_says_what_is_missing(monkeypatch, store):
     monkeypatch.setattr(substitutes, "present", lambda name: False)
-    for made in chosen([paper for paper in FILES if paper != "ours"]):
+    for made in select([paper for paper in FILES if paper != "ours"]):
         if made.name != "decaying_k.table_2":  # the networks alone are timed
             assert not made.cells("laptop")
         shown = made.data(Runs(store), "laptop")
@@ -66,10 +66,10 @@ def together(names, scale):
 def test_the_whole_set_and_every_paper_keep_to_their_time_by_the_written_budgets(monkeypatch):
     monkeypatch.setattr(Artefact, "cells", lambda made, scale: of(made.name, scale).values())
     for scale, minutes in MINUTES.items():
-        assert budget(chosen(["all"]), scale, together(NAMES, scale)) <= CORES * minutes, scale
+        assert budget(select(["all"]), scale, together(NAMES, scale)) <= CORES * minutes, scale
     assert f" {MINUTES['laptop']} minutes" in SCALES["laptop"]
     for paper, most in LAPTOP.items():
-        made = chosen([paper])
+        made = select([paper])
         found = together([one.name for one in made], "laptop")
         assert len(found) > 20, paper
         assert 0.1 * most < budget(made, "laptop", found) <= most, paper

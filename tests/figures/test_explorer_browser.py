@@ -12,7 +12,7 @@ from empirics.experiments import Outcome, Store
 from fedbounds import explore
 from figures.explorer.command import entries
 from figures.explorer.page import page as made
-from figures.ours.grid import exact
+from figures.ours.grid import exact_cell
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 REPAIRED = "decaying_k.theorem_1_repaired"
@@ -102,7 +102,7 @@ def test_a_run_of_a_store_is_a_setting_whose_points_are_drawn(shared, tmp_path):
     store, file = Store(tmp_path / "store"), tmp_path / "page.html"
     table = {"rounds": [1, 2, 3], "measured": [0.5, 0.4, 0.3], "error": [0.1, 0.1, 0.1]}
     name = "fedcog.theorem"
-    store.keep(exact("smoke", name, 0), Outcome({**table, "exact": [0.6, 0.3, 0.2]}, {"step_size": 0.05}), 0.1)
+    store.keep(exact_cell("smoke", name, 0), Outcome({**table, "exact": [0.6, 0.3, 0.2]}, {"step_size": 0.05}), 0.1)
     file.write_text(made(entries([name, "fedals.one_round"]), store.folder), encoding="utf-8")
     shared.open(file)
     shared.choose("federations", "2")

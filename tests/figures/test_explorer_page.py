@@ -30,7 +30,7 @@ from figures.explorer import atlas, committed as kept, federations, opening, opt
 from figures.explorer.command import entries
 from figures.explorer.page import page
 from figures.explorer.verdicts import about
-from figures.ours.grid import exact, trained
+from figures.ours.grid import exact_cell, training_cell
 from paper_checks.audit.running import CLAIMS
 from paper_checks.comparing import compare
 from paper_checks.comparing.rows import WORST
@@ -171,9 +171,9 @@ def test_mistakes_are_one_line_and_write_nothing(own, refused):
 def test_runs_of_a_store_are_settings_of_their_bound(tmp_path):
     store = Store(tmp_path / "store")
     table = {"rounds": [1, 2], "measured": [0.5, 0.4], "error": [0.1, float("nan")], "bound": [3.0, 2.0]}
-    store.keep(trained("smoke", "fedcog.theorem"), Outcome(table, {"constants": {"smoothness": 1.25}}), 0.1)
+    store.keep(training_cell("smoke", "fedcog.theorem"), Outcome(table, {"constants": {"smoothness": 1.25}}), 0.1)
     whole_table = {**table, "exact": [0.6, 0.3]}
-    store.keep(exact("smoke", "fedcog.theorem", 0), Outcome(whole_table, {"step_size": 0.05}), 0.1)
+    store.keep(exact_cell("smoke", "fedcog.theorem", 0), Outcome(whole_table, {"step_size": 0.05}), 0.1)
     settings = unpacked(page(entries(["fedcog.theorem", "fedals.one_round"]), store.folder))["atlas"]["federations"]
     first, second, data, quadratics = settings
     assert [one["of"] for one in settings] == ["fedcog.theorem", "fedals.one_round", "fedcog.theorem", "fedcog.theorem"]
@@ -332,7 +332,7 @@ def test_what_is_measured_stands_in_the_committed_figures():
             if row["data"] == data and row["curve"] == "measured"
         ]
         numbers = {(int(row["x"]), float(row["y"]), float(row["error"]), int(row["cohort"])) for row in read}
-        swept = [run.columns() for run in making.kept_with_code("laptop", "ours.local_steps")]
+        swept = [run.columns() for run in making.committed_results("laptop", "ours.local_steps")]
         columns = [table for table in swept if "measured" in table and "error" in table]
         numbers |= {
             (int(rounds), value, error, TRAINED["plan"]["cohort"])

@@ -11,10 +11,10 @@ from figures.fedinit import times
 
 def test_the_first_round_at_which_the_running_mean_is_there():
     at, accuracy = np.array([0, 5, 10, 15, 20]), np.array([90.0, 10.0, 40.0, 30.0, 60.0])
-    assert times.first(at, accuracy, 40.0, 1) == 10
-    assert times.first(at, accuracy, 40.0, 2) == 20
-    assert times.first(at, accuracy, 61.0, 1) == math.inf
-    assert times.first(at, accuracy, 60.0 + 1e-12, 1) == 20
+    assert times.first_round_at(at, accuracy, 40.0, 1) == 10
+    assert times.first_round_at(at, accuracy, 40.0, 2) == 20
+    assert times.first_round_at(at, accuracy, 61.0, 1) == math.inf
+    assert times.first_round_at(at, accuracy, 60.0 + 1e-12, 1) == 20
 
 
 def test_rounds_of_all_methods_take_turns():

@@ -11,13 +11,13 @@ from matplotlib.image import imread
 from empirics.experiments import Cell, Store
 from empirics.experiments.packing import SUFFIX, unpacked
 from figures import making, report
-from figures.artefact import Artefact, Shown
+from figures.artefact import Artefact, Content
 from figures.catalogue import NAMES
 from figures.comparing import agreements, judge, leads
-from figures.drawing import Axis, curves
+from figures.drawing import Axis, curve_drawing
 from figures.run_description import COLUMNS
-from figures.runs import line, Runs
-from figures.sheets import entry, sheet, tidy
+from figures.runs import curve_rows, Runs
+from figures.sheets import entry, entry_rows, sheet
 from paper_checks.reported import table
 
 PRINTED = table("fedinit", "Table 3")
@@ -38,18 +38,18 @@ def table_data(runs, scale):
         for b in BETAS
     ]
     told = judge("beta = 0.1 is best", leads(found, "beta=0.1"))
-    return Shown("toy runs & 3 seeds", tidy(found), sheet(found), [told], agreements(found))
+    return Content("toy runs & 3 seeds", entry_rows(found), sheet(found), [told], agreements(found))
 
 
 def curve_data(runs, scale):
-    rows = [row for b in BETAS for row in line(runs, seeds(b), "test_accuracy", "accuracy", b, None)]
-    return Shown("toy runs, 3 seeds", rows)
+    rows = [row for b in BETAS for row in curve_rows(runs, seeds(b), "test_accuracy", "accuracy", b, None)]
+    return Content("toy runs, 3 seeds", rows)
 
 
 TABLE = Artefact("fedinit.table_3", "accuracy for several beta", table_data)
 CURVES = Artefact(
     "fedinit.figure_6", "curves", curve_data,
-    curves(Axis("round"), Axis("test accuracy")),
+    curve_drawing(Axis("round"), Axis("test accuracy")),
 )  # fmt: skip
 
 
@@ -84,7 +84,7 @@ def test_runs_read_curves_layers_and_the_mean_of_the_last_values(store):
     assert runs.last(cell("beta=0.05", 1), "test_accuracy", window=2) == pytest.approx((0.433 + 0.483) / 2)
     assert runs.layers(cell("beta=0.05", 1), "spread") == ["conv"]
     assert runs.curve(cell("beta=0.05", 1), "spread", "conv")[1][1] == pytest.approx(0.2)
-    assert set(runs.asked) == {cell("beta=0.05", 1).key}
+    assert set(runs.requested) == {cell("beta=0.05", 1).key}
 
 
 def test_missing_failed_and_diverged_runs_are_told_apart(store):
@@ -103,7 +103,7 @@ def test_the_same_runs_give_the_same_bytes_in_the_report_too(made, tmp_path):
     assert {p.suffix for p in names} == {".csv", ".json", ".md", ".tex", ".pdf", ".svg", ".png", ".xz"}
     assert names == {p.relative_to(tmp_path / "out") for p in (tmp_path / "out").rglob("*.*")}
     assert not [n for n in names if (made / n).read_bytes() != (tmp_path / "out" / n).read_bytes()]
-    text, cards = (made / "REPORT.md").read_text(), report.read(made)
+    text, cards = (made / "REPORT.md").read_text(), report.read_cards(made)
     assert "| conclusions on | reproduced |\n|---|--:|\n| the papers' experiments | 1 |" in text
     assert "2 figures and tables from 9 runs" in text
     assert "[FedInit, Table 3](./fedinit.table_3.md)" in text
@@ -121,7 +121,7 @@ def test_a_picture_is_one_column_wide_with_embedded_type_42_fonts(made):
 
 
 def test_what_is_not_available_is_said_not_drawn(tmp_path):
-    missing = Shown("svhn", [], unavailable="SVHN: data not available")
+    missing = Content("svhn", [], unavailable="SVHN: data not available")
     gone = Artefact("fedals.figure_2", "curves", lambda runs, scale: missing, CURVES.draw)
     list(making.make([gone], "laptop", Store(tmp_path / "none"), tmp_path / "out"))
     assert "data not available" in (tmp_path / "out" / "REPORT.md").read_text()
@@ -131,7 +131,8 @@ def test_what_is_not_available_is_said_not_drawn(tmp_path):
 def test_whatever_a_table_shows_stays_in_its_row(tmp_path):
     odd = Artefact(
         TABLE.name, "a | b\nc",
-        lambda r, s: Shown("one\n\ntwo", [{"a": 'x, "y"\nz'}], [["a|b", "c\nd"], ["[e]", "f & g"]], unavailable="no η"),
+        lambda r, s: Content("one\n\ntwo", [{"a": 'x, "y"\nz'}], [["a|b", "c\nd"], ["[e]", "f & g"]],
+                             unavailable="no η"),
     )  # fmt: skip
     list(making.make([odd], "laptop", Store(tmp_path / "none"), tmp_path))
     assert "| a\\|b | c d |\n| --- | --- |\n| [e] | f & g |\n" in (tmp_path / f"{TABLE.name}.md").read_text()
@@ -154,8 +155,8 @@ def test_a_finished_figures_runs_are_packed_and_taken_over(store, tmp_path, monk
     monkeypatch.setattr(making, "COMMITTED", tmp_path / "laptop")
     other = Store(tmp_path / "other")
     wanted = seeds(*BETAS)
-    assert making.resume([TABLE], "smoke", other) == len(wanted)
-    assert making.resume([TABLE], "smoke", other) == 0
+    assert making.copy_committed_runs([TABLE], "smoke", other) == len(wanted)
+    assert making.copy_committed_runs([TABLE], "smoke", other) == 0
     for cell in wanted:
         mine, theirs = store.get(cell), other.get(cell)
         assert mine.columns() == theirs.columns()

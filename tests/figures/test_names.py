@@ -5,7 +5,7 @@ import re
 from figures import report, substitutes, writing
 from figures.catalogue import artefact, NAMES
 from figures.making import COMMITTED
-from figures.run_description import beside, partition_words, problem_words
+from figures.run_description import ours_for_theirs, partition_words, problem_words
 
 SETS = (*sorted(substitutes.TITLES.values(), key=len, reverse=True), "CIFAR100")
 NETWORKS = ("ResNet-18-GN", "ResNet-20", "VGG-11", "OPT-125M")
@@ -44,8 +44,8 @@ def test_a_name_that_was_not_used_is_noticed():
 def test_committed_names_are_as_true():
     wrong = {}
     for name in NAMES:
-        path, words = COMMITTED / f"{name}.csv", report.card(COMMITTED / f"{name}.json")["caption"]
-        found = [what for row in (writing.rows(path) if path.exists() else []) for what in told(row)]
+        path, words = COMMITTED / f"{name}.csv", report.read_card(COMMITTED / f"{name}.json")["caption"]
+        found = [what for row in (writing.read_rows(path) if path.exists() else []) for what in told(row)]
         picture = COMMITTED / f"{name}.svg"
         if artefact(name).draw and picture.exists():
             text = picture.read_text(encoding="utf-8")
@@ -59,7 +59,10 @@ def test_committed_names_are_as_true():
 
 def test_a_committed_picture_is_drawn_from_the_csv_beside_it(tmp_path):
     for name in ("fedinit.figure_1a", "fedcog.figure_6", "ours.gap_slopes"):
-        numbers, card = writing.rows(COMMITTED / f"{name}.csv"), {"source": "", "title": "t", "caption": "c", "ran": []}
+        numbers, card = (
+            writing.read_rows(COMMITTED / f"{name}.csv"),
+            {"source": "", "title": "t", "caption": "c", "ran": []},
+        )
         writing.picture(artefact(name), numbers, card, tmp_path)
         assert (tmp_path / f"{name}.svg").read_bytes() == (COMMITTED / f"{name}.svg").read_bytes(), name
 
@@ -71,4 +74,4 @@ def test_code_is_put_in_words():
     assert [partition_words(p) for p in ("dirichlet_replaced(0.3)", "by_group(least=8)", "iid")] == [
         "Dirichlet 0.3", "by user, 8 samples or more each", "iid",
     ]  # fmt: skip
-    assert beside("CIFAR-10", "CIFAR10") == "CIFAR-10"
+    assert ours_for_theirs("CIFAR-10", "CIFAR10") == "CIFAR-10"

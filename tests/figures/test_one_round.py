@@ -7,7 +7,7 @@ import pytest
 
 from bounds.catalog import get
 from empirics.measuring.estimates import Estimate
-from figures.one_round import CURVES, data, FIRST, GAP, save, SECOND
+from figures.one_round import CURVES, data, FIRST, GAP, save_figure, SECOND
 from paper_checks.validation.comparison import Comparison, Line, Verdict
 
 COUNTS = (1, 4, 11)
@@ -45,11 +45,11 @@ def test_panels_hold_the_rows(result):
 
 
 def test_it_draws_the_same_file_twice_of_one_number_of_clients_too(result, tmp_path):
-    svg, png = save(result, tmp_path)
+    svg, png = save_figure(result, tmp_path)
     assert (svg.name, png.name) == ("fedals.one_round.svg", "fedals.one_round.png")
     once = svg.read_text()
-    assert save(result, tmp_path)[0].read_text() == once
+    assert save_figure(result, tmp_path)[0].read_text() == once
     assert once.count("<path") > 20
     for count in (1, 11):
         alone = replace(result, rows=tuple(line for line in result.rows if line.place[2] == count))
-        assert save(alone, tmp_path)[1].stat().st_size > 10_000
+        assert save_figure(alone, tmp_path)[1].stat().st_size > 10_000

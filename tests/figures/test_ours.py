@@ -19,19 +19,19 @@ def compared(exact, bound, outside=False):
 
 def test_a_theorem_held_against_exact_values(store):
     name = COMPARED["fedcog"][0]
-    cell = grid.exact("smoke", name, 0)
+    cell = grid.exact_cell("smoke", name, 0)
     store.keep(cell, compared([2.0, 1.0], [3.0, 1.0]), 0.0)
     rows = theorems.rows_of(Runs(store), cell, name, "quadratics")
     assert [(r["curve"], r["x"], r["y"]) for r in rows[:4]] == [
         ("bound", 1, 3.0), ("bound", 2, 1.0), ("exact", 1, 2.0), ("exact", 2, 1.0)
     ]  # fmt: skip
-    assert theorems.held("holds", rows).verdict is YES
+    assert theorems.theorem_finding("holds", rows).verdict is YES
     above = [{**row, "y": 1.01} if row["curve"] == "exact" and row["x"] == 2 else row for row in rows]
-    assert theorems.held("holds", above).verdict is NOT
+    assert theorems.theorem_finding("holds", above).verdict is NOT
     outside = [{**row, "outside": True} for row in above]
-    assert theorems.held("holds", outside).verdict is OPEN
-    assert "OUTSIDE" in theorems.remark(outside)
-    assert not theorems.remark(above)
+    assert theorems.theorem_finding("holds", outside).verdict is OPEN
+    assert "OUTSIDE" in theorems.outside_note(outside)
+    assert not theorems.outside_note(above)
 
 
 SAMPLED = ["fedinit.lemma_2", "fedinit.theorem_2", "fedinit.theorem_4", "fedcog.theorem", "decaying_k.theorem_1"]

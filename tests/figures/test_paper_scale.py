@@ -14,12 +14,12 @@ from empirics.experiments.jobs import train
 from empirics.problems import tasks
 from empirics.training.rounds import draw_cohort
 from figures import substitutes
-from figures.catalogue import artefact, chosen
+from figures.catalogue import artefact, select
 from figures.decaying_k import grid as decaying_k
 from figures.fedals import grid as fedals
 from figures.fedcog import grid as fedcog
 from figures.fedinit import grid as fedinit
-from figures.making import budget, cells, said
+from figures.making import budget, budget_text, cells
 
 TRAINED = ("train", "continued", "timed")
 PARAMETERS = {"resnet20(cifar10)": 292_954, "resnet18(cifar10)": 11_181_642, "resnet18(cifar100)": 11_227_812}
@@ -64,7 +64,7 @@ def everything(monkeypatch):
     for name, fake in fakes.items():
         monkeypatch.setitem(tasks.DATASETS, name, fake)
     train.loaded.cache_clear()
-    yield cells(chosen(["all"]), "paper")
+    yield cells(select(["all"]), "paper")
     train.loaded.cache_clear()
 
 
@@ -80,41 +80,41 @@ def test_every_cell_can_be_read_and_every_network_is_trained_on_a_gpu(everything
     }
     assert not slow
     assert {cell.job for cell in trained if cell.arguments.get("engine") == "cuda"} == set(TRAINED)
-    made = chosen(["fedinit.table_3"])
+    made = select(["fedinit.table_3"])
     mine = cells(made, "paper")
     rounds = sum(cell.arguments["rounds"] for cell in mine)
     steps = 10 * 5 * 50000 // 100 // 50  # participants, epochs, samples of one, batch
     rate = budget(made, "paper", mine) * 60 / (rounds * steps)
     assert 0.005 < rate < 0.2  # seconds of a GPU for a step of ResNet-18, as budgeted
-    assert f"{rate * rounds * steps / 3600:.3g} hours" in said(budget(made, "paper", mine), mine)
+    assert f"{rate * rounds * steps / 3600:.3g} hours" in budget_text(budget(made, "paper", mine), mine)
 
 
 PRINTED = (
-    (lambda: fedinit.runs("paper", fedinit.Setup(share="5%-200", split="0.6"), "FedInit")[2], {
+    (lambda: fedinit.cells_of("paper", fedinit.Setup(share="5%-200", split="0.6"), "FedInit")[2], {
         "clients": 200, "cohort": 10, "rounds": 500, "local_epochs": 5, "batch": 50, "step_size": 0.1, "seed": 2,
         "weight_decay": 1e-3, "step_size_decay": 0.998, "clip": 10, "partition": "dirichlet_replaced(0.6)",
         "augment": "fedinit", "problem": "resnet18(cifar10)", "algorithm": "fedinit(beta=0.05)",
     }),
-    (lambda: fedinit.runs("paper", fedinit.Setup(data="CIFAR-100"), "FedDyn")[0], {
+    (lambda: fedinit.cells_of("paper", fedinit.Setup(data="CIFAR-100"), "FedDyn")[0], {
         "rounds": 800, "step_size_decay": 0.999, "algorithm": "feddyn(alpha=0.01)",
     }),
-    (lambda: fedcog.runs("paper", "FedCOG")[0], {
+    (lambda: fedcog.cells_of("paper", "FedCOG")[0], {
         "clients": 10, "cohort": 10, "local_steps": 400, "step_size": 0.01, "rounds": 70, "after": 50,
         "problem": "fedcog_cnn(cifar10)", "first": "fedavg()",
         "algorithm": "fedcog(after=50, batch=64, disagreement=0.1, distillation=0.01, samples=256, steps=100)",
     }),
-    (lambda: fedcog.runs("paper", "FedAvg", fedcog.Setup("CIFAR-100", "NIID-2"))[0], {
+    (lambda: fedcog.cells_of("paper", "FedAvg", fedcog.Setup("CIFAR-100", "NIID-2"))[0], {
         "partition": "classes_per_client(10)", "problem": "fedcog_cifar100_cnn(cifar100)",
     }),
-    (lambda: fedals.seeds("paper", "SVHN", "FedALS", "iid")[0], {
+    (lambda: fedals.cells_of("paper", "SVHN", "FedALS", "iid")[0], {
         "problem": "resnet20(svhn)", "partition": "iid", "rounds": 2000, "every": 10, "momentum": 0.9,
         "nesterov": True, "algorithm": "fedals(alpha=10)",
     }),
-    (lambda: fedals.seeds("paper", "MultiNLI", "FedALS+SCAFFOLD", "non-iid")[0], {
+    (lambda: fedals.cells_of("paper", "MultiNLI", "FedALS+SCAFFOLD", "non-iid")[0], {
         "problem": "opt(multinli(task='next'))", "optimizer": "adamw", "step_size_rule": "harmonic", "rounds": 4000,
     }),
-    (lambda: fedals.seeds("paper", "CIFAR-10", "SCAFFOLD", "non-iid")[0], {"momentum": 0.0}),
-    *((lambda task=task: decaying_k.runs("paper", task, "k_error")[0], {
+    (lambda: fedals.cells_of("paper", "CIFAR-10", "SCAFFOLD", "non-iid")[0], {"momentum": 0.0}),
+    *((lambda task=task: decaying_k.cells_of("paper", task, "k_error")[0], {
         "cohort": one.cohort, "batch": one.batch, "local_steps": one.local_steps, "step_size": one.step_size,
         "algorithm": "scheduled(fedavg(), patience=100, schedule='k_error', window=100)",
         "seconds": pytest.approx(10_000 * (one.model_size * (1 / 20 + 1 / 5) + one.minibatch_time * one.local_steps)),

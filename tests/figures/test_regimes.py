@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from empirics.experiments import Cell
-from figures.regimes import drift, effect, horizon, learnt, level, moved, Regime, treatment
-from figures.run_description import of, Ran, Setting, work
+from figures.regimes import above_guessing, coefficient_effect, drift, effect, horizon, level, Regime, treatment
+from figures.run_description import describe, RunInfo, Setting, work
 
 NAN = math.nan
 PAPER = Setting("CIFAR-10", "ResNet-20", "5", "5", "4000", 20_000.0)
 
 
-def ran(steps=15_000.0, network="small CNN", data="CIFAR-10"):
-    return Ran(Setting(data, network, "5", "5", "900", steps), PAPER)
+def info(steps=15_000.0, network="small CNN", data="CIFAR-10"):
+    return RunInfo(Setting(data, network, "5", "5", "900", steps), PAPER)
 
 
 def curve(gains, seed, length=30):
@@ -39,19 +39,19 @@ def test_a_remedy_needs_the_problem_it_cures_significantly_and_half_as_large():
 
 
 def test_runs_are_half_as_long_as_the_papers_or_have_ended():
-    assert not horizon(ran(10_000.0)).missed
-    assert horizon(ran(9_990.0)).missed
-    assert horizon(ran(9_990.0)).value == pytest.approx(0.4995)
-    rising = horizon(ran(900.0), [curve(4.0, seed) for seed in range(5)])
+    assert not horizon(info(10_000.0)).missed
+    assert horizon(info(9_990.0)).missed
+    assert horizon(info(9_990.0)).value == pytest.approx(0.4995)
+    rising = horizon(info(900.0), [curve(4.0, seed) for seed in range(5)])
     assert rising.missed
     assert rising.value == pytest.approx(0.045)
     assert "gains +3.8" in rising.words
     flat = [curve(0.0, seed) for seed in range(5)]
-    assert not horizon(ran(900.0), flat).missed
+    assert not horizon(info(900.0), flat).missed
     noisy = [(at, values + 9 * (-1) ** seed * np.linspace(-1, 1, len(at))) for seed, (at, values) in enumerate(flat)]
-    assert horizon(ran(900.0), noisy).missed  # no gain that differs from zero, nor one that is surely small
-    assert horizon(ran(900.0), flat[:1]).missed  # one seed cannot show that a curve has ended
-    assert horizon(ran(900.0), [(c[0][:6], c[1][:6]) for c in flat]).missed  # nor can two points
+    assert horizon(info(900.0), noisy).missed  # no gain that differs from zero, nor one that is surely small
+    assert horizon(info(900.0), flat[:1]).missed  # one seed cannot show that a curve has ended
+    assert horizon(info(900.0), [(c[0][:6], c[1][:6]) for c in flat]).missed  # nor can two points
     assert not horizon(None).missed  # nothing ran: the comparison says so
 
 
@@ -62,18 +62,18 @@ def test_local_work_counts_steps_passes_and_simulated_time():
     assert work({"clients": 100, "batch": 50, "local_epochs": 5, "rounds": 30}) == 30 * 50
     assert work({"seconds": 77.5, "local_steps": 3}) == 77.5
     assert math.isnan(work({"problem": "softmax(digits)"}))
-    assert of([Cell("train", steps), Cell("train", {**steps, "rounds": 20})], PAPER).ours.work == 140
+    assert describe([Cell("train", steps), Cell("train", {**steps, "rounds": 20})], PAPER).ours.work == 140
 
 
 def test_sizes_need_the_papers_level_and_so_does_its_own_network():
     accuracies = [66.2, 67.1]
-    assert level(ran(), accuracies, 72.5) == []  # another network, which is named: an order can be judged
-    (size,) = level(ran(), accuracies, 72.5, size=True)
+    assert level(info(), accuracies, 72.5) == []  # another network, which is named: an order can be judged
+    (size,) = level(info(), accuracies, 72.5, size=True)
     assert size.missed
     assert size.value == pytest.approx(5.85)
-    (own,) = level(ran(network="ResNet-20"), accuracies, 71.0)
+    (own,) = level(info(network="ResNet-20"), accuracies, 71.0)
     assert not own.missed
-    assert level(ran(network="ResNet-20"), accuracies, NAN) == []
+    assert level(info(network="ResNet-20"), accuracies, NAN) == []
 
 
 def test_methods_are_trained_alike_but_for_what_differs_in_the_paper():
@@ -93,9 +93,9 @@ def test_methods_are_trained_alike_but_for_what_differs_in_the_paper():
 
 
 def test_training_has_begun_and_a_coefficient_moves_something():
-    (plateau,) = learnt(Ran(Setting("CIFAR-10")), [13.0, 16.0])
+    (plateau,) = above_guessing(RunInfo(Setting("CIFAR-10")), [13.0, 16.0])
     assert (plateau.value, plateau.missed) == (pytest.approx(1.45), True)
-    assert learnt(Ran(Setting("Shakespeare")), [13.0]) == learnt(None, []) == []
-    assert moved("w", [[66.5, 66.25], [66.75, 66.5]]).missed
-    assert not moved("w", [[66.5, 66.25], [67.75, 66.5]]).missed
+    assert above_guessing(RunInfo(Setting("Shakespeare")), [13.0]) == above_guessing(None, []) == []
+    assert coefficient_effect("w", [[66.5, 66.25], [66.75, 66.5]]).missed
+    assert not coefficient_effect("w", [[66.5, 66.25], [67.75, 66.5]]).missed
     assert not Regime("not measured", NAN, 1.0).missed

@@ -10,8 +10,8 @@ from figures.catalogue import FILES
 from figures.scale import Budget, Plan, SCALES
 
 BUDGET = Budget(
-    step={"": 0.003, "(mnist": 0.005}, start=1.5, look=0.07, image=0.02, whole={"step_times": 42.0},
-    times={"moon": 2.5, "fedsam": 2.0},
+    step={"": 0.003, "(mnist": 0.005}, start=1.5, measurement=0.07, image=0.02, per_run={"step_times": 42.0},
+    factor={"moon": 2.5, "fedsam": 2.0},
 )  # fmt: skip
 SETTING = {"problem": "softmax(digits)", "rounds": 12, "local_steps": 7, "clients": 9, "cohort": 4, "every": 3}
 
