@@ -48,10 +48,7 @@ def artefact(name: str) -> Artefact:
 
 
 def select(names: tuple[str, ...] | list[str]) -> list[Artefact]:
-    """Return the figures and tables of these names, each once.
-
-    ``all`` stands for every one, the key of a paper for those of that paper.
-    """
+    """Return the figures and tables of these names, each once; ``all`` and the keys of papers stand for several."""
     selected: dict[str, None] = {}
     for name in names:
         group = NAMES if name == "all" else tuple(n for n in NAMES if n.partition(".")[0] == name)

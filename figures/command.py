@@ -179,10 +179,7 @@ def write_figures(
 
 
 def _report_missing_runs(wanted: Sequence[Artefact], scale: str, store: Store, own: Sequence[str]) -> bool:
-    """Report missing runs on stderr; return whether there are any.
-
-    Raise if a figure given by its ``own`` name has none of its runs, or if no figure has any.
-    """
+    """Report missing runs on stderr; return whether there are any. Raise if a figure named itself has no run."""
     runs = cells(wanted, scale)
     stored = {kept.card["key"] for kept in store.of(runs)}
     keys_by_name = {made.name: {cell.key for cell in made.cells(scale)} for made in wanted}

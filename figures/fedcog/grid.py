@@ -185,10 +185,7 @@ def omission_note(scale: str, *axes: tuple[str, tuple[Any, ...]]) -> str:
 
 
 def problem(scale: str, data: str = MAIN) -> str:
-    """Return network and data as text, empty if they are not run or not installed.
-
-    A plan without CIFAR-10 has its first data set in the place of it.
-    """
+    """Return network and data (the plan's first for CIFAR-10) as text, empty if they are not run or installed."""
     networks = PLANS[scale].networks
     name = next(iter(networks)) if data == MAIN and MAIN not in networks else data
     used = "digits" if scale == "smoke" else available(DATA[name])
