@@ -120,7 +120,7 @@ VERBS = {
         "fedbounds validate fedals.one_round",
         ("paper_checks.validation.options:WAYS", "paper_checks.validation.options:VALIDATE_JSON"),
         Output("DIR", "Folder of the CSV file and the JSON card (./out).", "figures.one_round:write_all", (), "out"),
-        data="figures.one_round:plain",
+        data="figures.one_round:as_json",
         finding=lambda found: getattr(found, "violations", ()),
     ),
     "sweep": Verb(
