@@ -14,9 +14,9 @@ from bounds.errors import DomainError, MissingQuantityError, UnknownNameError
 from bounds.numerics.evaluate import evaluator_of
 from bounds.points import POINTS
 from paper_checks.audit.contract import (
+    counts_lists,
     idle_conditions,
-    is_tied,
-    missing_words,
+    missing_declarations,
     quiet,
     shared_letters,
     wrong_signs,
@@ -56,7 +56,7 @@ def around(bound, point, count, spread, rng):
 def _moved(bound, q, value, spread, rng):
     values = np.asarray(value, dtype=float)
     domain = q.card.domain
-    if is_tied(bound, q) or (domain.simplex and rng.random() < 0.5):  # some statements want equal weights
+    if counts_lists(bound, q) or (domain.simplex and rng.random() < 0.5):  # some statements want equal weights
         return value
     noise = rng.standard_normal(values.shape)
     # Real numbers change sign as they like: nothing else shows a term that can be negative.
@@ -92,7 +92,7 @@ def test_every_bound_has_a_point_and_a_twin_and_nothing_else_has():
 def test_it_is_declared_whole(bound):
     assert bound.source.paper in PAPERS
     assert bound.name.startswith(f"{bound.source.paper}.")
-    assert not missing_words(bound)  # which number of which algorithm's run it bounds
+    assert not missing_declarations(bound)  # which number of which algorithm's run it bounds
 
 
 @every_bound
@@ -139,7 +139,7 @@ def test_every_term_carries_the_unit_of_the_target(bound):
 @every_bound
 def test_a_sweep_over_one_quantity_or_all_equals_a_loop(bound, point):
     drawn = around(bound, point, 4, 0.3, draws())
-    free = [q.name for q in bound.quantities if not is_tied(bound, q)]
+    free = [q.name for q in bound.quantities if not counts_lists(bound, q)]
     for names in filter(None, (free, free[:1], free[len(free) // 2 :][:1], free[-1:])):
         line = [{**point, **{name: p[name] for name in names}} for p in drawn]
         line = [p for p in line if inside(bound, p)]
@@ -222,7 +222,7 @@ def test_a_value_outside_the_domain_is_refused_by_name(bound, point):
         limit = q.card.at_most
         lists = [len(v) for v in point.values() if isinstance(v, list) and bound.axis == "clients"]
         known = {**({"clients": lists[0]} if lists else {}), **point}
-        if limit is None or limit.name not in known or is_tied(bound, q):
+        if limit is None or limit.name not in known or counts_lists(bound, q):
             continue
         with pytest.raises(DomainError, match=f"^{q.name} .*{limit.name}"):
             bound(**{**point, q.name: np.max(known[limit.name]) * 3})

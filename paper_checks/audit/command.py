@@ -1,4 +1,4 @@
-"""The verb ``check``: run the audit or a part of it, and write its reports."""
+"""The command ``fedbounds check``: run the audit or part of it, and write its reports."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from .terminal import lines
 from .verdict import COMMITTED, page
 
 FEW = 12
-"""Named claims that are shown in full, not as a table."""
+"""Up to this many claims selected by name are shown in full, more as a table."""
 CHECK_JSON = """\
 --json prints a list of objects, one per claim: name, paper, kind, verdict, defect, ours, expected (whether it is the
 audited verdict), grade, words, source, evidence, witness, note, repair, repair_bound, repair_evidence, damaged, bounds,
-command. Of a bound (FILE.py:NAME) the contract is checked: --json prints a list of objects with bound, points (how many
-were drawn), checks (by name a list of what is wrong; null: not checked, as without a reference implementation), rises
-and falls (quantities in which it did so at every point), broken (how many are wrong)."""
+command. For a bound (FILE.py:NAME) the contract is checked, and --json prints a list of objects with bound, points (how
+many were drawn), checks (a list of faults for each check; null: not checked, for example without a reference
+implementation), rises and falls (quantities in which the bound did so at every point), broken (number of faults)."""
 
 
 def check(
@@ -47,18 +47,18 @@ def check(
     renew: bool = False,
     workers: int = 2,
 ) -> Report:
-    """Check claims of the papers by machine; the exit status is 1 where a verdict differs from the audited one.
+    """Check claims of the papers by machine; the exit status is 1 if a verdict differs from the audited one.
 
     Args:
         names: A claim, a prefix, a bound (its claims), file.py (its claims), file.py:variable (a claim or a bound).
         paper: Check only the claims of one paper.
-        deep: Run deep searches too, which take minutes.
+        deep: Also run deep searches, which take minutes.
         summary: Print one page on a paper, or on a file.py of your own that declares claims.
         erratum: Print the corrections of a paper in LaTeX: what is printed, why it fails, and what replaces it.
         report: Write REPORT.md, a page per paper and report.json to this folder.
         output: Write the summary (.md, .txt) or the erratum (.tex) to this file instead of printing it.
         renew: Write the committed report of the whole audit again (in a checkout).
-        workers: Processes (2); the verdicts do not depend on it.
+        workers: Number of processes (default 2); it does not change the verdicts.
     """
     check_workers(workers, 1)
     folder, file = (None if path is None else Path(path) for path in (report, output))
@@ -72,16 +72,16 @@ def check(
     key = None if paper is None else known_paper(paper).key
     _refuse_to_overwrite(names, key, deep, folder, renew)
     if named := bounds_named(names):
-        why = "of a bound the contract is checked, at random points"
+        why = "for a bound its contract is checked, at random points"
         refuse_unused(why, paper=paper, deep=deep, report=report, renew=renew)
         with progress("checking the contract"):
             return contract(named)
-    heard: list[Verdict] = []
+    reached: list[Verdict] = []
     interrupted = ""
     with progress("checking the claims") as bar:
 
         def step(verdict: Verdict) -> None:
-            heard.append(verdict)
+            reached.append(verdict)
             bar.doing(verdict.claim.name)
             bar.step()
 
@@ -91,36 +91,37 @@ def check(
             verdicts = audit(claims, workers, step)
         except KeyboardInterrupt:
             unwritten = "; no report was written" if report or renew else ""
-            interrupted = f"interrupted: {len(heard)} of {len(claims)} claims were checked{unwritten}"
-            verdicts = heard
-    again, found = {} if interrupted else commands(names), ordered(verdicts)
-    whole = bool(names) and len(claims) <= FEW and not interrupted
-    result = Report(lines(verdicts, whole), [record(v, again) for v in found], int(any(not v.expected for v in found)))
+            interrupted = f"interrupted: {len(reached)} of {len(claims)} claims were checked{unwritten}"
+            verdicts = reached
+    arguments, in_order = {} if interrupted else commands(names), ordered(verdicts)
+    in_full = bool(names) and len(claims) <= FEW and not interrupted
+    status = int(not all(v.expected for v in verdicts))
+    result = Report(lines(verdicts, in_full), [record(v, arguments) for v in in_order], status)
     result.interrupted = interrupted
     if renew and not interrupted:
-        pages = files(found, REVIEWS)
+        pages = files(in_order, REVIEWS)
         result.wrote += tuple(_write(COMMITTED.parent / name, text) for name, text in pages.items())
     if folder is not None and not interrupted:
         _remove_pages(folder)
-        pages = {**files(found, reviews(names), again), "report.json": as_json(found, again)}
+        pages = {**files(in_order, reviews(names), arguments), "report.json": as_json(in_order, arguments)}
         result.wrote += tuple(_write(folder / name, text) for name, text in pages.items())
     return result
 
 
 def _refuse_to_overwrite(names: Sequence[str], paper: str | None, deep: bool, report: Path | None, renew: bool) -> None:
-    """Refuse, before anything runs, a report that would replace something else."""
+    """Raise, before anything runs, if a report would overwrite files that are not an earlier report."""
     if renew and (names or paper or deep):
         raise ClaimError("--renew writes the report of the whole audit: leave out names, --paper and --deep")
     if renew and not (COMMITTED.parents[1] / "pyproject.toml").is_file():
-        raise ClaimError("--renew writes into a checkout, and this is an installed package: use --report DIR")
+        raise ClaimError("--renew works in a checkout only, and this is an installed package: use --report DIR")
     if report is not None:
         if realpath(report) == str(COMMITTED.parent):  # Path.resolve raises RuntimeError at a loop of links
-            raise ClaimError(f"--report {report} is where the committed report lies: use --renew, or another folder")
+            raise ClaimError(f"--report {report} holds the committed report: use --renew, or another folder")
         writable_folder("--report", report, {"REPORT.md": "# The audit", "report.json": '[\n  {\n    "name"'})
 
 
 def _remove_pages(folder: Path) -> None:
-    """Remove the papers' pages of the report that lay here before: what they say may not hold any more."""
+    """Remove the papers' pages of an earlier report in this folder, which may be out of date."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         for record in json.loads((folder / "report.json").read_text(encoding="utf-8")):
             (folder / FOLDER / f"{Path(record['paper']).name}.md").unlink(missing_ok=True)
@@ -132,11 +133,14 @@ def _write(path: Path, text: str) -> Path:
 
 
 def chosen(names: Sequence[str], paper: str = "", deep: bool = False, workers: int = 2) -> list[Claim]:
-    """The claims of these names (a claim, a prefix, a bound they ask for, one of a file), or of a paper, or all."""
+    """Return the claims selected on the command line: those that ``names`` select, or all, of one paper or of all.
+
+    A name is that of a claim, a prefix of claims, a bound (the claims whose checks use it) or a user's file.
+    """
     if not names:
         return claims_of(paper, deep)
-    found = registry(tuple({id(c): c for name in names for c in _named(name, workers)}.values()))
-    claims = [c for c in found.values() if paper in ("", c.paper)]
+    selected = registry(tuple({id(c): c for name in names for c in _named(name, workers)}.values()))
+    claims = [c for c in selected.values() if paper in ("", c.paper)]
     if not claims:
         of = f" of {paper}" if paper else ""
         raise ClaimError(f"no claim{of} is about {', '.join(names)}")
@@ -148,9 +152,9 @@ def _named(name: str, workers: int) -> list[Claim]:
         return of_file(name)
     if name in CLAIMS:
         return [CLAIMS[name]]
-    if under := [known for known in CLAIMS if known.startswith(f"{name}.")]:
-        return [CLAIMS[known] for known in under]
+    if with_prefix := [claim for claim in CLAIMS if claim.startswith(f"{name}.")]:
+        return [CLAIMS[claim] for claim in with_prefix]
     if name not in BOUNDS:
         raise unknown("claim or bound", name, {*CLAIMS, *BOUNDS})
-    verdicts = audit(claims_of(BOUNDS[name].source.paper), workers)  # all of its paper, to see which ask for it
+    verdicts = audit(claims_of(BOUNDS[name].source.paper), workers)  # which claims use the bound shows only in a run
     return [v.claim for v in verdicts if name in v.bounds]

@@ -1,4 +1,4 @@
-"""Claims of a user's file: what it declares, whether its names are names, and how each of its claims is run again."""
+"""Read claims, bounds and reviews from a user's file, check their names, and say how each claim is run again."""
 
 from __future__ import annotations
 
@@ -18,44 +18,44 @@ from .running import REVIEWS
 
 
 def is_own(name: str) -> bool:
-    """Whether it names a file, or something in it."""
+    """Whether a name given to ``check`` is a user's file or a variable in it."""
     return name.endswith(".py") or ".py:" in name
 
 
 def of_file(name: str) -> list[Claim]:
-    """Every claim that ``file.py``, which is run as Python, declares, or the one of ``file.py:variable``."""
-    path, known = _path(name), bounds_of(name)
+    """Return the claims that ``file.py`` declares, or the one in ``file.py:variable``. The file is run as Python."""
+    path, bounds = _path(name), bounds_of(name)
     claims = (from_file(name, Claim),) if ".py:" in name else declared(Claim, run_file(path))
     if not claims:
         own = [variable for variable, value in vars(run_file(path)).items() if isinstance(value, Bound)]
-        hint = f"; of its bounds the contract is checked: {path}:{own[0]}" if own else ""
+        hint = f"; to check the contract of a bound, write {path}:{own[0]}" if own else ""
         raise ClaimError(f"{path} declares no claim (an object of paper_checks.claims.claim.Claim){hint}")
     for claim in registry(claims).values():
         if claim.paper in PAPERS:
             raise ClaimError(
-                f"{path}: the claim {claim.name!r} would stand among the library's own of {claim.paper}: begin its "
-                f"name with another word, such as my_{claim.paper}"
+                f"{path}: the name of the claim {claim.name!r} begins like the library's claims on {claim.paper}: "
+                f"begin it with another word, such as my_{claim.paper}"
             )
         corrected = [claim.repair.bound] if claim.repair is not None and claim.repair.bound else []
         for bound in (*corrected, *claim.about):
-            if bound not in known:
-                raise ClaimError(f"{path}: the claim {claim.name!r} names an {unknown('bound', bound, known)}")
+            if bound not in bounds:
+                raise ClaimError(f"{path}: the claim {claim.name!r} names an {unknown('bound', bound, bounds)}")
     return list(claims)
 
 
 def bounds_of(name: str) -> dict[str, Bound]:
-    """The bounds of the catalogue, and those that the file of this name declares."""
+    """Return the bounds of the catalogue and those that the user's file declares, by name."""
     return BOUNDS | {bound.name: bound for bound in declared(Bound, run_file(_path(name)))}
 
 
 def reviews(names: Sequence[str]) -> dict[str, Review]:
-    """What referees write of the papers: of the library's, and of those that files of these names are about."""
+    """Return the reviews by paper: the library's, and those that the user's files among ``names`` declare."""
     own: dict[str, Review] = {}
     for path in (name for name in names if name.endswith(".py")):
-        claims, found = of_file(path), declared(Review, run_file(Path(path)))
-        if len(found) > 1:
-            raise ClaimError(f"{path} declares {len(found)} reviews; a file is one paper: keep one")
-        for review in found:
+        claims, in_file = of_file(path), declared(Review, run_file(Path(path)))
+        if len(in_file) > 1:
+            raise ClaimError(f"{path} declares {len(in_file)} reviews; a file is about one paper: keep one")
+        for review in in_file:
             for name in set(review.claims()) - {c.name for c in claims}:
                 raise ClaimError(f"{path}: its review mentions {name!r}, which is not a claim of the file")
             own |= dict.fromkeys((c.paper for c in claims), review)
@@ -63,13 +63,13 @@ def reviews(names: Sequence[str]) -> dict[str, Review]:
 
 
 def commands(names: Sequence[str]) -> dict[str, str]:
-    """By claim of the files of these names, what ``check`` is given to run it once more, as a shell reads it."""
-    found: dict[str, str] = {}
+    """Return, by claim of the user's files in ``names``, the quoted argument of ``check`` that runs it again."""
+    arguments: dict[str, str] = {}
     for name in filter(is_own, names):
         path = _path(name)
         variables = {id(value): f"{path}:{variable}" for variable, value in vars(run_file(path)).items()}
-        found |= {claim.name: shlex.quote(variables.get(id(claim), str(path))) for claim in of_file(name)}
-    return found
+        arguments |= {claim.name: shlex.quote(variables.get(id(claim), str(path))) for claim in of_file(name)}
+    return arguments
 
 
 def _path(name: str) -> Path:

@@ -1,4 +1,7 @@
-"""The audit: every claim of the papers by name, and running checks, in parallel, without one hurting another."""
+"""The claims of all papers by name, and the audit: their checks run in parallel, each isolated from the others' errors.
+
+``audit(claims)`` returns a ``Verdict`` per claim; ``judge(claim)`` runs one check in this process.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +24,11 @@ CLAIMS = Claims("fedals", "fedinit", "decaying_k", "fedcog", "classics")
 REVIEWS: dict[str, Review] = {paper: review(paper) for paper in CLAIMS.papers}
 
 NEEDS_EXTRA = 'pip install "fedbounds['
-"""What says that a check needs an extra of this project: no claim can then be judged."""
+"""Part of the message when an optional dependency of this project is missing: then the whole audit stops."""
 
 
 class Word(StrEnum):
-    """The verdict of a report: REPAIRED where the print fails and its repair holds."""
+    """The verdict that reports show: the status of the finding, or REPAIRED if it is FAILS and the repair holds."""
 
     HOLDS = "HOLDS"
     REPAIRED = "REPAIRED"
@@ -35,7 +38,7 @@ class Word(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim with the findings of its check and its repair, the bounds they looked up, and the CPU seconds."""
+    """The findings of a claim and its repair, the bounds they looked up, CPU seconds; ``crashed``: the check raised."""
 
     claim: Claim
     finding: Finding
@@ -52,54 +55,54 @@ class Verdict:
 
     @property
     def sound(self) -> bool:
-        """Whether nothing was found against the statement as printed."""
+        """Whether the statement as printed holds or is open."""
         return self.word not in (Word.FAILS, Word.REPAIRED)
 
     @property
     def defect(self) -> str:
-        """What is wrong with a statement that fails; empty for others."""
+        """The declared defect of a statement that fails, such as "gap"; empty for other statements."""
         return str(self.claim.defect or "")
 
     @property
     def expected(self) -> bool:
-        """Whether this is the audited verdict: the same status, reached in the audited way, the repair holding."""
+        """Whether this is the audited verdict: the same status, reached in the audited way, and the repair holds."""
         repaired = self.repair is None or self.repair.status is Status.HOLDS
         return not self.crashed and self.finding.status is self.claim.known and self.finding.as_audited and repaired
 
 
 def claims_of(paper: str = "", deep: bool = False) -> list[Claim]:
-    """The claims of a paper, or of all; those that take minutes only if they are asked for."""
-    found = (CLAIMS[name] for name in CLAIMS if paper in ("", name.partition(".")[0]))
-    return [claim for claim in found if deep or not claim.deep]
+    """Return the claims of one paper, or of all papers; with ``deep`` also those whose checks take minutes."""
+    claims = (CLAIMS[name] for name in CLAIMS if paper in ("", name.partition(".")[0]))
+    return [claim for claim in claims if deep or not claim.deep]
 
 
 def claim(name: str) -> Claim:
-    """The claim of this name; an unknown one is refused with the nearest names."""
+    """Return the claim of this name; raise an error that suggests the nearest names if there is none."""
     if name not in CLAIMS:
         raise unknown("claim", name, list(CLAIMS))
     return CLAIMS[name]
 
 
 def judge(claim: Claim, book: Book | None = None) -> Verdict:
-    """Run one claim's check and its repair's. A check that raises is a finding too: OPEN, and not as audited."""
+    """Run a claim's check and its repair's check. A check that raises an error gives OPEN, and not as audited."""
     book, began = book or Book(), time.process_time()
-    before, book.asked = book.asked, set()
+    before, book.requested = book.requested, set()
     try:
-        finding, crashed = _found(claim.check, book), False
-        repair = _found(claim.repair.check, book) if claim.repair is not None else None
+        finding, crashed = _run(claim.check, book), False
+        repair = _run(claim.repair.check, book) if claim.repair is not None else None
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # also what a check of a user raises: the other claims are still to be judged
+    except BaseException as error:  # whatever a user's check raises, the other claims are still judged
         missing = to_install(error)
-        said = missing if NEEDS_EXTRA in missing else f"the check broke: {type(error).__name__}: {error}"
-        finding, repair, crashed = Finding(Status.OPEN, Grade.READ, said, as_audited=False), None, True
-    asked = tuple(sorted({*book.asked, *claim.about}))
-    book.asked |= before
-    return Verdict(claim, finding, repair, asked, time.process_time() - began, crashed)
+        evidence = missing if NEEDS_EXTRA in missing else f"the check broke: {type(error).__name__}: {error}"
+        finding, repair, crashed = Finding(Status.OPEN, Grade.READ, evidence, as_audited=False), None, True
+    bounds = tuple(sorted({*book.requested, *claim.about}))
+    book.requested |= before
+    return Verdict(claim, finding, repair, bounds, time.process_time() - began, crashed)
 
 
-def _found(check: Check, book: Book) -> Finding:
-    with redirect_stdout(sys.stderr):  # which is for verdicts alone
+def _run(check: Check, book: Book) -> Finding:
+    with redirect_stdout(sys.stderr):  # standard output is for verdicts alone
         finding = check(book)
     if not isinstance(finding, Finding):
         raise ClaimError(f"a check must return a Finding; got {finding!r}")
@@ -109,18 +112,21 @@ def _found(check: Check, book: Book) -> Finding:
 def audit(
     claims: Iterable[Claim], workers: int = 2, step: Callable[[Verdict], object] = lambda verdict: None
 ) -> list[Verdict]:
-    """The verdicts in the order of the claims; ``step`` is called as each is reached. One thread per worker."""
-    wanted = list(claims)
-    found: dict[int, Verdict] = {}
-    for place, outcome in spread(_outcome, wanted, workers):
-        found[place] = Verdict(wanted[place], *outcome)
-        if found[place].crashed and NEEDS_EXTRA in found[place].finding.evidence:
-            raise ClaimError(found[place].finding.evidence)
-        step(found[place])
-    return [found[i] for i in range(len(wanted))]
+    """Return the verdicts in the order of the claims, computed by ``workers`` processes of one thread each.
+
+    ``step`` is called with each verdict as it is reached. Raises ``ClaimError`` if an optional dependency is missing.
+    """
+    claims = list(claims)
+    verdicts: dict[int, Verdict] = {}
+    for place, outcome in spread(_outcome, claims, workers):
+        verdict = verdicts[place] = Verdict(claims[place], *outcome)
+        if verdict.crashed and NEEDS_EXTRA in verdict.finding.evidence:
+            raise ClaimError(verdict.finding.evidence)
+        step(verdict)
+    return [verdicts[i] for i in range(len(claims))]
 
 
 def _outcome(claim: Claim) -> tuple[Finding, Finding | None, tuple[str, ...], float, bool]:
-    """A verdict without its claim, which does not pickle."""
+    """Return the fields of a verdict without its claim, which cannot be pickled."""
     verdict = judge(claim)
     return verdict.finding, verdict.repair, verdict.bounds, verdict.seconds, verdict.crashed

@@ -1,4 +1,4 @@
-"""The report in the terminal: a table of all claims that were run, then what differs from the audit."""
+"""Print verdicts in the terminal: a table or each claim in full, then those that differ from the audit."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from .records import ordered, summary
 from .running import Verdict
 
 
-def lines(verdicts: Sequence[Verdict], whole: bool = False) -> list[str]:
-    """A table of the claims; with ``whole``, each claim's words, evidence, witness and repair in full."""
-    if whole:
-        told = [line for verdict in verdicts for line in _in_full(verdict)]
+def lines(verdicts: Sequence[Verdict], in_full: bool = False) -> list[str]:
+    """Return the lines to print: a table of the claims, or each with words, evidence, witness and repair (in_full)."""
+    if in_full:
+        printed = [line for verdict in verdicts for line in _in_full(verdict)]
     else:
         rows = [
             [v.word + ("" if v.expected else " !"), v.claim.name, str(v.claim.source), v.finding.evidence]
             for v in verdicts
         ]
-        told = aligned(rows, ["verdict", "claim", "source", "evidence"])
-    told.append(summary(ordered(verdicts)))
+        printed = aligned(rows, ["verdict", "claim", "source", "evidence"])
+    printed.append(summary(ordered(verdicts)))
     for v in verdicts:
         if not v.expected:
             how = "" if v.finding.status is not v.claim.known else ", but in another way"
-            told.append(f"differs from the audit: {v.claim.name}: {v.finding.status}{how}, audited {v.claim.known}")
-    return told
+            printed.append(f"differs from the audit: {v.claim.name}: {v.finding.status}{how}, audited {v.claim.known}")
+    return printed
 
 
 def _in_full(verdict: Verdict) -> list[str]:
@@ -39,7 +39,5 @@ def _in_full(verdict: Verdict) -> list[str]:
     if claim.repair is not None and verdict.repair is not None:
         bound = f"repair {claim.repair.bound}".rstrip()
         lines.append(f"  {bound}: {claim.repair.words}: {verdict.repair.evidence}")
-    return [
-        *lines,
-        *(f"  {word}: {text}" for word, text in (("readings", claim.damaged), ("note", claim.note)) if text),
-    ]
+    more = {"readings": claim.damaged, "note": claim.note}
+    return [*lines, *(f"  {title}: {text}" for title, text in more.items() if text)]

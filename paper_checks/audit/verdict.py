@@ -1,4 +1,4 @@
-"""``fedbounds check --summary``: what a referee would say of a paper, on one page; and its erratum."""
+"""``fedbounds check --summary`` and ``--erratum``: one page on a paper, and its corrections in LaTeX."""
 
 from __future__ import annotations
 
@@ -21,39 +21,43 @@ from .report import files, first_page, FOLDER
 from .running import audit, claims_of, Verdict
 
 COMMITTED = Path(__file__).resolve().parents[1] / "REPORT.md"
-"""The report of the whole audit that is kept with the code."""
+"""The report of the whole audit, committed with the code."""
 
 
 def page(name: str, errors: bool, output: Path | None, workers: int) -> Report:
-    """A paper's page as it was committed; the page of a user's file, and an erratum (``errors``), are made now.
+    """Return the summary of a paper or of a user's file (``name``), or its erratum (``errors``), or write it to a file.
 
-    A file without a review is reported claim by claim. 1 where a claim of the file has another verdict than it
-    declares.
+    The summary of a paper is read from the committed report; an erratum and the page of a user's file are computed now.
+    A file without a review is reported claim by claim. The exit status is 1 if a claim of the file has another verdict
+    than it declares.
     """
     if output is not None:
         writable_file("-o", output, *((".tex",) if errors else (".md", ".txt")))
     own = name.endswith(".py")
     paper = "" if own else known(name).key
     claims = of_file(name) if own else claims_of(paper) if errors else []
-    again, found = commands([name]), list[Verdict]()
+    arguments, verdicts = commands([name]), list[Verdict]()
     if errors:
         book = bounds_of(name) if own else BOUNDS
-        sentences = {name: said for review in reviews([name]).values() for name, said in review.found.items()}
-        text = erratum(_judged([c for c in claims if belongs(c, book)], workers), book, again, sentences)
+        sentences = {claim: text for review in reviews([name]).values() for claim, text in review.found.items()}
+        text = erratum(_judged([c for c in claims if belongs(c, book)], workers), book, arguments, sentences)
     elif own:
-        said = reviews([name])  # what is wrong with it is found before the work
-        found = ordered(_judged(claims, workers))
-        pages = {about: files(group, said, again)[f"{FOLDER}/{about}.md"] for about, group in papers(found).items()}
-        text = "\n\n".join(first_page(page) if about in said else page for about, page in pages.items())
+        with_review = reviews([name])  # raises what is wrong with a review before the claims are judged
+        verdicts = ordered(_judged(claims, workers))
+        texts = []
+        for about, group in papers(verdicts).items():
+            whole = files(group, with_review, arguments)[f"{FOLDER}/{about}.md"]
+            texts.append(first_page(whole) if about in with_review else whole)
+        text = "\n\n".join(texts)
     else:
-        once_more = f"As committed; `fedbounds check --paper {paper}` judges every claim again."
-        text = f"{first_page((COMMITTED.parent / FOLDER / f'{paper}.md').read_text(encoding='utf-8'))}\n\n{once_more}"
+        committed = (COMMITTED.parent / FOLDER / f"{paper}.md").read_text(encoding="utf-8")
+        text = f"{first_page(committed)}\n\nAs committed; `fedbounds check --paper {paper}` judges every claim again."
     text = text.rstrip("\n")
-    changed = [v.claim.name for v in found if not v.expected]
-    told = [f"differs from the audit: {each}; see fedbounds check {quote(name)}" for each in changed]
+    changed = [v.claim.name for v in verdicts if not v.expected]
+    warnings = [f"differs from the audit: {claim}; see fedbounds check {quote(name)}" for claim in changed]
     wrote = [] if output is None else [write_whole(output, f"{text}\n")]
     lines = [text] if output is None else []
-    return Report(lines, {"paper": paper or name, "text": text}, int(bool(changed)), told, wrote)
+    return Report(lines, {"paper": paper or name, "text": text}, int(bool(changed)), warnings, wrote)
 
 
 def _judged(claims: Sequence[Claim], workers: int) -> list[Verdict]:

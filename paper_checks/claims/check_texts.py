@@ -1,11 +1,13 @@
-"""Checks as a row of ``claims.toml`` writes them: one statement on formulas, and clauses after it.
+"""Parse the checks in ``claims.toml``: a statement on formulas, followed by clauses.
 
-A formula has the paper's letters, the quantities of the vocabulary, the names of the paper's bounds and what the file's
-``define`` gives a name. ``theorem_1["noise", "start"]`` are terms of a bound, ``theorem_1(eta=1/L)`` has expressions
-put in for quantities, as has ``at(FORMULA, eta=1/L)``; ``slope(FORMULA, eta)`` is its derivative (``slope(FORMULA,
-eta, 2)`` the second), ``for_equal_clients(FORMULA)`` is it for equal clients of equal weights, ``of(f)`` what a
-function of the book in Python gives, ``point(K=5)`` numbers for ``given``. Of formulas A, B, a bound T, quantities K, n
-and conditions c, d:
+A formula may use the paper's symbols, the quantities of the vocabulary, the names of the paper's bounds and the names
+that the file's ``define`` gives to formulas. ``theorem_1["noise", "start"]`` is the sum of these terms of a bound;
+``theorem_1(eta=1/L)`` and ``at(FORMULA, eta=1/L)`` substitute expressions for quantities; ``slope(FORMULA, eta)`` is
+the derivative (``slope(FORMULA, eta, 2)`` the second); ``for_equal_clients(FORMULA)`` is the formula for identical
+clients of equal weights; ``of(f)`` is the formula that a Python function of the book returns; ``point(K=5)`` are
+numbers for ``given``.
+
+The statements, for formulas A and B, a bound T, quantities K and n, and conditions c and d:
 
     A == B                          Same            clauses: ratio R, difference D, where c, d
     A <= B                          ImpliedBy                where, under T, squares A, B, within K 1..40, n 0..0.1
@@ -17,15 +19,15 @@ and conditions c, d:
                                     SlopeIs                  given
     A has unit U                    MeasuredIn               off by V (``has mixed units for U``)
     A can be below B                Informative              where, under, within, given K=5, n=2
-    T ends at K <= B                EdgeIs                   where (``<``: without the edge; ``>=``: from there on)
+    T ends at K <= B                EdgeIs                   where (``<``: edge excluded; ``>=``: valid above the edge)
     T requires c, d                 requires                 several, joined by ``;``
-    T requires c, d assumes x, y    States                   words 2 (conditions that are words), relation =
+    T requires c, d assumes x, y    States                   words 2 (number of conditions in words), relation =
     T survives a search             Dominates                family quadratics, seed 1
     T is broken by FILE             Broken                   ratio R
     not STATEMENT                   Refuted
 
-Anything else is a check in Python from the module of the rows, ``noisy``, or one with arguments after the book,
-``noisy(0)``; ``runs.noisy(0)`` is one of another module of the paper.
+Any other text names a check in Python: ``noisy``, a function of the section's module, or ``noisy(0)`` with arguments
+after the book; ``runs.noisy(0)`` is a check in another module of the paper.
 """
 
 from __future__ import annotations
@@ -44,29 +46,8 @@ from bounds import assumptions, units, vocabulary
 from bounds.catalog import BOUNDS
 from bounds.operators import ClassMax, ClassSum, ClientMax, ClientMean, ClientSum, equal_clients
 
-from .checkers import (
-    All,
-    ArgminIs,
-    At,
-    Broken,
-    Dominates,
-    EdgeIs,
-    ImpliedBy,
-    Informative,
-    MeasuredIn,
-    MonotoneIn,
-    OrderIs,
-    Readings,
-    Refuted,
-    requires,
-    resolve,
-    Same,
-    SlopeIs,
-    States,
-    TendsTo,
-    term,
-)
-from .checkers.formulas import Formula, slope_of
+from . import checkers
+from .checkers.formulas import At, Formula, resolve, slope_of, term
 from .checkers.numbers import value
 from .claim import Book, Check, Checks, ClaimError
 
@@ -79,7 +60,7 @@ FUNCTIONS |= {f.__name__: f for f in (ClientSum, ClientMean, ClientMax, ClassSum
 
 
 class Named(sp.Dummy):
-    """A formula that depends on the book of bounds, as a symbol of an expression; ``names`` are those of its text."""
+    """A symbol that stands for a formula which depends on the book of bounds; ``names`` resolve the names in texts."""
 
     formula: Formula
     names: Mapping[str, Any]
@@ -99,7 +80,7 @@ class Named(sp.Dummy):
 
 @dataclass(frozen=True)
 class Composed:
-    """An expression with symbols that stand for formulas."""
+    """A formula: an expression in which ``parts`` gives the formulas that some symbols stand for."""
 
     expression: sp.Basic
     parts: Mapping[sp.Symbol, Formula]
@@ -109,7 +90,7 @@ class Composed:
 
 
 def _formula(made: Any) -> Any:
-    """What a text made as a checker takes it: a bound's name, an expression, or one with formulas in it."""
+    """Convert the value of a text to a formula for checkers: a bound's name, an expression, or ``Composed``."""
     if isinstance(made, Named):
         return made.formula
     inside = made.atoms(Named) if isinstance(made, sp.Basic) else ()
@@ -117,7 +98,7 @@ def _formula(made: Any) -> Any:
 
 
 class _ExactNumbers(ast.NodeTransformer):
-    """Numbers as SymPy's, so that 1/3 is no float."""
+    """Turn numbers in source code into SymPy's numbers, so that 1/3 is exact."""
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         if type(node.value) not in (int, float):
@@ -127,7 +108,7 @@ class _ExactNumbers(ast.NodeTransformer):
 
 
 class Names(dict[str, Any]):
-    """What the names in texts stand for; ``defined`` texts are read when their names are first used."""
+    """The values of the names in texts; texts in ``defined`` are evaluated when their names are first used."""
 
     def __init__(self, defined: Mapping[str, str]) -> None:
         super().__init__()
@@ -138,14 +119,15 @@ class Names(dict[str, Any]):
         return self[name]
 
     def read(self, text: str, exact: bool = True) -> Any:
-        """What an expression in Python stands for."""
+        """Evaluate a Python expression; with ``exact`` its numbers are SymPy's."""
         tree = ast.parse(" ".join(text.split()), mode="eval")
-        made = ast.fix_missing_locations(_ExactNumbers().visit(tree)) if exact else tree
-        return eval(compile(made, text, "eval"), {}, self)
+        if exact:
+            tree = ast.fix_missing_locations(_ExactNumbers().visit(tree))
+        return eval(compile(tree, text, "eval"), {}, self)
 
 
 class Texts:
-    """What the names in the texts of one section stand for: letters, quantities, bounds, definitions, Python checks."""
+    """Parses the texts of a section; ``define``: definitions of the file, ``made``: objects of its module."""
 
     def __init__(self, paper: str, define: Mapping[str, str], made: Mapping[str, Any]) -> None:
         self.paper = paper
@@ -156,14 +138,15 @@ class Texts:
         own = {**FUNCTIONS, "at": self.put, "of": self.of, "slope": self.slope, "for_equal_clients": self.equal_clients}
         if clash := {*bounds, *own} & {name for name, item in made.items() if isfunction(item)}:
             raise ClaimError(
-                f"{', '.join(sorted(clash))}: a function of the claims of {paper} has a name that is taken"
+                f"{', '.join(sorted(clash))}: a function in the claims of {paper} has the name of a bound or of a "
+                "built-in function"
             )
         known |= {name: self.of(bound) for name, bound in bounds.items()} | {**made, **own}
         known["point"] = lambda **values: {self.names[q]: number for q, number in values.items()}
         self.names.update({name: found for name, found in known.items() if name not in define})
 
     def value(self, text: str) -> Any:
-        """What a text stands for: an expression, or a tuple of them where it has commas."""
+        """Evaluate a text: an expression, or a tuple of them if it has commas."""
         try:
             return self.names.read(text)
         except Exception as error:
@@ -181,84 +164,87 @@ class Texts:
         return equal_clients(made) if isinstance(made, sp.Basic) else self.of(lambda b: equal_clients(resolve(made, b)))
 
     def put(self, formula: Any, *pair: sp.Basic, **put: Any) -> Named:
-        """A formula with expressions in the place of quantities, or the second of two in that of the first."""
-        swapped = {_formula(old): _formula(new) for old, new in zip(pair[::2], pair[1::2], strict=True)}
-        swapped |= {self.names[q]: _formula(new) for q, new in put.items()}
-        return self.of(At(_formula(formula), swapped))
+        """Substitute expressions for quantities given by name, or in ``pair`` the second expression for the first."""
+        substitutes = {_formula(old): _formula(new) for old, new in zip(pair[::2], pair[1::2], strict=True)}
+        substitutes |= {self.names[q]: _formula(new) for q, new in put.items()}
+        return self.of(At(_formula(formula), substitutes))
 
     def formula(self, text: str) -> Formula:
         return _formula(self.value(text))
 
     def several(self, text: str) -> tuple[Any, ...]:
+        """Return the formulas of a text in which they are separated by commas; an empty text has none."""
         return tuple(map(_formula, _flat(self.value(f"({text},)") if text else ())))
 
     def checked(self, check: str | Mapping[str, Any], wrong: Iterable[str] = ()) -> Checks:
-        """The check of a text, or those of several by label; ``wrong`` are labels audited as failing.
+        """Return the check that a text states, or several by label; ``wrong`` are labels audited as failing.
 
-        ``readings`` in the place of a label are those of one text, ``holding`` the labels of those audited as holding.
+        A mapping may instead have ``readings``, the checks by reading of an unclear text, and ``holding``, the readings
+        audited as holding.
         """
         if isinstance(check, str):
             return self.check(check)
         if "readings" in check:
-            return Readings(self._labelled(check["readings"]), tuple(check.get("holding", ())))
-        found = self._labelled(check)
-        return All(found, tuple(wrong)) if wrong else found
+            return checkers.Readings(self._labelled(check["readings"]), tuple(check.get("holding", ())))
+        checks = self._labelled(check)
+        return checkers.All(checks, tuple(wrong)) if wrong else checks
 
     def _labelled(self, checks: Mapping[str, Any]) -> dict[str, Check]:
-        made = {label: self.checked(part) for label, part in checks.items()}
-        return {label: All(part) if isinstance(part, Mapping) else part for label, part in made.items()}
+        by_label = {label: self.checked(part) for label, part in checks.items()}
+        return {label: checkers.All(part) if isinstance(part, Mapping) else part for label, part in by_label.items()}
 
     def check(self, text: str) -> Check:
+        """Return the check that one text states."""
         text = " ".join(text.split())
         if text.startswith("not "):
-            return Refuted(self.check(text.removeprefix("not ")))
+            return checkers.Refuted(self.check(text.removeprefix("not ")))
         if re.match(r"\w+\.\w+(\(|$)", text):
             return self.in_python(text)
         head, *rest = re.split(CLAUSES, text)
         clauses = dict(zip(rest[::2], rest[1::2], strict=True))
-        try:
-            matches = ((make, re.fullmatch(pattern, head)) for pattern, make in HEADS.items())
-            made = next((make(self, clauses, *match.groups()) for make, match in matches if match), None)
-        except (KeyError, ValueError, TypeError) as error:
-            raise ClaimError(f"{text!r}: {error!r}") from error
-        if made is None:
-            return self.in_python(text)
-        if clauses:
-            raise ClaimError(f"{text!r} has no use for {', '.join(clauses)}")
-        return made
+        for pattern, make in STATEMENTS.items():
+            if match := re.fullmatch(pattern, head):
+                try:
+                    check = make(self, clauses, *match.groups())
+                except (KeyError, ValueError, TypeError) as error:
+                    raise ClaimError(f"{text!r}: {error!r}") from error
+                if clauses:
+                    raise ClaimError(f"{text!r}: the statement does not take {', '.join(clauses)}")
+                return check
+        return self.in_python(text)
 
     def in_python(self, text: str) -> Check:
-        """A check that a module of the paper defines, with the arguments after the book that the text gives."""
-        found = re.fullmatch(r"(?:(\w+)\.)?(\w+)(?:\((.*)\))?", text)
-        if found is None:
-            raise ClaimError(f"{text!r} is not a statement, nor a check in Python")
-        module, name, arguments = found.groups()
+        """Return a check that a module of the paper defines, with the arguments that the text gives after the book."""
+        match = re.fullmatch(r"(?:(\w+)\.)?(\w+)(?:\((.*)\))?", text)
+        if match is None:
+            raise ClaimError(f"{text!r} is neither a statement nor a check in Python")
+        module, name, arguments = match.groups()
         names = vars(import_module(f"{__package__}.{self.paper}.{module}")) if module else self.names
         check = names.get(name)
         if not callable(check) or isinstance(check, sp.Basic):
-            raise ClaimError(f"{text!r} is not a statement, nor a check of its module")
+            raise ClaimError(f"{text!r} is neither a statement nor a check of its module")
         if arguments is None:
             return cast(Check, check)
-        given, named = self.names.read(f"(lambda *plain, **named: (plain, named))({arguments})", exact=False)
-        return lambda book: check(book, *given, **named)
+        positional, named = self.names.read(f"(lambda *args, **named: (args, named))({arguments})", exact=False)
+        return lambda book: check(book, *positional, **named)
 
     def options(self, clauses: dict[str, str], *names: str) -> dict[str, Any]:
-        """Arguments of a checker from clauses, which are taken out."""
-        found: dict[str, Any] = {}
+        """Return the arguments of a checker from the clauses of these names, and remove them from ``clauses``."""
+        arguments: dict[str, Any] = {}
         for name in set(names) & set(clauses):
             text = clauses.pop(name)
             if name in ("where", "squares"):
-                found[name] = self.several(text)
+                arguments[name] = self.several(text)
             elif name == "under":
-                found[name] = tuple(str(bound) for bound in self.several(text))
+                arguments[name] = tuple(str(bound) for bound in self.several(text))
             elif name == "within":
                 ranges = (part.replace("..", " ").split() for part in text.split(", "))
-                found[name] = {self.names[q]: (float(low), float(high)) for q, low, high in ranges}
+                arguments[name] = {self.names[q]: (float(low), float(high)) for q, low, high in ranges}
             elif name == "given":
-                found[name] = self.value(f"point({text})") if "=" in text else self.names[text]
+                arguments[name] = self.value(f"point({text})") if "=" in text else self.names[text]
             else:
-                found[name] = self.formula(text)
-        return found
+                arguments[name] = self.formula(text)
+        return arguments
 
 
 def _flat(parts: Any) -> Iterable[Any]:
@@ -270,70 +256,73 @@ Clauses = dict[str, str]
 
 
 def _same(t: Texts, clauses: Clauses, left: str, right: str) -> Check:
-    return Same(t.formula(left), t.formula(right), **t.options(clauses, "ratio", "difference", "where"))
+    return checkers.Same(t.formula(left), t.formula(right), **t.options(clauses, "ratio", "difference", "where"))
 
 
 def _implied(t: Texts, clauses: Clauses, left: str, right: str) -> Check:
-    return ImpliedBy(t.formula(left), t.formula(right), **t.options(clauses, "where", "under", "squares", "within"))
+    options = t.options(clauses, "where", "under", "squares", "within")
+    return checkers.ImpliedBy(t.formula(left), t.formula(right), **options)
 
 
 def _monotone(t: Texts, clauses: Clauses, of: str, way: str, by: str) -> Check:
-    return MonotoneIn(t.formula(of), t.names[by], way == "rises", **t.options(clauses, "where"))
+    return checkers.MonotoneIn(t.formula(of), t.names[by], way == "rises", **t.options(clauses, "where"))
 
 
 def _limit(t: Texts, clauses: Clauses, of: str, limit: str) -> Check:
     by, to = clauses.pop("as").split(" -> ")
-    return TendsTo(t.formula(of), t.names[by], t.value(to), t.formula(limit), **t.options(clauses, "where"))
+    return checkers.TendsTo(t.formula(of), t.names[by], t.value(to), t.formula(limit), **t.options(clauses, "where"))
 
 
 def _order(t: Texts, clauses: Clauses, of: str, most: str, order: str) -> Check:
     by, to = clauses.pop("as").split(" -> ")
     parts = t.formula(of), t.names[by], t.formula(order), t.value(to)
-    return OrderIs(*parts, at_most=bool(most), **t.options(clauses, "where"))
+    return checkers.OrderIs(*parts, at_most=bool(most), **t.options(clauses, "where"))
 
 
 def _smallest(t: Texts, clauses: Clauses, of: str, printed: str) -> Check:
     by = t.names[clauses.pop("over")]
-    return ArgminIs(t.formula(of), by, t.formula(printed), **t.options(clauses, "ratio", "where"))
+    return checkers.ArgminIs(t.formula(of), by, t.formula(printed), **t.options(clauses, "ratio", "where"))
 
 
 def _slope(
     t: Texts, clauses: Clauses, of: str, power: str, off: str | None, by: str, first: str, last: str, step: str | None
 ) -> Check:
-    formula, quantity, given = t.formula(of), t.names[by], t.options(clauses, "given").get("given", {})
-    tens = [sp.Integer(10) ** e for e in range(int(first), int(last) + 1, int(step or 1))]
+    formula, quantity, fixed = t.formula(of), t.names[by], t.options(clauses, "given").get("given", {})
+    powers = [sp.Integer(10) ** e for e in range(int(first), int(last) + 1, int(step or 1))]
 
     def curve(book: Book) -> tuple[list[float], list[float]]:
-        plain = resolve(formula, book).xreplace({q: v for q, v in given.items() if q != quantity})
-        return [float(x) for x in tens], [float(value(plain, {quantity: x})) for x in tens]
+        of_quantity = resolve(formula, book).xreplace({q: v for q, v in fixed.items() if q != quantity})
+        return [float(x) for x in powers], [float(value(of_quantity, {quantity: x})) for x in powers]
 
-    return SlopeIs(curve, float(t.value(power)), float(off or 0.05))
+    return checkers.SlopeIs(curve, float(t.value(power)), float(off or 0.05))
 
 
 def _unit(t: Texts, clauses: Clauses, of: str, mixed: str, unit: str) -> Check:
     off = t.value(clauses.pop("off by")) if "off by" in clauses else None
-    return MeasuredIn(t.formula(of), t.value(unit), off, bool(mixed))
+    return checkers.MeasuredIn(t.formula(of), t.value(unit), off, bool(mixed))
 
 
 def _informative(t: Texts, clauses: Clauses, bound: str, trivial: str) -> Check:
-    return Informative(t.formula(bound), t.formula(trivial), **t.options(clauses, "given", "where", "under", "within"))
+    options = t.options(clauses, "given", "where", "under", "within")
+    return checkers.Informative(t.formula(bound), t.formula(trivial), **options)
 
 
 def _edge(t: Texts, clauses: Clauses, bound: str, by: str, side: str, edge: str) -> Check:
     below, closed = side.startswith("<"), side.endswith("=")
-    return EdgeIs(str(t.formula(bound)), t.names[by], t.formula(edge), below, closed, **t.options(clauses, "where"))
+    options = t.options(clauses, "where")
+    return checkers.EdgeIs(str(t.formula(bound)), t.names[by], t.formula(edge), below, closed, **options)
 
 
 def _requires(t: Texts, clauses: Clauses, bound: str, conditions: str) -> Check:
     if clauses:
         assumed = [t.names[name] if name in t.names.defined else name for name in _listed(clauses.pop("assumes", ""))]
         words, relation = int(clauses.pop("words", 0)), clauses.pop("relation", "<=")
-        return States(str(t.formula(bound)), t.several(conditions), tuple(_flat(assumed)), words, relation)
-    asked: dict[str, tuple[sp.Basic, ...]] = {}
+        return checkers.States(str(t.formula(bound)), t.several(conditions), tuple(_flat(assumed)), words, relation)
+    required: dict[str, tuple[sp.Basic, ...]] = {}
     for part in f"{bound} requires {conditions}".split("; "):
-        names, _, wanted = part.partition(" requires ")
-        asked |= dict.fromkeys((str(t.formula(name)) for name in names.split(", ")), t.several(wanted))
-    return requires(asked)
+        names, _, relations = part.partition(" requires ")
+        required |= dict.fromkeys((str(t.formula(name)) for name in names.split(", ")), t.several(relations))
+    return checkers.requires(required)
 
 
 def _listed(text: str) -> list[str]:
@@ -341,15 +330,16 @@ def _listed(text: str) -> list[str]:
 
 
 def _dominates(t: Texts, clauses: Clauses, bound: str) -> Check:
-    return Dominates(str(t.formula(bound)), seed=int(clauses.pop("seed", 0)), family=clauses.pop("family", None))
+    seed, family = int(clauses.pop("seed", 0)), clauses.pop("family", None)
+    return checkers.Dominates(str(t.formula(bound)), seed=seed, family=family)
 
 
 def _broken(t: Texts, clauses: Clauses, bound: str, witness: str) -> Check:
     ratio = clauses.pop("ratio", None)
-    return Broken(str(t.formula(bound)), witness, None if ratio is None else float(t.value(ratio)))
+    return checkers.Broken(str(t.formula(bound)), witness, None if ratio is None else float(t.value(ratio)))
 
 
-HEADS: dict[str, Callable[..., Check]] = {
+STATEMENTS: dict[str, Callable[..., Check]] = {
     r"(.+?) requires ?(.*)": _requires,
     r"(.+) ends at (\w+) (<=|<|>=|>) (.+)": _edge,
     r"(.+) survives a search": _dominates,
@@ -364,4 +354,4 @@ HEADS: dict[str, Callable[..., Check]] = {
     r"(.+) == (.+)": _same,
     r"(.+) <= (.+)": _implied,
 }
-"""The statements, in the order in which they are tried."""
+"""For each pattern of a statement the function that makes its check; patterns are tried in this order."""

@@ -1,4 +1,7 @@
-"""Claims: one sentence of a paper, where it stands, the check that decides it, and its audited status."""
+"""Define ``Claim``: a sentence of a paper, its place, the check that decides it, and its audited status.
+
+A check takes the ``Book`` of bounds and returns a ``Finding``: HOLDS, FAILS or OPEN, with evidence.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,11 @@ from bounds.papers import Source
 
 
 class ClaimError(BoundsError):
-    """A claim or a check that is declared wrongly."""
+    """A claim or a check is declared wrongly."""
 
 
 def check_kinds(what: str, **fields: tuple[object, type | tuple[type, ...]]) -> None:
-    """Refuse a field of another kind than required: a report would read it wrongly, or not at all."""
+    """Raise if a field is not of the type given beside it; ``what`` names the object in the message."""
     for name, (value, kind) in fields.items():
         if not isinstance(value, kind):
             kinds = " or ".join(k.__name__ for k in (kind if isinstance(kind, tuple) else (kind,)))
@@ -29,19 +32,19 @@ def check_kinds(what: str, **fields: tuple[object, type | tuple[type, ...]]) -> 
 
 
 def without_floats(formula: object) -> sp.Expr:
-    """A formula as SymPy's expression, refused where it holds a float: a claim is about exact numbers."""
+    """Convert a formula to a SymPy expression; raise if it contains a float, since claims are about exact numbers."""
     expression = sp.sympify(formula)
     for number in map(float, sorted(expression.atoms(sp.Float))):
         near = Fraction(number).limit_denominator(1000)
         exact = near if float(near) == number else Fraction(repr(number))
         raise ClaimError(
-            f"{number!r} is a float: write Rational({exact.numerator}, {exact.denominator}), a claim is exact"
+            f"{number!r} is a float: write Rational({exact.numerator}, {exact.denominator}); claims use exact numbers"
         )
     return expression
 
 
 def _refuse_floats(part: object, symbolic: bool = False) -> None:
-    """Look for floats in the formulas of a check; elsewhere, where numbers are measured, they are welcome."""
+    """Raise if a formula of a check contains a float; measured numbers, outside of formulas, may be floats."""
     if isinstance(part, sp.Basic) or (symbolic and isinstance(part, float)):
         without_floats(part)
     elif isinstance(part, Mapping):
@@ -56,7 +59,7 @@ def _refuse_floats(part: object, symbolic: bool = False) -> None:
 
 
 class Status(StrEnum):
-    """What a check says of the statement as printed."""
+    """Whether a statement as printed holds, fails, or cannot be decided by machine."""
 
     HOLDS = "HOLDS"
     FAILS = "FAILS"
@@ -64,37 +67,37 @@ class Status(StrEnum):
 
 
 class Grade(StrEnum):
-    """How a finding was reached, and so how it could be wrong."""
+    """How a finding was reached, and so how strong it is."""
 
     PROVED = "proved"
     """Symbolically, by going through all cases or by a certificate in fractions: wrong only if the encoding is."""
     EXACT = "exact"
-    """By exact arithmetic at stated points or instances: a FAILS is final, a HOLDS is about those alone."""
+    """By exact arithmetic at stated points or instances: FAILS is final, HOLDS is about those points alone."""
     SEARCHED = "searched"
-    """No violation was found in the box that the evidence states; a search never proves."""
+    """No violation was found in the box that the evidence states, which is not a proof."""
     SAMPLED = "sampled"
     """From random runs, with the error rate that the evidence states."""
     READ = "read"
-    """Nothing was computed: the reason is given in words."""
+    """Nothing was computed: the evidence is a reason in words."""
 
 
 class Defect(StrEnum):
     """What is wrong with a statement that fails, the gravest first; reports are sorted by it."""
 
     REFUTED = "refuted"
-    """The conclusion is false in the setting that it is stated for."""
+    """The conclusion is false in its stated setting."""
     GAP = "gap"
-    """A step of the proof is false; the statement is not shown to be."""
+    """A step of the proof is false; whether the statement is false is not shown."""
     READING = "reading"
     """It holds in one reading and fails in another; the note or the evidence says in which."""
     SETTINGS = "settings"
-    """The experiments lie outside the conditions, or differ from what the text says of them."""
+    """The experiments lie outside the conditions, or differ from the text's description of them."""
     SLIP = "slip"
-    """An index, a sign, a rounding, a notation."""
+    """An error in an index, a sign, a rounding or the notation."""
 
 
 class Kind(StrEnum):
-    """What sort of sentence a claim is."""
+    """The kind of sentence that a claim states."""
 
     EQUATION = "equation"
     DEFINITION = "definition"
@@ -107,13 +110,13 @@ class Kind(StrEnum):
     SETTING = "setting"
 
     def at(self, place: str, version: str = "") -> Passage:
-        """A sentence of this sort at a place of the paper, of its ``version`` where versions differ."""
+        """Return the passage: a sentence of this kind at a place of the paper, of ``version`` where versions differ."""
         return Passage(self, place, version)
 
 
 @dataclass(frozen=True)
 class Passage:
-    """What sort of sentence stands at a place of a paper, and in which version."""
+    """The kind of a sentence, its place in the paper, and the version of the paper (empty where all agree)."""
 
     kind: Kind
     place: str
@@ -122,10 +125,10 @@ class Passage:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check found: status, grade, the evidence in words, and the point or instance that shows it.
+    """The result of a check: status, grade, the evidence in words, and the point or instance that shows it (witness).
 
-    ``as_audited`` is False when a statement fails, but not in the way that was audited (another factor, another set of
-    failing conditions); such a finding is reported as changed although its status is the same.
+    ``as_audited`` is False if a statement fails, but not in the audited way (by another factor, in other conditions);
+    such a finding is reported as changed although its status is the same.
     """
 
     status: Status
@@ -148,10 +151,12 @@ class Finding:
 
 
 def holds(evidence: str, grade: Grade = Grade.EXACT, witness: Mapping[str, object] | None = None) -> Finding:
+    """Return the finding HOLDS."""
     return judged(True, evidence, witness, grade=grade)
 
 
 def fails(evidence: str, witness: Mapping[str, object] | None = None, as_audited: bool = True) -> Finding:
+    """Return the finding FAILS, by an exact computation."""
     return judged(False, evidence, witness, as_audited)
 
 
@@ -162,24 +167,27 @@ def judged(
     as_audited: bool = True,
     grade: Grade = Grade.EXACT,
 ) -> Finding:
-    """HOLDS or FAILS by an exact computation, with the instance that shows it."""
+    """Return HOLDS if ``true``, else FAILS, by an exact computation unless ``grade`` is another."""
     shown = {name: str(number) for name, number in (witness or {}).items()}
     return Finding(Status.HOLDS if true else Status.FAILS, grade, evidence, shown, as_audited)
 
 
 class Book(Mapping[str, Bound]):
-    """The bounds that checks look up by name; it remembers which were requested, and some can be replaced."""
+    """The catalogue of bounds as checks see it; ``requested`` collects the names looked up, ``replaced`` overrides.
+
+    Replacing a bound by one with a planted error shows which checks notice the error.
+    """
 
     def __init__(self, replaced: Mapping[str, Bound] | None = None) -> None:
         self._replaced = dict(replaced or {})
-        self.asked: set[str] = set()
+        self.requested: set[str] = set()
 
     def __getitem__(self, name: str) -> Bound:
-        self.asked.add(name)
-        found = self._replaced.get(name) or BOUNDS.get(name)
-        if found is None:
+        self.requested.add(name)
+        bound = self._replaced.get(name) or BOUNDS.get(name)
+        if bound is None:
             raise unknown("bound", name, list(self))
-        return found
+        return bound
 
     def __iter__(self) -> Iterator[str]:
         return iter({**BOUNDS, **self._replaced})
@@ -190,11 +198,11 @@ class Book(Mapping[str, Bound]):
 
 Check = Callable[[Book], Finding]
 Checks = Check | Mapping[str, Check]
-"""One check, or several by name, of which every one must hold (the checker ``All``)."""
+"""One check, or several by name that must all hold (the checker ``All``)."""
 
 
 def joined(checks: Checks, wrong: tuple[str, ...] = ()) -> Check:
-    """The checks as one; ``wrong`` are those audited as failing."""
+    """Combine checks into one; ``wrong`` names those that are audited as failing."""
     from .checkers.plain import All
 
     return All(checks, wrong) if isinstance(checks, Mapping) else checks
@@ -202,9 +210,9 @@ def joined(checks: Checks, wrong: tuple[str, ...] = ()) -> Check:
 
 @dataclass(frozen=True)
 class Repair:
-    """A corrected statement: its words, the check that it holds where the printed one fails, the bound that states it.
+    """A corrected statement: its words, the check that it holds, and the bound of the catalogue that states it.
 
-    ``bound`` is empty where the repair is not a bound of the catalogue (a number in a table, a line of an algorithm).
+    ``bound`` is empty if no bound states the repair (of a number in a table, or a line of an algorithm).
     """
 
     words: str
@@ -218,15 +226,19 @@ class Repair:
 
 @dataclass(frozen=True)
 class Claim:
-    """One sentence of a paper.
+    """One sentence of a paper with the check that decides it.
 
-    ``name`` begins with the paper, ``words`` say the sentence in our own words, ``passage`` where it stands, and
-    ``known`` is the audited status of the statement as printed: FAILS where a ``defect`` is given, else HOLDS unless
-    stated. ``note`` says what a reader should make of the verdict.
-    ``damaged`` names the readings of damaged text that were considered; such claims are to be checked against the PDF.
-    ``about`` names bounds that the claim is about beside those that its check uses. ``defect`` is what is wrong with
-    a statement that fails; ``ours`` marks a cross-check of our own, which the paper does not
-    state in these words.
+    Attributes:
+        name: The paper and further words, joined by dots.
+        words, passage: The sentence in our own words, and its kind and place in the paper.
+        checks, wrong: The check, or several by name, and the names of those audited as failing.
+        known, defect: The audited status of the statement as printed: FAILS with a defect, else HOLDS unless given.
+        note: How to understand the verdict.
+        repair: A corrected statement.
+        damaged: The readings of damaged text that were considered; such claims should be checked against the PDF.
+        about: Bounds that the claim is about, in addition to those that its check uses.
+        ours: Whether it is a cross-check of our own, which the paper does not state in these words.
+        deep: Whether the check takes minutes, so that it runs only with ``--deep``.
 
     >>> Claim("mine.square", "A square is a product.", Kind.EQUATION.at("line 1"), lambda book: ...).source
     Source(paper='mine', place='line 1', version='')
@@ -244,9 +256,7 @@ class Claim:
     defect: Defect | None = None
     ours: bool = False
     deep: bool = False
-    """Takes minutes: left to ``--deep``."""
     wrong: tuple[str, ...] = ()
-    """Which of several checks are audited as failing."""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+", self.name):
@@ -264,25 +274,26 @@ class Claim:
             for check in checks.values() if isinstance(checks, Mapping) else [checks]:
                 if not callable(check) or isinstance(check, Bound):
                     raise ClaimError(
-                        f"claim {self.name!r}: a check must be one, such as Same(left, right); got {check!r}"
+                        f"claim {self.name!r}: a check must be a function or a checker such as Same(left, right); "
+                        f"got {check!r}"
                     )
                 try:
                     _refuse_floats(check)
                 except ClaimError as error:
                     raise ClaimError(f"claim {self.name!r}: {error}") from None
         if self.wrong and not isinstance(self.checks, Mapping):
-            raise ClaimError(f"claim {self.name!r}: wrong={self.wrong} names some of several checks, and there is one")
+            raise ClaimError(f"claim {self.name!r}: wrong={self.wrong} needs several checks by name; there is one")
         if self.known is Status.OPEN and self.repair is not None:
-            raise ClaimError(f"claim {self.name!r} is open: there is nothing to repair")
+            raise ClaimError(f"claim {self.name!r} is open: leave out the repair")
         if not self.words.strip():
-            raise ClaimError(f"claim {self.name!r} needs words: the sentence it is about")
+            raise ClaimError(f"claim {self.name!r} needs words: the sentence that it states")
         if self.defect is not None and self.known is Status.HOLDS:
             object.__setattr__(self, "known", Status.FAILS)
         if self.defect is not None and self.known is not Status.FAILS:
             raise ClaimError(f"claim {self.name!r} has a defect ({self.defect}) and yet is audited {self.known}")
         if self.defect is None and self.known is Status.FAILS:
             kinds = ", ".join(Defect)
-            raise ClaimError(f"claim {self.name!r} is audited FAILS: say its defect, one of {kinds}")
+            raise ClaimError(f"claim {self.name!r} is audited FAILS: give its defect, one of {kinds}")
 
     @property
     def paper(self) -> str:
@@ -302,10 +313,10 @@ class Claim:
 
 
 def registry(*groups: tuple[Claim, ...]) -> dict[str, Claim]:
-    """The claims by name; a name used twice is an error."""
-    found: dict[str, Claim] = {}
+    """Return the claims of all groups by name; raise if a name is used twice."""
+    claims: dict[str, Claim] = {}
     for claim in (c for group in groups for c in group):
-        if claim.name in found:
+        if claim.name in claims:
             raise ClaimError(f"two claims are called {claim.name!r}")
-        found[claim.name] = claim
-    return found
+        claims[claim.name] = claim
+    return claims

@@ -1,4 +1,4 @@
-"""One-dimensional quadratic federations in rational numbers, by the reference implementation of Algorithm 1."""
+"""One-dimensional quadratic federations in rational numbers, with FedAvg as a reference implementation."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from math import comb
 
 @dataclass(frozen=True)
 class Scalars:
-    """Clients ``f_c(x) = h_c/2 (x - b_c)^2 + floor`` with equal weights unless given; runs have no gradient noise.
+    """Clients with losses ``f_c(x) = h_c/2 (x - b_c)^2 + floor`` for minima b and curvatures h.
 
-    ``variance`` is that of every client's gradient, for bounds alone.
+    ``weights`` are equal unless given. Runs have no gradient noise; ``variance``, of every client's gradient, enters
+    bounds alone.
     """
 
     minima: tuple[Fraction, ...]
@@ -24,8 +25,9 @@ class Scalars:
 
     @classmethod
     def of(cls, minima: Sequence[int], curvatures: Sequence[int] = (), floor: int = 0) -> Scalars:
-        bends = tuple(map(Fraction, curvatures)) or (Fraction(1),) * len(minima)
-        return cls(tuple(map(Fraction, minima)), bends, Fraction(floor))
+        """Return the federation with these integers; all curvatures are 1 unless given."""
+        fractions = tuple(map(Fraction, curvatures)) or (Fraction(1),) * len(minima)
+        return cls(tuple(map(Fraction, minima)), fractions, Fraction(floor))
 
     @property
     def clients(self) -> int:
@@ -53,7 +55,7 @@ class Scalars:
         return sum(pulls, Fraction(0)) / self.curvature
 
     def loss(self, x: Fraction) -> Fraction:
-        """F(x)."""
+        """Return the global loss F(x)."""
         terms = (p * h * (x - b) ** 2 / 2 for p, h, b in zip(self.shares, self.curvatures, self.minima, strict=True))
         return sum(terms, self.floor)
 
@@ -63,43 +65,43 @@ class Scalars:
 
     @property
     def heterogeneity(self) -> Fraction:
-        """Gamma: every client's smallest loss is the floor."""
+        """Gamma: the optimal loss minus the floor, which is the smallest loss of every client."""
         return self.optimal_loss - self.floor
 
     def gradient(self, client: int, x: Fraction) -> Fraction:
-        """The derivative of one client's loss."""
+        """Return the derivative of one client's loss."""
         return self.curvatures[client] * (x - self.minima[client])
 
     def global_gradient(self, x: Fraction) -> Fraction:
-        """The derivative of F."""
+        """Return the derivative of F."""
         return self.curvature * (x - self.minimiser)
 
     def local(self, client: int, start: Fraction, steps: int, step_size: Fraction) -> list[Fraction]:
-        """The client's models after 0 to ``steps`` steps, each from the model before it."""
+        """Return the client's models after 0 to ``steps`` gradient steps."""
         path = [start]
         for _ in range(steps):
             path.append(path[-1] - step_size * self.gradient(client, path[-1]))
         return path
 
     def cohorts(self, size: int) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
-        """All cohorts of a uniform draw without replacement, each with its probability."""
+        """Yield all cohorts of a uniform draw without replacement as pairs (probability, clients)."""
         for chosen in combinations(range(self.clients), size):
             yield Fraction(1, comb(self.clients, size)), chosen
 
     def round_ends(
         self, start: Fraction, size: int, steps: int, step_size: Fraction
     ) -> list[tuple[Fraction, Fraction]]:
-        """The server models a round can end with, each with its probability: means of a cohort's models."""
+        """Return all server models with which a round can end, the cohorts' means, as pairs (probability, model)."""
         ends = [self.local(c, start, steps, step_size)[-1] for c in range(self.clients)]
         return [(chance, sum((ends[c] for c in chosen), Fraction(0)) / size) for chance, chosen in self.cohorts(size)]
 
     def average(self, start: Fraction, steps: int, step_size: Fraction) -> Fraction:
-        """The virtual average of all clients after these steps."""
+        """Return the weighted average of all clients' models after these local steps."""
         ends = (self.local(c, start, steps, step_size)[-1] for c in range(self.clients))
         return sum((p * end for p, end in zip(self.shares, ends, strict=True)), Fraction(0))
 
     def values(self) -> dict[str, int | Fraction | tuple[int | Fraction, ...]]:
-        """The problem's constants by quantity name."""
+        """Return the problem's constants by quantity name, as bounds take them."""
         return {
             "clients": self.clients,
             "client_weight": self.shares,

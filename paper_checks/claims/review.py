@@ -1,4 +1,4 @@
-"""What a referee writes of a paper before the list of its claims."""
+"""Reviews: the first page of a paper's report, which stands before the list of its claims."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ from .claim import check_kinds, ClaimError
 
 MOST_FINDINGS = 10
 NAMED = re.compile(r"\[([a-z_0-9.]+)\]")
-"""A claim that a text mentions, in brackets."""
+"""The name of a claim in brackets, as review texts mention it."""
 
 
 @dataclass(frozen=True)
 class Review:
-    """One page on a paper; claims are named in [brackets] and get the verdict of the run behind the page.
+    """One page on a paper. Its texts name claims in [brackets]; the page adds the verdicts of the run behind it.
 
-    ``theorems`` says for each theorem, by reading or regime, which claim decides it. ``findings`` are the claims that a
-    reader should know first, the weightiest first, at most ten: names, or a mapping from each name to a sentence that
-    says what is wrong and gives the counterexample, where the evidence of the check is too long for one line.
-    ``survives`` and ``change`` are sentences: what stands although it was attacked, what the authors should correct.
+    Attributes:
+        summary: Paragraphs.
+        theorems: For each theorem, by reading or regime, the claim that decides it.
+        findings: Up to ten claims that a reader should know first, the gravest first. A mapping gives each a sentence
+            with what is wrong and the counterexample, for use where the evidence of the check is too long.
+        survives: Sentences on what stands although it was tested hard.
+        change: Sentences on what the authors should correct.
     """
 
     summary: tuple[str, ...]
@@ -36,8 +39,8 @@ class Review:
         for name in ("summary", "survives", "change"):
             check_kinds("a review", **{name: (getattr(self, name), tuple)})
         check_kinds("a review", findings=(self.findings, (tuple, Mapping)))
-        for finding, said in self.found.items():
-            check_kinds("a review", **{"findings": (finding, str), f"findings[{finding!r}]": (said, str)})
+        for finding, sentence in self.found.items():
+            check_kinds("a review", **{"findings": (finding, str), f"findings[{finding!r}]": (sentence, str)})
         for theorem, row in self.theorems.items():
             check_kinds("a review", **{f"theorems[{theorem!r}]": (row, Mapping)})
         if len(self.findings) > MOST_FINDINGS:
@@ -45,11 +48,11 @@ class Review:
 
     @property
     def found(self) -> dict[str, str]:
-        """The findings by name in their order; the sentence is empty where the evidence is given."""
+        """The sentences of the findings by name, in order; empty where the evidence of the check is shown instead."""
         return dict(self.findings) if isinstance(self.findings, Mapping) else dict.fromkeys(self.findings, "")
 
     def claims(self) -> Iterator[str]:
-        """The names of all claims that the page mentions."""
+        """Yield the names of all claims that the page mentions."""
         for text in (*self.summary, *self.survives, *self.change, *self.found.values()):
             yield from NAMED.findall(text)
         for row in self.theorems.values():
@@ -58,8 +61,8 @@ class Review:
 
 
 def review(paper: str) -> Review:
-    """The review of a paper of the catalogue, from its file ``review.toml``."""
+    """Read the review of a paper of the catalogue from its ``review.toml``."""
     with (Path(__file__).parent / paper / "review.toml").open("rb") as file:
-        found = tomllib.load(file)
-    parts: dict[str, Any] = {name: tuple(x) if isinstance(x, list) else x for name, x in found.items()}
-    return Review(**parts)
+        entries = tomllib.load(file)
+    fields: dict[str, Any] = {name: tuple(x) if isinstance(x, list) else x for name, x in entries.items()}
+    return Review(**fields)

@@ -1,24 +1,27 @@
-"""Claims whose check is data: rows of a paper's ``claims.toml``, each in the table of its section.
+"""Read claims from a paper's ``claims.toml``, where each claim is a row in the table of its section.
 
-A row, ``[SECTION.NAME]``, has the ``words`` of a claim, its place under the key of its kind (``theorem = "Lemma 1"``,
-``proof`` of a step of one), further fields of it, and one of six checks:
+A row ``[SECTION.NAME]`` has the ``words`` of a claim, its place under a key that is its kind (``theorem = "Lemma 1"``,
+or ``proof`` for a step of a proof), other fields of ``Claim``, and one of six checks:
 
-- ``check``: a statement on formulas, or several by label, ``check.LABEL`` (see ``check_texts``). ``wrong`` are the
-  labels of those that are audited as failing.
-- ``order``: rows ``smaller < larger`` of reported numbers, judged by ``Ordered``. ``wrong`` are those audited as being
-  in reverse, ``significant`` asks for more than noise; the deviations are of ``runs`` runs, if the file says so.
-  ``order.NAME`` is one of several orders, ``wrong.NAME`` what is wrong with it.
-- ``prints``: rows ``LABEL: PRINTED = EXPRESSION``, judged by ``Prints``: what is printed beside what it should be by
-  other reported numbers, which stand in [brackets]; ``slack`` is what noise allows, by label. ``wrong`` are labels.
-- ``reason``: why no machine decides the sentence.
-- ``search``: the bound that a search over instances is not to break, judged by ``Dominates``.
-- ``least``: by bound the audited smallest ratio to its exact worst case; each is a claim of ours, ``BOUND.worst_case``.
+- ``check``: a statement on formulas, or several by label, ``check.LABEL`` (see ``check_texts``). ``wrong`` lists the
+  labels that are audited as failing.
+- ``order``: rows ``smaller < larger`` of reported numbers, judged by ``Ordered``. ``wrong`` lists those audited as
+  reversed; with ``significant`` each difference must exceed noise. Deviations are those of ``runs`` runs, if the file
+  gives that number. ``order.NAME`` is one of several orders, ``wrong.NAME`` lists its wrong pairs.
+- ``prints``: rows ``LABEL: PRINTED = EXPRESSION``, judged by ``Prints``: a printed number and what it should be
+  according to other reported numbers, which stand in [brackets]. ``slack`` is the tolerance by label, for rounded
+  inputs; ``wrong`` lists labels.
+- ``reason``: why the machine cannot decide the sentence.
+- ``search``: a bound for which counterexamples are searched, judged by ``Dominates``.
+- ``least``: for each bound the audited smallest ratio to its exact worst case; each makes a claim of our own,
+  ``BOUND.worst_case``.
 
-The section's module, of its name, has what texts may name; its ``NUMBERS`` are the reported numbers by section, by
-table of a section (``[SECTION.TABLE.NAME]``) and by ``order.NAME``. ``define`` gives names to formulas, for ``all``
-sections or for one; ``versions`` are those of the texts that a section is about. ``{images}`` in an order or a print
-stands for every entry of that list among the ``sets`` of the file. ``repair`` has its own words and check. A module
-of ``families`` makes claims itself, its ``CLAIMS``, which come before the section's rows.
+Texts may use the names of the Python module that has the section's name. The module's ``NUMBERS`` are reported numbers
+by section, by table of a section (``[SECTION.TABLE.NAME]``) and by ``order.NAME``. Other top-level keys of the file:
+``define`` names formulas, for ``all`` sections or for one; ``versions`` gives the version of the paper by section;
+``sets`` are lists: ``{images}`` in an order or a print stands for every entry of the list ``images``; ``families``
+lists the modules that make claims themselves (``CLAIMS``), which come before the section's rows. A ``repair`` has its
+own words and check.
 """
 
 from __future__ import annotations
@@ -48,18 +51,19 @@ from .claim import Checks, Claim, ClaimError, Defect, Kind, Repair, Status
 CELL = re.compile(r"\[([^]]+)\]")
 KINDS = {kind.partition(" ")[0]: kind for kind in Kind}
 NO_SECTION = ("runs", "sets", "define", "versions", "families")
+"""Top-level keys of ``claims.toml`` that are not sections."""
 WORST_CASE = (
-    "Over every federation of the class at the places of its table, not those a search visits: semidefinite "
-    "programming, no noise, all clients taking part, L = 1, F* = 0, and 1 the loss, squared distance or squared "
-    "gradient that the bound starts from. The bound could be smaller there by the ratio, and by at least the ratio "
-    "where the worst case is an upper estimate."
+    "The worst case over all federations of the class at the grid points of the bound's table, by semidefinite "
+    "programming (a search would only visit some federations): no noise, full participation, L = 1, F* = 0, and the "
+    "loss, squared distance or squared gradient that the bound starts from is 1. The bound could be smaller there by "
+    "the ratio, or by at least the ratio if the worst case is an upper estimate."
 )
 
 Cells = Mapping[str, Cell]
 
 
 class Row(NamedTuple):
-    """Where a row stands, and its fields."""
+    """The fields of a row, with its section and its table (the section, unless the section has tables)."""
 
     section: str
     table: str
@@ -67,7 +71,7 @@ class Row(NamedTuple):
 
 
 class Claims(Mapping[str, Claim]):
-    """The claims of papers by name, in the order of the report; each is made when it is first asked for."""
+    """The claims of some papers by name, in the order of the report; each is made when it is first looked up."""
 
     def __init__(self, *papers: str) -> None:
         self.papers = papers
@@ -89,15 +93,15 @@ class Claims(Mapping[str, Claim]):
 
 
 def sections(paper: str) -> dict[str, list[str]]:
-    """The names of a paper's claims by section, in the order of the file."""
-    found: dict[str, list[str]] = {}
+    """Return the names of a paper's claims by section, in the order of the file."""
+    names: dict[str, list[str]] = {}
     for name, row in _rows(paper).items():
-        found.setdefault(row.section, []).append(name)
-    return found
+        names.setdefault(row.section, []).append(name)
+    return names
 
 
 def module(paper: str, section: str) -> ModuleType:
-    """What a section has in Python; its docstring says what the section is about."""
+    """Return the Python module of a section; its docstring says what the section is about."""
     return import_module(f"{__package__}.{paper}.{section}")
 
 
@@ -109,25 +113,26 @@ def _file(paper: str) -> dict[str, Any]:
 
 @cache
 def _rows(paper: str) -> dict[str, Row]:
-    file, found = _file(paper), dict[str, Row]()
+    """Return the rows of a paper by the names of their claims, in the order of the file."""
+    file, rows = _file(paper), dict[str, Row]()
     for section in (name for name in file if name not in NO_SECTION):
         if section in file.get("families", ()):
-            found |= {claim.name: Row(section, section, {"claim": claim}) for claim in module(paper, section).CLAIMS}
-        for row in _in_section(paper, section, section, file[section]):
-            if next(iter(row)) in found:
-                raise ClaimError(f"two claims are called {next(iter(row))!r}")
-            found |= row
-    return found
+            rows |= {claim.name: Row(section, section, {"claim": claim}) for claim in module(paper, section).CLAIMS}
+        for name, row in _in_section(paper, section, section, file[section]):
+            if name in rows:
+                raise ClaimError(f"two claims are called {name!r}")
+            rows[name] = row
+    return rows
 
 
-def _in_section(paper: str, section: str, table: str, entries: Mapping[str, Any]) -> Iterator[dict[str, Row]]:
+def _in_section(paper: str, section: str, table: str, entries: Mapping[str, Any]) -> Iterator[tuple[str, Row]]:
     for name, fields in entries.items():
         if "least" in fields:
             for bound, ratio in fields["least"].items():
                 of_bound = {"bound": f"{paper}.{bound}", "ratio": ratio, "note": fields.get("note", "")}
-                yield {f"{paper}.{bound}.worst_case": Row(section, table, of_bound)}
+                yield f"{paper}.{bound}.worst_case", Row(section, table, of_bound)
         elif "words" in fields:
-            yield {f"{paper}.{name}": Row(section, table, fields)}
+            yield f"{paper}.{name}", Row(section, table, fields)
         else:
             yield from _in_section(paper, section, name, fields)
 
@@ -135,6 +140,7 @@ def _in_section(paper: str, section: str, table: str, entries: Mapping[str, Any]
 @cache
 def _texts(paper: str, section: str) -> Texts:
     define, home = _file(paper).get("define", {}), module(paper, section)
+    # Without functions that the module imports: they are not checks, and their names may clash with the language's.
     own = {name: x for name, x in vars(home).items() if not isfunction(x) or x.__module__ == home.__name__}
     return Texts(paper, {**define.get("all", {}), **define.get(section, {})}, own)
 
@@ -150,79 +156,83 @@ def _claim(paper: str, name: str) -> Claim:
 
 
 def _made(paper: str, name: str, row: Row) -> Claim:
-    more = dict(row.fields)
-    if "claim" in more:
-        claim: Claim = more["claim"]
+    """Make the claim of a row."""
+    fields = dict(row.fields)
+    if "claim" in fields:
+        claim: Claim = fields["claim"]
         return claim
-    if "bound" in more:
-        source, note = BOUNDS[more["bound"]].source, _line(f"{WORST_CASE} {more['note']}")
-        words = f"{source.place} is above the worst case over its class at every place of its table."
-        passage, judge = Kind.THEOREM.at(source.place, source.version), AboveWorstCase(more["bound"], more["ratio"])
-        return Claim(name, words, passage, judge, note=note, ours=True)
-    (kind,) = KINDS.keys() & more.keys()
-    version = more.pop("version", _file(paper).get("versions", {}).get(row.section, ""))
-    passage = KINDS[kind].at(more.pop(kind), version)
-    if "about" in more:
-        more["about"] = tuple(more["about"])
-    more |= {key: _line(more[key]) for key in ("words", "note", "damaged") if key in more}
-    check = _check(f"claim {name}", more, paper, row)
+    if "bound" in fields:
+        return _worst_case(name, **fields)
+    (kind,) = KINDS.keys() & fields.keys()
+    version = fields.pop("version", _file(paper).get("versions", {}).get(row.section, ""))
+    passage = KINDS[kind].at(fields.pop(kind), version)
+    if "about" in fields:
+        fields["about"] = tuple(fields["about"])
+    fields |= {key: _line(fields[key]) for key in ("words", "note", "damaged") if key in fields}
+    check = _check(f"claim {name}", fields, paper, row)
     if isinstance(check, Open):
-        more["known"] = Status.OPEN
-    for key, kind_of in (("known", Status), ("defect", Defect)):
-        if key in more:
-            more[key] = kind_of(more[key])
-    if "repair" in more:
-        fixed = dict(more["repair"])
-        fixed["words"] = _line(fixed["words"])
-        more["repair"] = Repair(checks=_check(f"the repair of {name}", fixed, paper, row), **fixed)
-    return Claim(name, passage=passage, checks=check, **more)
+        fields["known"] = Status.OPEN
+    for key, enum in (("known", Status), ("defect", Defect)):
+        if key in fields:
+            fields[key] = enum(fields[key])
+    if "repair" in fields:
+        repair = dict(fields["repair"])
+        repair["words"] = _line(repair["words"])
+        fields["repair"] = Repair(checks=_check(f"the repair of {name}", repair, paper, row), **repair)
+    return Claim(name, passage=passage, checks=check, **fields)
+
+
+def _worst_case(name: str, bound: str, ratio: float, note: str) -> Claim:
+    """Make the claim of our own that a bound is above its worst cases."""
+    source = BOUNDS[bound].source
+    words = f"{source.place} is above the worst case over its class at every grid point of its table."
+    passage = Kind.THEOREM.at(source.place, source.version)
+    return Claim(name, words, passage, AboveWorstCase(bound, ratio), note=_line(f"{WORST_CASE} {note}"), ours=True)
 
 
 def _line(text: str) -> str:
-    """A text that is wrapped in the file, on one line."""
+    """Join the lines of a text that is wrapped in the file."""
     return " ".join(text.split())
 
 
-def _check(what: str, row: dict[str, Any], paper: str, stands: Row) -> Checks:
-    """The check of a row, whose fields are taken out of it."""
-    if "check" in row:
-        return _texts(paper, stands.section).checked(row.pop("check"), row.pop("wrong", ()))
-    if "reason" in row:
-        return Open(_line(row.pop("reason")))
-    if "search" in row:
-        return Dominates(row.pop("search"))
+def _check(what: str, fields: dict[str, Any], paper: str, row: Row) -> Checks:
+    """Make the check of a row or of its repair, and remove the entries that it uses from ``fields``."""
+    if "check" in fields:
+        return _texts(paper, row.section).checked(fields.pop("check"), fields.pop("wrong", ()))
+    if "reason" in fields:
+        return Open(_line(fields.pop("reason")))
+    if "search" in fields:
+        return Dominates(fields.pop("search"))
     sets = _file(paper).get("sets", {})
-    numbers: Mapping[str, Cells] = getattr(module(paper, stands.section), "NUMBERS", {})
-    cells = numbers.get(stands.table, {})
-    if "order" in row:
-        orders, wrong, significant = row.pop("order"), row.pop("wrong", ()), row.pop("significant", False)
-        several = isinstance(orders, dict)
-        found = {
-            part: Ordered(
-                numbers.get(part, cells),
-                _pairs(pairs, sets),
-                _pairs(wrong.get(part, ()) if isinstance(wrong, dict) else wrong, sets),
-                _file(paper).get("runs"),
-                significant,
-            )
-            for part, pairs in (orders.items() if several else [("", orders)])
-        }
-        return found if several else found[""]
-    if "prints" in row:
-        lines = [line.partition(": ") for line in _expanded(row.pop("prints"), sets)]
-        sides = {label: [_number(side, cells) for side in text.split(" = ")] for label, _, text in lines}
-        printed = {label: left for label, (left, _) in sides.items()}
-        wanted = {label: rational(sp.sympify(right, rational=True)) for label, (_, right) in sides.items()}
-        return Prints(printed, wanted, row.pop("slack", 0), tuple(row.pop("wrong", ())))
+    numbers: Mapping[str, Cells] = getattr(module(paper, row.section), "NUMBERS", {})
+    cells = numbers.get(row.table, {})
+    if "order" in fields:
+        orders, wrong, significant = fields.pop("order"), fields.pop("wrong", ()), fields.pop("significant", False)
+        runs = _file(paper).get("runs")
+        if not isinstance(orders, dict):
+            return Ordered(cells, _pairs(orders, sets), _pairs(wrong, sets), runs, significant)
+        checks = {}
+        for part, pairs in orders.items():
+            wrong_pairs = wrong.get(part, ()) if isinstance(wrong, dict) else wrong
+            own_cells = numbers.get(part, cells)
+            checks[part] = Ordered(own_cells, _pairs(pairs, sets), _pairs(wrong_pairs, sets), runs, significant)
+        return checks
+    if "prints" in fields:
+        printed, expected = {}, {}
+        for line in _expanded(fields.pop("prints"), sets):
+            label, _, text = line.partition(": ")
+            printed[label], right = (_number(side, cells) for side in text.split(" = "))
+            expected[label] = rational(sp.sympify(right, rational=True))
+        return Prints(printed, expected, fields.pop("slack", 0), tuple(fields.pop("wrong", ())))
     raise ClaimError(f"{what}: a row needs one of check, order, prints, reason, search, least")
 
 
 def _number(side: str, cells: Cells) -> str:
-    """One side of a print with the reported numbers in the place of their names."""
+    """Replace the names in brackets on one side of a print by the reported numbers."""
 
-    def value(found: re.Match[str]) -> str:
-        cell = cells[found[1]]
-        if found[0] == side:
+    def value(match: re.Match[str]) -> str:
+        cell = cells[match[1]]
+        if match[0] == side:
             return cell.value if isinstance(cell, Reported) else str(cell)
         return f"({mean(cell).value})"
 
@@ -230,16 +240,16 @@ def _number(side: str, cells: Cells) -> str:
 
 
 def _pairs(patterns: Iterable[str], sets: Mapping[str, list[str]]) -> tuple[str, ...]:
-    """Rows ``smaller < larger``; a chain, ``small < middle < large``, stands for one row per ``<``."""
+    """Return rows ``smaller < larger``; a chain ``small < middle < large`` stands for one row per ``<``."""
     chains = (line.split(" < ") for line in _expanded(patterns, sets))
     return tuple(f"{small} < {large}" for keys in chains for small, large in pairwise(keys))
 
 
 def _expanded(patterns: Iterable[str], sets: Mapping[str, list[str]]) -> list[str]:
-    found = []
+    """Repeat each pattern for every combination of entries of the sets that it names in {braces}."""
+    texts = []
     for pattern in patterns:
         names = dict.fromkeys(re.findall(r"{(\w+)}", pattern))
-        found += [
-            pattern.format(**dict(zip(names, values, strict=True))) for values in product(*(sets[n] for n in names))
-        ]
-    return found
+        for values in product(*(sets[name] for name in names)):
+            texts.append(pattern.format(**dict(zip(names, values, strict=True))))
+    return texts

@@ -62,7 +62,7 @@ def test_a_statement_is_the_checker_that_python_would_write(text, check):
 def test_bounds_may_stand_anywhere_in_an_expression():
     book, made = Book(), TEXTS.formula("sqrt(lemma_2)/K + at(eta*K, eta=lemma_3)")
     assert made(book) == sp.sqrt(resolve("fedinit.lemma_2", book)) / K + resolve("fedinit.lemma_3", book) * K
-    assert book.asked == {"fedinit.lemma_2", "fedinit.lemma_3"}
+    assert book.requested == {"fedinit.lemma_2", "fedinit.lemma_3"}
     terms = TEXTS.formula('theorem_1["initial loss", "gradient noise"]')
     assert terms(book) == term(ONE, "initial loss", "gradient noise")(book)
     assert TEXTS.formula("slope(eta**2*lemma_2, K)")(book) == sp.diff(eta**2 * resolve("fedinit.lemma_2", book), K)

@@ -386,7 +386,7 @@ def test_limits():
         TendsTo(sp.sin(speed) * width, speed, sp.oo, 0),
         TendsTo(1 + 1 / speed, speed, sp.oo, 1 + 1 / speed),
     ):
-        with pytest.raises(ClaimError, match=r"speed|values on the way"):
+        with pytest.raises(ClaimError, match=r"speed|values nearby"):
             run(check)
 
 

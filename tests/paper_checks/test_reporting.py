@@ -90,7 +90,7 @@ def test_the_terminal_shows_what_differs(verdicts):
     assert "differs from the audit: fedals.changed: FAILS, audited HOLDS" in out
     assert "differs from the audit: fedals.holds" not in out
     shown = [v for v in verdicts if v.claim.name in ("fedals.damaged", "fedals.repaired", "fedals.ours")]
-    out = "\n".join(lines(shown, whole=True))
+    out = "\n".join(lines(shown, in_full=True))
     assert "witness: x = a < b" in out
     seen = made("seen", saying(Status.FAILS, "fails at x=3", x="3"), Status.FAILS, defect=Defect.GAP,
                 repair=Repair("in words", Same(speed, speed)))  # fmt: skip

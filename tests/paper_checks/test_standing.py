@@ -36,7 +36,7 @@ def test_the_check_does_not_let_a_bound_pass_that_is_fifty_times_too_small(name)
 def test_the_check_of_a_bound_that_fails_reads_it(name):
     book = Book()
     deciding(name)(book)
-    assert name in book.asked
+    assert name in book.requested
 
 
 @cases("name other", SAME_AS.items())

@@ -1,4 +1,10 @@
-"""The checkers: few and general. A check is a function of the book of bounds, or a checker with its arguments."""
+"""The checkers: frozen dataclasses that state something about formulas and, called with the book of bounds, decide it.
+
+Each returns a ``Finding``. ``algebra`` decides equalities and minimisers, ``conditions`` inequalities, ``limits``
+growth and monotonicity, ``stated`` a bound's conditions, ``units`` units, ``tables`` reported numbers, ``trends``
+slopes, ``instances`` and ``worst`` whether a bound is violated; ``plain`` combines checks. ``points`` draws rational
+points, ``numbers`` evaluates formulas there in 80 digits, and ``clouds`` searches for counterexamples.
+"""
 
 from .algebra import ArgminIs, Same
 from .conditions import ImpliedBy, Informative, Satisfies

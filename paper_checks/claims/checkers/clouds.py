@@ -1,6 +1,6 @@
-"""A search for counterexamples: a cloud of points in floating-point numbers that moves to where a score is largest.
+"""Search for counterexamples with an evolving cloud of floating-point points that moves to where a score is largest.
 
-Nothing is decided here. The best points come back as rational numbers, and exact arithmetic has the last word; so the
+Nothing is decided here. The best points are returned as rational numbers, which exact arithmetic then judges; the
 search can miss a counterexample but cannot invent one.
 """
 
@@ -26,15 +26,16 @@ FAR = 9.0
 """Positive quantities are searched between 10^-FAR and 10^FAR, counts up to 10^6."""
 FIRST, CHILDREN, ELITE, GENERATIONS = 2000, 500, 40, 24
 STARTS, TRIED = 24, 20
-"""Points known beforehand that it starts from, and best points that exact arithmetic decides."""
+"""Numbers of given points that the search starts from, and of best points that exact arithmetic judges."""
 MEMBERS = 3
+"""Number of clients (or classes) in the search."""
 
 
 @dataclass(frozen=True)
 class Cloud:
-    """``terms`` are evaluated at every point, ``score`` makes of them what is to be large (NaN says nothing).
+    """A search that maximises ``score`` of the values of ``terms`` (NaN is ignored) where the ``conditions`` hold.
 
-    Quantities keep their domains, those of ``within`` their intervals; ``far`` is how many decades others may span.
+    Quantities stay in their domains, or in the intervals of ``within``; positive ones between 10^-far and 10^far.
     """
 
     terms: tuple[sp.Expr, ...]
@@ -45,78 +46,75 @@ class Cloud:
     seed: int = 0
 
     def best(self, starts: Sequence[Point] = ()) -> Iterator[dict[Quantity, Any]]:
-        """The best points found, as rational numbers that meet the conditions; ``starts`` are points known to do so."""
-        wanted = quantities_of((*self.terms, *self.conditions))
-        axes = [_Axis.of(q, self) for q in wanted if not counts_members(q, wanted)]
+        """Yield the best points found, as rational numbers, that meet the conditions, as the ``starts`` do."""
+        quantities = quantities_of((*self.terms, *self.conditions))
+        axes = [_Axis.of(q, self) for q in quantities if not counts_members(q, quantities)]
         evaluate = self._compiled(axes)
         random = np.random.default_rng(self.seed)
         width = sum(a.width for a in axes)
         if not width:
             return
-        known = [
-            np.concatenate([a.back(p[a.q]) for a in axes])
+        started = [
+            np.concatenate([a.coordinates(p[a.q]) for a in axes])
             for p in starts[-STARTS:]
             if all(len(v) == MEMBERS for v in p.values() if isinstance(v, tuple))
         ]
-        cloud = np.vstack([random.random((FIRST, width)), *known])
+        cloud = np.vstack([random.random((FIRST, width)), *started])
         scores = evaluate(cloud)
         with np.errstate(all="ignore"):
             for _ in range(GENERATIONS):
                 elite = cloud[np.argsort(-scores)[:ELITE]]
-                moved = _children(elite, random)
-                cloud = np.vstack([elite, moved])
+                cloud = np.vstack([elite, _children(elite, random)])
                 scores = evaluate(cloud)
         order = [i for i in np.argsort(-scores) if np.isfinite(scores[i])][:TRIED]
         for i in order:
             yield from self._exact(axes, cloud[i])
 
-    def _of_listed(self, q: Quantity) -> bool:
-        """Whether it counts a part of the clients, where lists say how many clients there are."""
-        wanted = quantities_of((*self.terms, *self.conditions))
-        return q.card.at_most == clients and any(w.card.per_client for w in wanted)
+    def _counts_some_clients(self, q: Quantity) -> bool:
+        """Whether a quantity counts some of the clients, while lists fix the number of all clients."""
+        quantities = quantities_of((*self.terms, *self.conditions))
+        return q.card.at_most == clients and any(other.card.per_client for other in quantities)
 
     def _compiled(self, axes: Sequence[_Axis]) -> Callable[[Array], Array]:
-        """Scores of points given as rows of the unit cube; minus infinity where a condition fails."""
+        """Return a function of points (rows of the unit cube) that gives scores, -inf where a condition fails."""
         letters = {a.q: a.letters for a in axes}
-        listed = {q: v for q, v in letters.items() if q.card.axis}
-        fixed = {q: v[0] for q, v in letters.items() if not q.card.axis}
-        counted = {q: sp.Integer(MEMBERS) for q in (clients, classes) if q not in letters}
+        lists = {q: v for q, v in letters.items() if q.card.axis}
+        scalars = {q: v[0] for q, v in letters.items() if not q.card.axis}
+        counts = {q: sp.Integer(MEMBERS) for q in (clients, classes) if q not in letters}
         caps = [a.q <= a.q.card.at_most for a in axes if a.q.card.at_most in letters]
-        caps += [a.q <= MEMBERS for a in axes if self._of_listed(a.q)]
+        caps += [a.q <= MEMBERS for a in axes if self._counts_some_clients(a.q)]
         # Equations cannot be met by chance, and are left to the exact points.
-        wanted = [*self.terms, sp.And(*(c for c in self.conditions if not isinstance(c, sp.Eq)), *caps)]
-        plain = [opened(w, listed).xreplace({**fixed, **counted}) for w in wanted]
+        formulas = [*self.terms, sp.And(*(c for c in self.conditions if not isinstance(c, sp.Eq)), *caps)]
+        opened_formulas = [opened(f, lists).xreplace({**scalars, **counts}) for f in formulas]
         names = [name for a in axes for name in a.letters]
-        code = sp.lambdify(names, plain, modules="numpy", cse=True)
+        code = sp.lambdify(names, opened_formulas, modules="numpy", cse=True)
 
         def scores(rows: Array) -> Array:
             numbers = np.concatenate([a.numbers(part) for a, part in _parts(axes, rows)], axis=1)
             with np.errstate(all="ignore"):
-                *found, admitted = (np.broadcast_to(x, len(rows)) for x in code(*numbers.T))
-                said = np.asarray(self.score(list(found)), dtype=float)
-            return np.where(np.asarray(admitted, dtype=bool) & np.isfinite(said), said, -np.inf)
+                *terms, admitted = (np.broadcast_to(x, len(rows)) for x in code(*numbers.T))
+                score = np.asarray(self.score(list(terms)), dtype=float)
+            return np.where(np.asarray(admitted, dtype=bool) & np.isfinite(score), score, -np.inf)
 
         return scores
 
     def _exact(self, axes: Sequence[_Axis], row: Array) -> Iterator[dict[Quantity, Any]]:
-        """The point in few digits, then in more, then in all: the first that meet the conditions."""
+        """Yield the point rounded to few digits, to more, and to all, if it meets the conditions."""
+        quantities = quantities_of((*self.terms, *self.conditions))
         for digits in (1, 2, 4, 17):
             point: dict[Quantity, Any] = {a.q: a.rational(part[0], digits) for a, part in _parts(axes, row[None])}
-            wanted = quantities_of((*self.terms, *self.conditions))
-            point |= {q: sp.Integer(MEMBERS) for q in wanted if q not in point}
+            point |= {q: sp.Integer(MEMBERS) for q in quantities if q not in point}
             conditions = (*self.conditions, *(q <= c for q in point if (c := q.card.at_most) in point))
-            conditions += tuple(q <= MEMBERS for q in point if self._of_listed(q))
+            conditions += tuple(q <= MEMBERS for q in point if self._counts_some_clients(q))
             numbers = ((q, number) for q, v in point.items() for number in (v if q.card.axis else (v,)))
-            inside = all(_within(q, number, self.within or {}) for q, number in numbers)  # rounding may move one out
-            if (
-                inside
-                and all(true_at(c, point) for c in conditions)
-                and all(value(t, point).is_real for t in self.terms)
-            ):
+            if not all(_within(q, number, self.within or {}) for q, number in numbers):
+                continue  # rounding has moved a number out of its domain
+            if all(true_at(c, point) for c in conditions) and all(value(t, point).is_real for t in self.terms):
                 yield point
 
 
 def _within(q: Quantity, number: sp.Rational, within: Within) -> bool:
+    """Whether a number lies in the domain of a quantity, or in its interval of ``within``."""
     domain = q.card.domain
     low, high = within.get(q, (domain.low, domain.high))
     if not (sp.Rational(str(low)) if math.isfinite(low) else -sp.oo) <= number:
@@ -127,6 +125,7 @@ def _within(q: Quantity, number: sp.Rational, within: Within) -> bool:
 
 
 def _parts(axes: Sequence[_Axis], rows: Array) -> Iterator[tuple[_Axis, Array]]:
+    """Yield each axis with its columns of the points."""
     at = 0
     for a in axes:
         yield a, rows[:, at : at + a.width]
@@ -134,7 +133,7 @@ def _parts(axes: Sequence[_Axis], rows: Array) -> Iterator[tuple[_Axis, Array]]:
 
 
 def _children(elite: Array, random: np.random.Generator) -> Array:
-    """Moves of all sizes, of some of the coordinates; what leaves the cube stays at its face."""
+    """Return mutated points: steps of all sizes in some of the coordinates, clipped to the unit cube."""
     parents = elite[random.integers(len(elite), size=CHILDREN)]
     sizes = 10 ** random.uniform(-9, -0.3, size=(CHILDREN, 1))
     some = random.random(parents.shape) < random.uniform(0.1, 1.0, size=(CHILDREN, 1))
@@ -143,7 +142,7 @@ def _children(elite: Array, random: np.random.Generator) -> Array:
 
 @dataclass(frozen=True)
 class _Axis:
-    """One quantity (or its members) as coordinates in [0, 1]: an exponent, a place between two ends, a weight."""
+    """The map between one quantity (or its members) and coordinates in [0, 1], such as an exponent or a position."""
 
     q: Quantity
     low: float
@@ -163,7 +162,7 @@ class _Axis:
         return tuple(sp.Symbol(f"{self.q.name}_{i}", real=True) for i in range(self.width))
 
     def numbers(self, u: Array) -> Array:
-        """The values at these coordinates."""
+        """Return the values at coordinates ``u`` of shape (points, width)."""
         domain = self.q.card.domain
         if domain.simplex:
             shares = 10 ** (4 * u)
@@ -176,7 +175,7 @@ class _Axis:
         return np.asarray(size if math.isinf(self.low) else self.low + size)
 
     def _sizes(self, u: Array) -> Array:
-        """10^-far to 10^far; 0 at the face, where the domain is closed."""
+        """Map coordinates to 10^-far to 10^far, and to 0 near the face of the cube if the domain is closed there."""
         closed = not self.q.card.domain.open_low
         return np.where((u <= 0.02) & closed, 0.0, 10 ** (self.far * (2 * u - 1)))
 
@@ -191,36 +190,36 @@ class _Axis:
             return np.asarray(np.clip(low * (high / low) ** u, low, high))
         return np.clip(low + (high - low) * u, low, high)
 
-    def back(self, given: Any) -> Array:
-        """Coordinates near a value: found by bisection, since they grow with it."""
-        wanted = np.array([float(v) for v in (given if isinstance(given, tuple) else (given,))])
+    def coordinates(self, number: Any) -> Array:
+        """Return coordinates whose values are near a number (or tuple), by bisection: values grow with coordinates."""
+        values = np.array([float(v) for v in (number if isinstance(number, tuple) else (number,))])
         if self.q.card.domain.simplex:
-            shares = np.log10(np.maximum(wanted, 1e-12))
+            shares = np.log10(np.maximum(values, 1e-12))
             return np.clip(1 + (shares - shares.max()) / 4, 0, 1)
-        low, high = np.zeros_like(wanted), np.ones_like(wanted)
+        low, high = np.zeros_like(values), np.ones_like(values)
         for _ in range(60):
             middle = (low + high) / 2
-            below = self.numbers(middle) < wanted
+            below = self.numbers(middle) < values
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return high
 
     def rational(self, u: Array, digits: int) -> Any:
-        """The value (a tuple for members) as rational numbers of this many digits."""
+        """Return the value at one point (a tuple for members) as rational numbers of this many digits."""
         numbers = self.numbers(u[None])[0]
         if self.q.card.domain.simplex:
             parts = [sp.Rational(f"{max(float(x), 0):.{digits}g}") for x in numbers]
             return tuple(p / sum(parts) for p in parts)
         if digits > 16:
-            found = tuple(sp.Rational(repr(float(x))) for x in numbers)
+            rationals = tuple(sp.Rational(repr(float(x))) for x in numbers)
         elif self.q.card.domain.whole:
-            found = tuple(sp.Rational(str(int(x))) for x in numbers)
+            rationals = tuple(sp.Rational(str(int(x))) for x in numbers)
         else:
-            found = tuple(sp.Rational(f"{float(x):.{digits}g}") for x in numbers)
-        return found if self.q.card.axis else found[0]
+            rationals = tuple(sp.Rational(f"{float(x):.{digits}g}") for x in numbers)
+        return rationals if self.q.card.axis else rationals[0]
 
 
 def logs(large: Array, small: Array) -> Array:
-    """The score for ``large > small``: the log of their ratio where both are positive, else by their difference."""
+    """Score how far ``large > small``: the log of their ratio where both are positive, else a scaled difference."""
     both = (large > 0) & (small > 0)
     size = np.abs(large) + np.abs(small)
     return np.where(both, np.log(large) - np.log(small), 100 * (large - small) / np.where(size > 0, size, 1))

@@ -1,4 +1,4 @@
-"""Checkers on instances: exact worst ratios over a family, and stored witnesses that are replayed."""
+"""Checkers on instances of federations: a search for violations of a bound, and the replay of a stored violation."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from ..claim import Book, ClaimError, Finding, Grade, Status
 from .numbers import at_least
 
 COUNTEREXAMPLES = Path(__file__).resolve().parents[2] / "counterexamples"
-"""Instances that break a printed statement, as the falsifier wrote them."""
+"""Folder of stored instances that violate a printed statement, written by the falsifier."""
 
 
 @dataclass(frozen=True)
 class Dominates:
-    """``bound`` is at least the exact value of its target on every admissible instance that a search visits.
+    """States that ``bound`` is at least the exact value of its target on all admissible instances that a search visits.
 
-    The search maximises exact / bound over the families that serve the bound; nothing is sampled. A violation is final;
-    a HOLDS says how near the search came, which box and which regimes it visited, what planted violations such a
-    search finds, and what share of each term an instance needs: a constant of which none needs any was not tested.
-    ``family`` narrows the search to one.
+    The search maximises exact / bound over families of instances that the bound covers; nothing is sampled. A violation
+    is final. HOLDS comes with the smallest ratio found, the box and the regimes searched, the detection rate (share of
+    planted violations that such a search finds), and the largest share of each term that an instance needs: a term that
+    no instance needs was not tested. ``family`` restricts the search to one family.
     """
 
     bound: str | Bound
@@ -36,7 +36,7 @@ class Dominates:
 
     def __post_init__(self) -> None:
         if type(self.evaluations) is not int or self.evaluations < 1:
-            raise ClaimError(f"Dominates: evaluations must be a whole number >= 1; got {self.evaluations!r}")
+            raise ClaimError(f"Dominates: evaluations must be an integer >= 1; got {self.evaluations!r}")
 
     def __call__(self, book: Book) -> Finding:
         from ...falsifier import falsify
@@ -44,66 +44,65 @@ class Dominates:
 
         bound = book[self.bound] if isinstance(self.bound, str) else self.bound
         search = falsify(bound, evaluations=self.evaluations, seed=self.seed, family=self.family)
-        if search.witness is not None:
-            found = search.witness
-            said = f"violated: {_beside(found.measured, found.value)} on {found.family}"
-            held = {name: str(number) for name, number in found.instance.items()}
-            return Finding(Status.FAILS, Grade.EXACT, f"{said}: {parameters(found.instance)}", held)
-        return self._survived(bound, search)
+        if search.witness is None:
+            return self._survived(bound, search)
+        found = search.witness
+        evidence = f"violated: {_compared(found.measured, found.value)} on {found.family}"
+        instance = {name: str(number) for name, number in found.instance.items()}
+        return Finding(Status.FAILS, Grade.EXACT, f"{evidence}: {parameters(found.instance)}", instance)
 
     def _survived(self, bound: Bound, search: Any) -> Finding:
         from ...falsifier.fringe import fringes
         from ...falsifier.power import power
 
         ratio = 1 / search.ratio if search.ratio > 0 else float("inf")
-        said = f"bound / exact value >= {at_least(ratio)} on {search.admissible} instances of "
-        said += ", ".join(search.families)
-        said += (
-            "".join(f"; searched {each.words}" for each in search.visited) + f"; {power(bound.name, self.evaluations)}"
-        )
-        said += f"; {needed_words(search.shares)}" if search.shares else ""
-        said += "".join(f"; {each.words}" for each in fringes(bound) if each.violated)
+        evidence = f"bound / exact value >= {at_least(ratio)} on {search.admissible} instances of "
+        evidence += ", ".join(search.families) + "".join(f"; searched {each.words}" for each in search.visited)
+        evidence += f"; {power(bound.name, self.evaluations)}"
+        evidence += f"; {needed_words(search.shares)}" if search.shares else ""
+        evidence += "".join(f"; {each.words}" for each in fringes(bound) if each.violated)
         if search.undecided:
-            said += f"; no machine decides: {'; '.join(search.undecided)}"
+            evidence += f"; no machine decides: {'; '.join(search.undecided)}"
         if search.unconfirmed:
-            said += f"; {search.unconfirmed} violations in floating point were not confirmed by exact arithmetic"
-            return Finding(Status.OPEN, Grade.SEARCHED, said, as_audited=False)
+            evidence += f"; {search.unconfirmed} violations in floating point were not confirmed by exact arithmetic"
+            return Finding(Status.OPEN, Grade.SEARCHED, evidence, as_audited=False)
         if not search.admissible:
             return Finding(Status.OPEN, Grade.SEARCHED, "no instance meets the conditions", as_audited=False)
-        return Finding(Status.HOLDS, Grade.SEARCHED, said)
+        return Finding(Status.HOLDS, Grade.SEARCHED, evidence)
 
 
 UNNEEDED = 1e-12
-"""A share below this is rounding."""
+"""Shares up to this are rounding errors."""
 
 
 def needed_words(shares: Mapping[str, float]) -> str:
-    """By term the largest share that an instance needs of it, and the terms that none needs, for evidence.
+    """Return evidence on each term: the largest share of it that an instance needs, and the terms that none needs.
 
     A constant is confirmed down to that share: with less of its term the bound would be violated at an instance that
-    was visited. Where no instance needs a term, its constant could be 0 as far as the instances tell.
+    was visited. If no instance needs a term, its constant could be 0 as far as the instances show.
     """
-    some = [f"{term} {share:.2g}" for term, share in shares.items() if share > UNNEEDED]
-    none = [term for term, share in shares.items() if share <= UNNEEDED]
-    said = [f"largest share needed of each term: {', '.join(some)}"] * bool(some)
-    return "; ".join(said + [f"not tested here, as no instance needs it: {', '.join(none)}"] * bool(none))
+    needed = [f"{term} {share:.2g}" for term, share in shares.items() if share > UNNEEDED]
+    untested = [term for term, share in shares.items() if share <= UNNEEDED]
+    parts = [f"largest share needed of each term: {', '.join(needed)}"] if needed else []
+    parts += [f"not tested here, as no instance needs it: {', '.join(untested)}"] if untested else []
+    return "; ".join(parts)
 
 
-def _beside(measured: object, bound: object) -> str:
-    """Both sides for evidence, in as many digits as it takes to tell them apart."""
-    one, other = (sp.sympify(str(number), rational=True) for number in (measured, bound))
-    digits = next((d for d in (6, 9, 15) if f"{float(one):.{d}g}" != f"{float(other):.{d}g}"), 6)
-    said = f"exact value {float(one):.{digits}g} against bound {float(other):.{digits}g}"
-    apart = float(one - other)
-    return f"{said} ({apart:+.3g})" if apart and float(one) == float(other) else said
+def _compared(measured: object, bound: object) -> str:
+    """Return both sides as evidence, with enough digits to show that they differ."""
+    exact, limit = (sp.sympify(str(number), rational=True) for number in (measured, bound))
+    digits = next((d for d in (6, 9, 15) if f"{float(exact):.{d}g}" != f"{float(limit):.{d}g}"), 6)
+    evidence = f"exact value {float(exact):.{digits}g} against bound {float(limit):.{digits}g}"
+    difference = float(exact - limit)
+    return f"{evidence} ({difference:+.3g})" if difference and float(exact) == float(limit) else evidence
 
 
 @dataclass(frozen=True)
 class Broken:
-    """A stored instance meets every assumption of ``bound`` and violates it: replayed in exact or 50-digit arithmetic.
+    """States ``bound`` and fails by a stored instance that meets its assumptions and violates it.
 
-    HOLDS would mean that the witness does not violate the bound: the claim is then not refuted by it. ``ratio`` is the
-    audited exact value over the bound.
+    The instance is replayed in exact or 50-digit arithmetic. HOLDS means that it does not violate the bound. ``ratio``
+    is the audited exact value over the bound.
     """
 
     bound: str
@@ -116,14 +115,16 @@ class Broken:
         witness, bound = load_witness(COUNTEREXAMPLES / self.witness), book[self.bound]
         for equation in witness.definitions:
             bound = defined(bound, book[equation])
-        seen = replay(witness, bound)
-        said = _beside(seen.measured, seen.bound)
-        if seen.differs:
-            return Finding(Status.OPEN, Grade.EXACT, f"witness {self.witness}: {seen.differs[0]}", as_audited=False)
-        if seen.failed:
-            return Finding(Status.OPEN, Grade.EXACT, f"the witness breaks {'; '.join(seen.failed)}", as_audited=False)
-        if not seen.violated:
-            return Finding(Status.HOLDS, Grade.EXACT, f"the stored witness does not violate it: {said}")
-        near = self.ratio is None or isclose(seen.ratio, self.ratio, rel_tol=1e-6)
-        held = {name: str(number) for name, number in witness.instance.items()}
-        return Finding(Status.FAILS, Grade.EXACT, f"{said} ({seen.arithmetic}); witness {self.witness}", held, near)
+        replayed = replay(witness, bound)
+        evidence = _compared(replayed.measured, replayed.bound)
+        if replayed.differs:
+            return Finding(Status.OPEN, Grade.EXACT, f"witness {self.witness}: {replayed.differs[0]}", as_audited=False)
+        if replayed.failed:
+            conditions = "; ".join(replayed.failed)
+            return Finding(Status.OPEN, Grade.EXACT, f"the witness breaks {conditions}", as_audited=False)
+        if not replayed.violated:
+            return Finding(Status.HOLDS, Grade.EXACT, f"the stored witness does not violate it: {evidence}")
+        near = self.ratio is None or isclose(replayed.ratio, self.ratio, rel_tol=1e-6)
+        instance = {name: str(number) for name, number in witness.instance.items()}
+        evidence += f" ({replayed.arithmetic}); witness {self.witness}"
+        return Finding(Status.FAILS, Grade.EXACT, evidence, instance, near)

@@ -1,4 +1,4 @@
-"""Checkers of growth: limits, orders and monotonicity in one quantity, with exact arithmetic for the others."""
+"""Checkers of limits, orders of growth and monotonicity in one quantity, at exact numbers for the others."""
 
 from __future__ import annotations
 
@@ -18,32 +18,33 @@ from .points import points
 
 POINTS = 3
 SEARCHED, AT_EDGES, EDGES = 60, 30, 0.3
+"""Numbers of generic points and of points near edges, where this share of quantities is at an end of its domain."""
 EXPANDED = 400
-"""Operations above which a derivative is not expanded for the search."""
+"""Number of operations from which a derivative is not expanded for the search."""
 
 
 def _limits(expression: sp.Expr, by: Quantity, to: Any, point: Point) -> list[sp.Expr]:
-    """The limits in one quantity, from inside its domain, rational numbers put in for all others."""
+    """Return the limits in ``by`` from each side inside its domain, at the point's numbers for all other quantities."""
     from bounds.operators import bind
 
-    rest = {q: v for q, v in point.items() if q != by}
-    first = {q: v[0] for q, v in rest.items() if isinstance(v, tuple)}
-    plain = bind(expression, rest).xreplace(first)
+    others = {q: v for q, v in point.items() if q != by}
+    first = {q: v[0] for q, v in others.items() if isinstance(v, tuple)}
+    along = bind(expression, others).xreplace(first)
     sides = _sides(by, to)
-    found = [sp.limit(plain, by, to, side) for side in sides]
-    for side, limit in zip(sides, found, strict=True):
+    limits = [sp.limit(along, by, to, side) for side in sides]
+    for side, limit in zip(sides, limits, strict=True):
         if not (limit in (sp.oo, -sp.oo) or (limit.is_number and limit.is_finite and limit.is_real)):
             raise ClaimError(f"there is no limit as {by.name} -> {to}: {limit}")
-        _confirmed(plain, by, to, side, limit)
-    return found
+        _confirm(along, by, to, side, limit)
+    return limits
 
 
-def _confirmed(plain: sp.Expr, by: Quantity, to: Any, side: str, limit: sp.Expr) -> None:
-    """SymPy's limit against two values on the way, the second much nearer (SymPy errs where pieces meet)."""
+def _confirm(along: sp.Expr, by: Quantity, to: Any, side: str, limit: sp.Expr) -> None:
+    """Raise if two values near ``to``, the second much nearer, contradict SymPy's limit (it errs where pieces meet)."""
     steps = [sp.Integer(10) ** e for e in (8, 16)]
     sign = -1 if side == "-" else 1
-    way = [to + sign / s if sp.sympify(to).is_finite else -sign * s for s in steps]
-    first, second = (plain.xreplace({by: x}).evalf(DIGITS) for x in way)
+    nearby = [to + sign / s if sp.sympify(to).is_finite else -sign * s for s in steps]
+    first, second = (along.xreplace({by: x}).evalf(DIGITS) for x in nearby)
     if not (first.is_real and second.is_real):
         return
     if limit.is_finite:
@@ -52,12 +53,12 @@ def _confirmed(plain: sp.Expr, by: Quantity, to: Any, side: str, limit: sp.Expr)
     else:
         fine = (second > first) == (limit == sp.oo)
     if not fine:
-        seen = f"{shown(first)} and {shown(second)}"
-        raise ClaimError(f"the limit {limit} as {by.name} -> {to} is not what values on the way show: {seen}")
+        values = f"{shown(first)} and {shown(second)}"
+        raise ClaimError(f"the limit {limit} as {by.name} -> {to} contradicts values nearby: {values}")
 
 
 def _sides(by: Quantity, to: Any) -> tuple[str, ...]:
-    """The sides from which a quantity can come to a number."""
+    """Return the sides, "-" from below or "+" from above, from which a quantity can approach a number."""
     domain = by.card.domain
     if to == sp.oo or to == domain.high:
         return ("-",)
@@ -73,7 +74,7 @@ def _refuse_own(formula: sp.Expr, by: Quantity) -> None:
 
 @dataclass(frozen=True)
 class TendsTo:
-    """``of`` tends to ``limit`` as ``by`` tends to ``to`` (0, oo or a number), the other quantities held."""
+    """States that ``of`` tends to ``limit`` as ``by`` tends to ``to`` (0, oo or a number), the others being fixed."""
 
     of: Formula
     by: Quantity
@@ -87,15 +88,13 @@ class TendsTo:
     def judge(self, book: Book) -> Finding:
         of, limit = resolve(self.of, book), resolve(self.limit, book)
         _refuse_own(limit, self.by)
-        finite = [f for f in (of, limit) if f.is_finite is not False]  # an infinite limit is no formula of a point
+        finite = [f for f in (of, limit) if f.is_finite is not False]  # an infinite limit has no value at a point
         for point in points(finite, POINTS, self.where):
-            wanted = value(limit, point) if limit.is_finite is not False else limit
-            for found in _limits(of, self.by, self.to, point):
-                if not (found == wanted or near(sp.N(found, 80), sp.N(wanted, 80))):
-                    said = f"the limit is {_short(found)}, not {_short(wanted)}, at the witness"
-                    return Finding(
-                        Status.FAILS, Grade.EXACT, said, words({q: v for q, v in point.items() if q != self.by})
-                    )
+            expected = value(limit, point) if limit.is_finite is not False else limit
+            for actual in _limits(of, self.by, self.to, point):
+                if not (actual == expected or near(sp.N(actual, 80), sp.N(expected, 80))):
+                    evidence = f"the limit is {_short(actual)}, not {_short(expected)}, at the witness"
+                    return Finding(Status.FAILS, Grade.EXACT, evidence, _others(point, self.by))
         return Finding(Status.HOLDS, Grade.SEARCHED, f"exact limits at {POINTS} generic points of the other quantities")
 
 
@@ -103,11 +102,16 @@ def _short(number: sp.Expr) -> str:
     return shown(number) if number.is_number and number.is_finite else str(number)
 
 
+def _others(point: Point, by: Quantity) -> dict[str, str]:
+    """Return the point as strings, without the quantity that moves."""
+    return words({q: v for q, v in point.items() if q != by})
+
+
 @dataclass(frozen=True)
 class OrderIs:
-    """``of`` is of the order of ``order`` in ``by`` as ``by`` tends to ``to``: their ratio has a positive finite limit.
+    """States that ``of`` is of the order of ``order`` as ``by`` tends to ``to``: the ratio has a positive finite limit.
 
-    With ``at_most`` a limit of zero will do: O(.) instead of Theta(.).
+    With ``at_most`` the limit may be zero: O(.) instead of Theta(.).
     """
 
     of: Formula
@@ -123,25 +127,22 @@ class OrderIs:
     def judge(self, book: Book) -> Finding:
         of, order = resolve(self.of, book), resolve(self.order, book)
         for point in points((of, order), POINTS, self.where):
-            for found in _limits(of / order, self.by, self.to, point):
-                if not found.is_finite or (found <= 0 and not self.at_most):
-                    said = f"({self.by.name} -> {self.to}) the ratio to {order} tends to {_short(found)}"
-                    return Finding(
-                        Status.FAILS, Grade.EXACT, said, words({q: v for q, v in point.items() if q != self.by})
-                    )
-        said = (
-            f"the ratio to {order} has a finite{'' if self.at_most else ' positive'} limit at {POINTS} generic points"
-        )
-        return Finding(Status.HOLDS, Grade.SEARCHED, said)
+            for limit in _limits(of / order, self.by, self.to, point):
+                if not limit.is_finite or (limit <= 0 and not self.at_most):
+                    evidence = f"({self.by.name} -> {self.to}) the ratio to {order} tends to {_short(limit)}"
+                    return Finding(Status.FAILS, Grade.EXACT, evidence, _others(point, self.by))
+        kind = "finite" if self.at_most else "finite positive"
+        evidence = f"the ratio to {order} has a {kind} limit at {POINTS} generic points"
+        return Finding(Status.HOLDS, Grade.SEARCHED, evidence)
 
 
 @dataclass(frozen=True)
 class MonotoneIn:
-    """``of`` grows (``up``) or falls as ``by`` grows, wherever the conditions ``where`` hold.
+    """States that ``of`` grows (``up``) or falls as ``by`` grows, wherever the conditions ``where`` hold.
 
-    Proved when every term of the derivative has the sign for all values in the domains; else a counterexample is
-    searched: at generic points, at ends of domains (where it may be flat), and by moves from there over eighteen orders
-    of magnitude. For a count, steps of one decide and not the derivative.
+    Proved if every term of the derivative has the stated sign on the domains. Otherwise a counterexample is searched:
+    at generic points, at ends of domains (where the formula may be flat), and from there over eighteen orders of
+    magnitude. For a count, steps of one decide instead of the derivative.
     """
 
     of: Formula
@@ -159,14 +160,14 @@ class MonotoneIn:
             return Finding(Status.HOLDS, Grade.PROVED, f"every term of the derivative in {self.by.name} has the sign")
         point = self._counterexample(of, slope)
         if point is None:
-            said = f"no counterexample at {SEARCHED + AT_EDGES} generic points, nor by a search from them"
-            return Finding(Status.HOLDS, Grade.SEARCHED, said)
+            evidence = f"no counterexample at {SEARCHED + AT_EDGES} generic points, nor by a search from them"
+            return Finding(Status.HOLDS, Grade.SEARCHED, evidence)
         change, what = self._change(of, slope, point), "step" if self.by.card.domain.whole else "slope"
-        said = f"at the witness the {what} in {self.by.name} is {shown(change)}"
-        return Finding(Status.FAILS, Grade.EXACT, said, words(point))
+        evidence = f"at the witness the {what} in {self.by.name} is {shown(change)}"
+        return Finding(Status.FAILS, Grade.EXACT, evidence, words(point))
 
     def _change(self, of: sp.Expr, slope: sp.Expr, point: Point) -> sp.Expr:
-        """The slope, or for a count the change at the next one; 0 where rounding alone makes it."""
+        """Return the slope, or for a count the change to the next integer; 0 if it is a rounding error."""
         if self.by.card.domain.whole:
             return excess(of.xreplace({self.by: self.by + 1}), of, point)
         return excess(slope, sp.S.Zero, point)
@@ -175,27 +176,28 @@ class MonotoneIn:
         whole = self.by.card.domain.whole
         after = [c.xreplace({self.by: self.by + 1}) for c in self.where] if whole else []
         conditions = (*self.where, *after)
-        seen = []
+        tried = []
         for count, edges in ((SEARCHED, 0.0), (AT_EDGES, EDGES)):
             for drawn in points((slope, of, self.by), count, conditions, edges=edges):
                 for point in turned(slope, drawn):
                     if self._against(of, slope, point, strict=not edges):
                         return point
-                seen.append(drawn)
+                tried.append(drawn)
         terms = tuple(sp.Add.make_args(sp.expand(slope))) if slope.count_ops() < EXPANDED else (slope,)
         cloud = Cloud((*terms, of, self.by), self._score, conditions)
-        found = (p for best in cloud.best(seen) for p in turned(slope, best))
-        return next((p for p in found if self._against(of, slope, p, strict=False)), None)
+        candidates = (p for best in cloud.best(tried) for p in turned(slope, best))
+        return next((p for p in candidates if self._against(of, slope, p, strict=False)), None)
 
     def _against(self, of: sp.Expr, slope: sp.Expr, point: Point, strict: bool) -> bool:
+        """Whether the formula moves the wrong way at a point or, if ``strict``, does not move."""
         change = self._change(of, slope, point)
         if change is sp.nan:
             return False
         return bool(change * (1 if self.up else -1) < 0) or (strict and change == 0)
 
     def _score(self, terms: list[Any]) -> Any:
-        """Large where the terms of the wrong sign outweigh the others."""
-        signed = [t * (1 if self.up else -1) for t in terms[:-2]]  # the last are the function and the quantity itself
+        """Return a score that is large where the terms of the derivative with the wrong sign outweigh the others."""
+        signed = [t * (1 if self.up else -1) for t in terms[:-2]]  # the last two are the formula and the quantity
         return logs(sum(np.maximum(-t, 0) for t in signed), sum(np.maximum(t, 0) for t in signed))
 
     def _proved(self, slope: sp.Expr) -> bool:

@@ -1,4 +1,4 @@
-"""Values of formulas at rational points in 80 digits, and comparisons that rounding cannot decide."""
+"""Evaluate formulas at rational points in 80 digits, and compare the values so that rounding cannot decide."""
 
 from __future__ import annotations
 
@@ -17,54 +17,54 @@ from bounds.operators import bind, varies
 from bounds.quantities import AXES, quantities_of, Quantity
 
 DIGITS = 80
-"""Carried by every evaluation; comparisons ask for 40, so that cancellation of 40 digits does no harm."""
+"""Precision of every evaluation; comparisons use 40 digits, so that cancellation of 40 digits does no harm."""
 MORE_DIGITS = 240
-"""Carried where a difference is so small that cancellation may have made it."""
+"""Precision with which a difference is computed again that may be due to cancellation alone."""
 
 SAME, TINY, NOISE = (mpmath.mpf(10) ** -e for e in (40, 30, 20))
-"""Relative difference of equal numbers; numbers that may be rounding alone; by what share more digits leave those."""
+"""Relative difference up to which numbers count as equal; size up to which numbers may be rounding errors; and share up
+to which a difference must shrink with more digits to count as one."""
 ORDER: dict[Any, Callable[[Any, Any], bool]] = {
     sp.Eq: operator.eq, sp.Ne: operator.ne,
     sp.Lt: operator.lt, sp.Le: operator.le, sp.Gt: operator.gt, sp.Ge: operator.ge,
 }  # fmt: skip
 
 Point = Mapping[Quantity, Any]
+"""The value of each quantity; a tuple for a quantity that has a value per client or per class (its members)."""
 
 
 def at_least(ratio: float) -> str:
-    """A lower limit for evidence: four digits, rounded down, but for the rounding of a search (1e-6)."""
+    """Format a lower limit for evidence: four digits, rounded down, after adding the rounding of a search (1e-6)."""
     return f"{float(Context(prec=4, rounding=ROUND_FLOOR).create_decimal_from_float(ratio * (1 + 1e-6))):.4g}"
 
 
 def value(expression: sp.Basic, point: Point, digits: int = DIGITS) -> sp.Expr:
-    """The value at a point in 80 digits; NaN where it is undefined (0/0, the order of complex numbers).
+    """Return the value at a point in 80 digits; NaN where it is undefined (0/0, an inequality of complex numbers).
 
-    Where a quantity over an axis stands outside of a sum over it, its first member is meant.
+    A quantity with members that stands outside of a sum over them has the value of its first member.
     """
-    found = _number(sp.sympify(expression), point, digits)
-    with mpmath.workdps(digits):
-        return sp.nan if found is None else sp.sympify(found)
+    return _as_sympy(_number(sp.sympify(expression), point, digits), digits)
 
 
 def _number(expression: sp.Basic, point: Point, digits: int) -> Any:
-    """The value as mpmath's number; None where it is undefined."""
+    """Return the value as a number of mpmath, or None where it is undefined."""
     members = max((len(v) for v in point.values() if isinstance(v, tuple)), default=1)
     function, order = _compiled(expression, members)
     with mpmath.workdps(digits):
         arguments = [[_precise(m) for m in v] if isinstance(v := point[q], tuple) else _precise(v) for q in order]
         try:
-            found = mpmath.mp.convert(function(*arguments))
+            number = mpmath.mp.convert(function(*arguments))
         except (ZeroDivisionError, ValueError):
             return None
         except TypeError as error:
             if "complex" in str(error) or "mpc" in str(error):  # Max and Min of numbers that are not real
                 return None
             raise
-        return _real(found, digits)
+        return _real(number, digits)
 
 
 def _real(number: Any, digits: int) -> Any:
-    """A complex number whose imaginary part is rounding alone, as the real one that it is."""
+    """Drop the imaginary part of a complex number if it is a rounding error."""
     if not isinstance(number, mpmath.mpc):
         return number
     small = abs(number.imag) <= abs(number.real) * mpmath.mpf(10) ** (-digits * 3 // 4)
@@ -73,7 +73,7 @@ def _real(number: Any, digits: int) -> Any:
 
 @lru_cache(maxsize=1024)
 def _compiled(expression: sp.Expr, members: int) -> tuple[Callable[..., Any], tuple[Quantity, ...]]:
-    """A function of high-precision numbers (lists over an axis), and the quantities that are its arguments."""
+    """Return a function of mpmath numbers (lists for quantities with members) and the quantities it takes, in order."""
     order = tuple(quantities_of([expression]))
     letters = {q: tuple(sp.Symbol(f"x{i}_{k}") for k in range(members)) for i, q in enumerate(order) if q.card.axis}
     arguments = [list(letters[q]) if q in letters else q for q in order]
@@ -81,19 +81,19 @@ def _compiled(expression: sp.Expr, members: int) -> tuple[Callable[..., Any], tu
 
 
 def opened(expression: sp.Expr, letters: Mapping[Quantity, tuple[sp.Basic, ...]]) -> sp.Expr:
-    """The expression with its reductions written out in ``letters``; outside of them the first member is meant."""
+    """Write out sums, means and maxima over members in ``letters``; elsewhere the first member replaces a quantity."""
     return bind(expression, letters).xreplace({q: v[0] for q, v in letters.items()})
 
 
 def _precise(number: Any) -> Any:
-    """A number in the digits that are carried at present."""
+    """Convert a number to mpmath's current precision."""
     if isinstance(number, sp.Rational):
         return mpmath.mpf(number.p) / number.q
     return sp.sympify(number)._to_mpmath(mpmath.mp.prec, allow_ints=False)
 
 
 def near(left: sp.Expr, right: sp.Expr) -> bool:
-    """Equality to 40 of the digits carried; what is not finite is near nothing."""
+    """Whether two numbers are finite and equal to 40 digits."""
     if not (left.is_finite and right.is_finite):
         return False
     size = max(abs(sp.N(left, DIGITS)), abs(sp.N(right, DIGITS)))
@@ -101,9 +101,9 @@ def near(left: sp.Expr, right: sp.Expr) -> bool:
 
 
 def excess(left: sp.Basic, right: sp.Basic, point: Point) -> sp.Expr:
-    """``left - right`` at a point: 0 where they agree to 40 digits or rounding tells them apart; NaN if not real.
+    """Return ``left - right`` at a point: 0 if they agree up to rounding (40 digits), NaN if one is not real.
 
-    Two numbers that are both tiny may be what is left of cancellation; then many more digits decide.
+    Two tiny numbers may both be rounding errors of cancellations; then 240 digits decide.
     """
     return _as_sympy(_excess(sp.sympify(left), sp.sympify(right), point))
 
@@ -125,13 +125,13 @@ def _excess(left: sp.Basic, right: sp.Basic, point: Point) -> Any:
         return finer if abs(finer) > abs(a - b) * NOISE else mpmath.mpf(0)
 
 
-def _as_sympy(number: Any) -> sp.Expr:
-    with mpmath.workdps(DIGITS):
+def _as_sympy(number: Any, digits: int = DIGITS) -> sp.Expr:
+    with mpmath.workdps(digits):
         return sp.nan if number is None else sp.sympify(number)
 
 
 def true_at(relation: sp.Basic, point: Point) -> bool:
-    """Whether a relation holds at a point, for every member where it is about members; False where undefined."""
+    """Whether a relation holds at a point, and for every member if it is about members; False where undefined."""
     if isinstance(relation, (bool, BooleanAtom)):
         return bool(relation)
     if isinstance(relation, sp.And):
@@ -144,14 +144,14 @@ def true_at(relation: sp.Basic, point: Point) -> bool:
 
 
 def _true_once(relation: sp.Basic, point: Point) -> bool:
-    above = _excess(relation.lhs, relation.rhs, point)
-    if above is None or mpmath.isnan(above):
+    difference = _excess(relation.lhs, relation.rhs, point)
+    if difference is None or mpmath.isnan(difference):
         return False
-    return bool(ORDER[type(relation)](above, 0))
+    return bool(ORDER[type(relation)](difference, 0))
 
 
 def turned(expression: sp.Basic, point: Point) -> list[Point]:
-    """The point once, or with each member first in turn where the expression is about members outside of sums."""
+    """Return the point, once with each member in first place if the expression has members outside of sums."""
     if not any(varies(expression, axis) for axis in AXES):
         return [point]
     members = max((len(v) for v in point.values() if isinstance(v, tuple)), default=1)
@@ -159,12 +159,12 @@ def turned(expression: sp.Basic, point: Point) -> list[Point]:
 
 
 def words(point: Point) -> dict[str, str]:
-    """A point as strings, to be stored and shown."""
+    """Return a point as strings by quantity name, as witnesses are stored and shown."""
     return {q.name: ", ".join(map(str, v)) if isinstance(v, tuple) else str(v) for q, v in point.items()}
 
 
 def shown(number: sp.Expr) -> str:
-    """A number for evidence: exact if it is short, else six digits."""
+    """Format a number for evidence: exact if it is short, else with six digits."""
     text = str(number)
     if not number.is_extended_real:
         return text
@@ -172,7 +172,7 @@ def shown(number: sp.Expr) -> str:
 
 
 def side_by_side(left: sp.Expr, right: sp.Expr, between: str = "against") -> str:
-    """Two numbers for evidence; where their six digits are the same, by what share the first is off the second."""
+    """Format two numbers for evidence; if their six digits agree, add the relative difference."""
     text = f"{shown(left)} {between} {shown(right)}"
     if left == right or shown(left) != shown(right) or not (left - right).is_extended_real:
         return text
@@ -182,5 +182,5 @@ def side_by_side(left: sp.Expr, right: sp.Expr, between: str = "against") -> str
 
 
 def short(number_: Fraction | float) -> str:
-    """A number for evidence."""
+    """Format a number for evidence: fractions and integers exactly if they are short, others with six digits."""
     return str(number_) if isinstance(number_, (int, Fraction)) and len(str(number_)) < 10 else f"{float(number_):.6g}"

@@ -1,4 +1,4 @@
-"""Checks made of others: all of several, readings of one text, the opposite of a statement; and open claims."""
+"""Checks that combine others: all of several, readings of an unclear text, a negation; and open claims."""
 
 from __future__ import annotations
 
@@ -11,95 +11,94 @@ from ..claim import Book, Check, ClaimError, Finding, Grade, judged, Status
 WEAKEST = (Grade.READ, Grade.SAMPLED, Grade.SEARCHED, Grade.EXACT, Grade.PROVED)
 
 
-def _run(checks: Mapping[str, Check], book: Book, named: tuple[str, ...]) -> dict[str, Finding]:
+def _run(checks: Mapping[str, Check], book: Book, names: tuple[str, ...]) -> dict[str, Finding]:
+    """Run the checks; raise if there are none, or if ``names`` has others."""
     if not checks:
-        raise ClaimError("no checks are given: nothing is decided")
-    if odd := set(named) - set(checks):
-        raise ClaimError(f"there is no check {', '.join(sorted(odd))}; checks: {', '.join(checks)}")
+        raise ClaimError("no checks are given")
+    if unknown := set(names) - set(checks):
+        raise ClaimError(f"there is no check {', '.join(sorted(unknown))}; checks: {', '.join(checks)}")
     return {name: check(book) for name, check in checks.items()}
 
 
-def _weakest(found: Mapping[str, Finding]) -> Grade:
-    return min((f.grade for f in found.values()), key=WEAKEST.index)
+def _weakest(findings: Mapping[str, Finding]) -> Grade:
+    return min((f.grade for f in findings.values()), key=WEAKEST.index)
 
 
-def _with(found: Mapping[str, Finding], status: Status) -> set[str]:
-    return {name for name, f in found.items() if f.status is status}
+def _with_status(findings: Mapping[str, Finding], status: Status) -> set[str]:
+    return {name for name, f in findings.items() if f.status is status}
 
 
 @dataclass(frozen=True)
 class All:
-    """Every one of the named checks must hold; the finding is that of the first that does not.
+    """States that every one of the named checks holds; if not, the finding is that of the first that does not.
 
-    ``wrong`` are the checks audited as failing: with it, another set of failing checks is another way of failing.
+    ``wrong`` are the checks audited as failing; if given, another set of failing checks is not as audited.
     """
 
     checks: Mapping[str, Check]
     wrong: tuple[str, ...] = ()
 
     def __call__(self, book: Book) -> Finding:
-        found = _run(self.checks, book, self.wrong)
-        audited = all(f.as_audited for f in found.values())
-        failing = _with(found, Status.FAILS)
+        findings = _run(self.checks, book, self.wrong)
+        as_audited = all(f.as_audited for f in findings.values())
+        failing = _with_status(findings, Status.FAILS)
         for status in (Status.FAILS, Status.OPEN):
-            for name, finding in found.items():
+            for name, finding in findings.items():
                 if finding.status is status:
                     others = f"; {', '.join(sorted(failing - {name}))} too" if failing - {name} else ""
-                    audited &= not self.wrong or failing == set(self.wrong)
-                    return Finding(
-                        status, finding.grade, f"{name}: {finding.evidence}{others}", finding.witness, audited
-                    )
-        evidence = "; ".join(f"{name}: {f.evidence}" for name, f in found.items())
-        return Finding(Status.HOLDS, _weakest(found), evidence, as_audited=audited)
+                    as_audited &= not self.wrong or failing == set(self.wrong)
+                    evidence = f"{name}: {finding.evidence}{others}"
+                    return Finding(status, finding.grade, evidence, finding.witness, as_audited)
+        evidence = "; ".join(f"{name}: {f.evidence}" for name, f in findings.items())
+        return Finding(Status.HOLDS, _weakest(findings), evidence, as_audited=as_audited)
 
 
 @dataclass(frozen=True)
 class Readings:
-    """A text that can be read in several ways: it fails only if every reading fails, and holds if all of them do.
+    """States a text that can be read in several ways: it holds or fails if all readings do, and is open otherwise.
 
-    Where readings disagree it is open; ``holding`` are then the readings audited as holding.
+    ``holding`` are the readings audited as holding where they disagree.
     """
 
     readings: Mapping[str, Check]
     holding: tuple[str, ...] = ()
 
     def __call__(self, book: Book) -> Finding:
-        found = _run(self.readings, book, self.holding)
-        first = next((f for f in found.values() if f.witness), next(iter(found.values())))
-        evidence = "; ".join(f"read as '{name}': {f.status}, {_beside(f, first)}" for name, f in found.items())
-        statuses = {f.status for f in found.values()}
+        findings = _run(self.readings, book, self.holding)
+        first = next((f for f in findings.values() if f.witness), next(iter(findings.values())))
+        texts = []
+        for name, finding in findings.items():
+            evidence = finding.evidence
+            if finding.witness != first.witness:  # only the first witness is shown
+                evidence = evidence.replace("at the witness", "at another point")
+            texts.append(f"read as '{name}': {finding.status}, {evidence}")
+        statuses = {f.status for f in findings.values()}
         status = statuses.pop() if len(statuses) == 1 else Status.OPEN
-        audited = all(f.as_audited for f in found.values())
-        audited &= not self.holding or _with(found, Status.HOLDS) == set(self.holding)
-        return Finding(status, _weakest(found), evidence, first.witness, audited)
-
-
-def _beside(finding: Finding, first: Finding) -> str:
-    """The evidence of a reading; the witness that is shown is that of the ``first``."""
-    alike = finding.witness == first.witness
-    return finding.evidence if alike else finding.evidence.replace("at the witness", "at a point of its own")
+        as_audited = all(f.as_audited for f in findings.values())
+        as_audited &= not self.holding or _with_status(findings, Status.HOLDS) == set(self.holding)
+        return Finding(status, _weakest(findings), "; ".join(texts), first.witness, as_audited)
 
 
 @dataclass(frozen=True)
 class Refuted:
-    """The opposite of what ``check`` states: HOLDS where it fails in the audited way, and fails where it holds.
+    """States the negation of ``check``: HOLDS if it fails in the audited way, and FAILS if it holds.
 
-    For what is ours to state: that a sentence which a paper does not say is false.
+    For claims of our own that a sentence which no paper states is false.
     """
 
     check: Check
 
     def __call__(self, book: Book) -> Finding:
-        found = self.check(book)
-        turned = {Status.FAILS: Status.HOLDS, Status.HOLDS: Status.FAILS, Status.OPEN: Status.OPEN}
-        said = "the contrary fails" if found.status is Status.FAILS else "the contrary"
-        evidence = f"{said}: {found.evidence}"
-        return Finding(turned[found.status], found.grade, evidence, found.witness, found.as_audited)
+        finding = self.check(book)
+        negated = {Status.FAILS: Status.HOLDS, Status.HOLDS: Status.FAILS, Status.OPEN: Status.OPEN}
+        contrary = "the contrary fails" if finding.status is Status.FAILS else "the contrary"
+        evidence = f"{contrary}: {finding.evidence}"
+        return Finding(negated[finding.status], finding.grade, evidence, finding.witness, finding.as_audited)
 
 
 @dataclass(frozen=True)
 class Open:
-    """No machine decides this, for the reason given."""
+    """States that the machine cannot decide a sentence, for the given reason."""
 
     reason: str
 
@@ -108,11 +107,11 @@ class Open:
 
 
 def agreed(pairs: Mapping[str, tuple[Any, Any]], digits: int = 12) -> Finding:
-    """Whether pairs of computed numbers, (found, wanted) by name, agree to this many digits."""
-    off = {
-        name: f"{float(found):.9g} against {float(wanted):.9g}"
-        for name, (found, wanted) in pairs.items()
-        if not abs(float(found) - float(wanted)) <= 10.0**-digits * max(1.0, abs(float(wanted)))
-    }
-    said = "; ".join(f"{k}: {v}" for k, v in off.items()) or f"{len(pairs)} numbers agree to {digits} digits"
-    return judged(not off, said, off)
+    """Return HOLDS if the pairs of numbers (computed, expected), by name, agree to this many digits, else FAILS."""
+    differing = {}
+    for name, pair in pairs.items():
+        computed, expected = map(float, pair)
+        if not abs(computed - expected) <= 10.0**-digits * max(1.0, abs(expected)):
+            differing[name] = f"{computed:.9g} against {expected:.9g}"
+    evidence = "; ".join(f"{k}: {v}" for k, v in differing.items()) or f"{len(pairs)} numbers agree to {digits} digits"
+    return judged(not differing, evidence, differing)

@@ -1,4 +1,4 @@
-"""Checkers of a bound's conditions against those that a text states: which they are, and where they end."""
+"""Checkers that compare the conditions of a catalogue bound with those that a text states."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from .numbers import near, shown, true_at, value, words
 from .points import points
 
 NUDGE = sp.Rational(1, 10**9)
+"""Relative distance from an edge at which ``EdgeIs`` evaluates conditions."""
 PLACES = 6
+"""Number of generic points at which ``EdgeIs`` checks an edge."""
 
 
 @dataclass(frozen=True)
 class States:
-    """A catalogue bound has this relation, exactly these numeric conditions and assumptions, and this number in words.
+    """States that a bound has this relation, these conditions and assumptions, and ``words`` conditions in words.
 
-    Numeric conditions are compared as functions: same sense, and the same difference of the sides at generic points.
-    That they can be met together is checked as well.
+    Numeric conditions are compared as functions: the same direction, and the same difference of the sides at generic
+    points. It is also checked that they can be met together.
     """
 
     bound: str
@@ -35,56 +37,49 @@ class States:
 
     def __call__(self, book: Book) -> Finding:
         bound = book[self.bound]
-        found, wanted = relations(bound), [n if isinstance(n, sp.Basic) else n(book) for n in self.numbers]
-        off = _off(found, wanted)
-        named = {c.assumption.name for c in bound.conditions if c.assumption is not None}
-        off += [f"assumption on one side only: {a}" for a in sorted(named ^ set(self.assumptions))]
+        listed, stated = relations(bound), [n if isinstance(n, sp.Basic) else n(book) for n in self.numbers]
+        differences = _differences(listed, stated)
+        assumptions = {c.assumption.name for c in bound.conditions if c.assumption is not None}
+        differences += [f"assumption on one side only: {a}" for a in sorted(assumptions ^ set(self.assumptions))]
         in_words = sum(c.kind == "words" for c in bound.conditions)
         if in_words != self.words:
-            off.append(f"{in_words} conditions in words, not {self.words}")
+            differences.append(f"{in_words} conditions in words, not {self.words}")
         if bound.relation != self.relation:
-            off.append(f"relation {bound.relation}, not {self.relation}")
-        if off:
-            return fails("; ".join(off), as_audited=False)
-        if wanted:
-            next(points((), 1, wanted))
-        return holds(f"{len(wanted)} numeric conditions, met together at a point; {len(named)} assumptions")
+            differences.append(f"relation {bound.relation}, not {self.relation}")
+        if differences:
+            return fails("; ".join(differences), as_audited=False)
+        if stated:
+            next(points((), 1, stated))
+        return holds(f"{len(stated)} numeric conditions, met together at a point; {len(assumptions)} assumptions")
 
 
-def _off(found: Sequence[sp.Basic], wanted: Sequence[sp.Basic]) -> list[str]:
-    """How the conditions found differ from those wanted, in words."""
-    left = list(found)
-    return [f"not listed: {r}" for r in wanted if not _take(left, r)] + [f"listed besides: {r}" for r in left]
+def _differences(listed: Sequence[sp.Basic], stated: Sequence[sp.Basic]) -> list[str]:
+    """Describe how the conditions listed in the catalogue differ from those that the text states."""
+    rest, missing = list(listed), []
+    for relation in stated:
+        same = next((other for other in rest if _same_condition(other, relation)), None)
+        if same is None:
+            missing.append(f"not listed: {relation}")
+        else:
+            rest.remove(same)
+    return missing + [f"listed besides: {r}" for r in rest]
 
 
-def _take(found: list[sp.Basic], wanted: sp.Basic) -> bool:
-    """Whether a condition like ``wanted`` is among those found, which is then taken out."""
-    for relation in found:
-        if type(_turned(relation)) is type(_turned(wanted)) and _alike(_side(relation), _side(wanted)):
-            found.remove(relation)
-            return True
-    return False
-
-
-def _turned(relation: sp.Basic) -> sp.Basic:
-    return relation.reversed if isinstance(relation, (sp.Ge, sp.Gt)) else relation
-
-
-def _side(relation: sp.Basic) -> sp.Expr:
-    turned = _turned(relation)
-    return turned.rhs - turned.lhs
-
-
-def _alike(left: sp.Expr, right: sp.Expr) -> bool:
+def _same_condition(one: sp.Basic, other: sp.Basic) -> bool:
+    """Whether two relations have the same direction and, at generic points, the same difference of their sides."""
+    one, other = (r.reversed if isinstance(r, (sp.Ge, sp.Gt)) else r for r in (one, other))
+    if type(one) is not type(other):
+        return False
+    left, right = one.rhs - one.lhs, other.rhs - other.lhs
     return all(near(value(left, p), value(right, p)) for p in points((left, right), 4))
 
 
 @dataclass(frozen=True)
 class EdgeIs:
-    """The numeric conditions of ``bound`` hold on one side of ``edge`` in ``by`` and on that side alone.
+    """States that the numeric conditions of ``bound`` hold for ``by`` on one side of ``edge`` and on no other.
 
-    ``below``: the admitted side is that of the smaller values. ``closed``: the edge itself is admitted. Judged at
-    generic points of the other quantities, by moving ``by`` a billionth of the edge to either side.
+    ``below``: they hold at smaller values. ``closed``: they hold at the edge itself. Judged at generic points of the
+    other quantities, with ``by`` a billionth of the edge to either side.
     """
 
     bound: str
@@ -98,40 +93,39 @@ class EdgeIs:
         edge, conditions = resolve(self.edge, book), relations(book[self.bound])
         if not conditions:
             return Finding(Status.FAILS, Grade.PROVED, "there is no numeric condition")
-        sides = (
-            {"inside": 1 - NUDGE, "outside": 1 + NUDGE} if self.below else {"inside": 1 + NUDGE, "outside": 1 - NUDGE}
-        )
-        wanted = {"inside": True, "outside": False, "the edge": self.closed}
+        inward = -NUDGE if self.below else NUDGE
+        sides = [("inside", 1 + inward, True), ("outside", 1 - inward, False), ("the edge", sp.S.One, self.closed)]
         for point in points((edge, *conditions), PLACES, self.where):
-            there = value(edge, point)
-            if there < 0 <= self.by.card.domain.low:
-                return fails(f"{shown(there)} is no {self.by.name}", words(point))
-            for side, admitted in wanted.items():
-                moved = {**point, self.by: there * sides.get(side, sp.S.One)}
+            number = value(edge, point)
+            if number < 0 <= self.by.card.domain.low:
+                return fails(f"{shown(number)} is not a value of {self.by.name}", words(point))
+            for side, factor, admitted in sides:
+                moved = {**point, self.by: number * factor}
                 if all(true_at(c, moved) for c in conditions) is not admitted:
-                    said = (
-                        f"with {self.by.name} {side} at {shown(there)} the conditions {'fail' if admitted else 'hold'}"
-                    )
-                    return fails(said, words(point))
+                    outcome = "fail" if admitted else "hold"
+                    evidence = f"with {self.by.name} {side} at {shown(number)} the conditions {outcome}"
+                    return fails(evidence, words(point))
         return holds(f"the conditions end there at {PLACES} generic points", Grade.SEARCHED)
 
 
-def requires(asked: Mapping[str, tuple[sp.Basic | Assumption, ...]]) -> Check:
-    """The numeric conditions of each bound are exactly these relations, whatever their order.
+def requires(conditions: Mapping[str, tuple[sp.Basic | Assumption, ...]]) -> Check:
+    """Return the check that each bound has exactly these numeric conditions, in any order.
 
-    Assumptions named among them are asked for as well, perhaps beside others.
+    Assumptions among them must be assumptions of the bound, which may have others.
     """
 
     def compare(book: Book) -> Finding:
         grade = Grade.PROVED
-        for name, wanted in asked.items():
-            found, numbers = relations(book[name]), [each for each in wanted if isinstance(each, sp.Basic)]
-            named = {c.assumption for c in book[name].conditions}
-            off = [f"not listed: {each}" for each in wanted if isinstance(each, Assumption) and each not in named]
-            if set(found) != set(numbers):  # the same symbol by symbol, or else as functions
-                grade, off = Grade.EXACT, off + _off(found, numbers)
-            if off:
-                return fails(f"{name}: {'; '.join(off)}", {"bound": name})
-        return holds(f"the numeric conditions of {', '.join(asked)} are those of the text, written out again", grade)
+        for name, stated in conditions.items():
+            listed, numbers = relations(book[name]), [each for each in stated if isinstance(each, sp.Basic)]
+            assumptions = {c.assumption for c in book[name].conditions}
+            missing = [a for a in stated if isinstance(a, Assumption) and a not in assumptions]
+            differences = [f"not listed: {a}" for a in missing]
+            if set(listed) != set(numbers):  # not the same symbol by symbol, but perhaps as functions
+                grade, differences = Grade.EXACT, differences + _differences(listed, numbers)
+            if differences:
+                return fails(f"{name}: {'; '.join(differences)}", {"bound": name})
+        evidence = f"the numeric conditions of {', '.join(conditions)} are those of the text, written out again"
+        return holds(evidence, grade)
 
     return compare

@@ -1,4 +1,4 @@
-"""Checker of trends: slopes of power laws."""
+"""Checker of power laws: the slope of a curve in logarithms."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from ..claim import Book, ClaimError, Finding, Grade, Status
 Array = np.ndarray[Any, Any]
 Curve = tuple[Sequence[float], Sequence[float]]
 
-
 FEWEST = 4
-"""Points from which on a slope over all and one over the last third are two numbers."""
+"""Smallest number of points for which the slope over all and that over the last third can differ."""
 
 
 @dataclass(frozen=True)
 class SlopeIs:
-    """``log y`` against ``log x`` has the slope ``power`` within ``tolerance``, over all points and in the last third.
+    """States that ``log y`` against ``log x`` has the slope ``power`` within ``tolerance``.
 
-    For exact or computed curves. Two slopes are fitted since a power law that only sets in late, or ends, is none.
-    Where it fails, ``found`` is the audited slope of the last third.
+    For exact or computed curves. The slope is fitted over all points and over the last third, to reject a power law
+    that holds only for a part of the curve. ``found`` is the audited slope of the last third if the statement fails.
     """
 
     curve: Callable[[Book], Curve]
@@ -34,17 +33,17 @@ class SlopeIs:
     def __call__(self, book: Book) -> Finding:
         x, y = _curve(*self.curve(book))
         late = slice(-max(2, len(x) // 3), None)
-        slopes = [float(np.polyfit(x[part], y[part], 1)[0]) for part in (slice(None), late)]
-        said = f"slope {slopes[0]:.3f} over {len(x)} points, {slopes[1]:.3f} over the last third; stated {self.power:g}"
-        if all(abs(s - self.power) <= self.tolerance for s in slopes):
-            return Finding(Status.HOLDS, Grade.EXACT, said)
-        witness = {"slope": f"{slopes[0]:.3f}", "slope of the last third": f"{slopes[1]:.3f}"}
-        as_audited = self.found is None or abs(slopes[1] - self.found) <= self.tolerance
-        return Finding(Status.FAILS, Grade.EXACT, said, witness, as_audited)
+        overall, last = (float(np.polyfit(x[part], y[part], 1)[0]) for part in (slice(None), late))
+        evidence = f"slope {overall:.3f} over {len(x)} points, {last:.3f} over the last third; stated {self.power:g}"
+        if all(abs(slope - self.power) <= self.tolerance for slope in (overall, last)):
+            return Finding(Status.HOLDS, Grade.EXACT, evidence)
+        witness = {"slope": f"{overall:.3f}", "slope of the last third": f"{last:.3f}"}
+        as_audited = self.found is None or abs(last - self.found) <= self.tolerance
+        return Finding(Status.FAILS, Grade.EXACT, evidence, witness, as_audited)
 
 
 def _curve(x: Sequence[float], y: Sequence[float]) -> tuple[Array, Array]:
-    """The logarithms, in the order of x."""
+    """Return the logarithms of both coordinates in the order of x; raise for a curve that has no slope."""
     a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if a.shape != b.shape or len(np.unique(a)) < max(FEWEST, len(a)):
         raise ClaimError(f"a curve needs {FEWEST} or more points at different x; got {a.shape} and {b.shape}")

@@ -1,4 +1,4 @@
-"""Checker of units: rescale every quantity by its unit and see by which power a formula follows."""
+"""Checker of units: rescale every quantity by its unit and compare how a formula scales."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ TRIED = 12
 
 @dataclass(frozen=True)
 class MeasuredIn:
-    """``of`` carries the unit of ``target`` (a quantity or a unit); ``off_by`` is the audited excess where it does not.
+    """States that ``of`` has the unit of ``target`` (a quantity or a unit); ``off_by`` is the audited excess unit.
 
-    Blind to pure numbers: a lost factor 2 or client weight goes unseen. A formula that adds different units fails;
-    ``mixed`` says that this is the audited way. That it holds is seen at one generic point, and never proved.
+    Pure numbers have no unit: a lost factor 2 or client weight is not detected. A formula that adds different units
+    fails; ``mixed`` says that this is the audited way. HOLDS rests on one generic point and is never proved.
     """
 
     of: Formula
@@ -35,16 +35,17 @@ class MeasuredIn:
         point = next((p for p in drawn if value(of, p) != 0), None)  # zero has every unit
         if point is None:
             raise ClaimError(f"the formula is 0 at {TRIED} generic points: it has no unit of its own")
-        found = unit_of(of)
-        wanted = self.target if isinstance(self.target, Unit) else self.target.card.unit
-        if found == wanted:
-            return Finding(Status.HOLDS, Grade.SEARCHED, f"rescaling every quantity shows the unit {found}")
-        # Units do not depend on the point: one that meets the hypotheses is shown, and none is decided by.
+        unit = unit_of(of)
+        expected = self.target if isinstance(self.target, Unit) else self.target.card.unit
+        if unit == expected:
+            return Finding(Status.HOLDS, Grade.SEARCHED, f"rescaling every quantity shows the unit {unit}")
+        # Units do not depend on the point: the witness is just one that meets the hypotheses.
         point = next(points([of], 1, premises((self.of,), book)))
-        if found is None:
-            said = "adds different units: no power of the scale follows when every quantity is rescaled"
-            return Finding(Status.FAILS, Grade.EXACT, said, words(point), as_audited=self.mixed or self.off_by is None)
-        excess = found / wanted
-        said = f"its unit is {found}, not {wanted}: off by {excess}"
+        if unit is None:
+            evidence = "adds different units: no power of the scale follows when every quantity is rescaled"
+            as_audited = self.mixed or self.off_by is None
+            return Finding(Status.FAILS, Grade.EXACT, evidence, words(point), as_audited)
+        excess = unit / expected
+        evidence = f"its unit is {unit}, not {expected}: off by {excess}"
         as_audited = not self.mixed and self.off_by in (None, excess)
-        return Finding(Status.FAILS, Grade.EXACT, said, words(point), as_audited)
+        return Finding(Status.FAILS, Grade.EXACT, evidence, words(point), as_audited)

@@ -1,1 +1,1 @@
-"""Classic theorems: their claims, by source; runs in rational numbers lie in ``runs``."""
+"""Claims of classic theorems: rows in ``claims.toml``, exact cases by source in modules, shared runs in ``runs``."""

@@ -1,4 +1,4 @@
-"""Wang et al. 2021: Theorem 1, the lemmas that it is made of, and the step size that it is tuned with."""
+"""Wang et al. 2021: Theorem 1, the lemmas behind it, and its tuned step size."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from ..parabolas import Scalars
 from .runs import bent, bent_loss, Case, coin_means, consensus, mean, MIXED, paths, pushed_means
 
 SHIFTED, ONE = Scalars.of((6, -3, 0), (2, 2, 2)), Scalars.of((1, 1, 1), (2, 2, 2))
-"""Clients of one curvature: between parabolas of different ones no finite zeta stands."""
+"""Clients of one curvature: zeta is infinite for parabolas of different curvatures."""
 VARIANCE = Fraction(5, 3)
 PUSHED = 8
-"""Local steps, each of 1/4, of clients whose curvature is 1 below the minimum and 1/2 above it."""
+"""Number of local steps of 1/4 on the loss of curvature 1 below its minimum and 1/2 above it."""
 
 
 def _disagreement(problem: Scalars) -> Fraction:
+    """Return zeta^2, the largest squared distance of a client's gradient from the global one."""
     gradients = [
         problem.gradient(c, Fraction(0)) - problem.global_gradient(Fraction(0)) for c in range(problem.clients)
     ]
@@ -31,7 +32,7 @@ def _disagreement(problem: Scalars) -> Fraction:
 
 
 def drifting() -> Iterator[Case]:
-    """Mean and variance of a client's distance to the average of three, on parabolas of curvature 2, step by step."""
+    """Cases of a client's mean squared distance to the average of three in every step, on parabolas of curvature 2."""
     rounds = ((2, Fraction(1, 8)), (7, Fraction(1, 8)), (7, Fraction(1, 100)), (30, Fraction(1, 9)))
     noisy = ((SHIFTED, VARIANCE), (SHIFTED, Fraction(0)), (ONE, VARIANCE))
     for (steps, step), (problem, variance) in product(rounds, noisy):
@@ -45,17 +46,18 @@ def drifting() -> Iterator[Case]:
 
 
 def one_round() -> Iterator[Case]:
-    """Lemma 1 on rounds of different parabolas without noise, and on a step from the minimum with nothing but noise."""
+    """Cases of Lemma 1: rounds of different parabolas without noise, and a step from the minimum with noise."""
     problem = MIXED
     rounds = ((3, 12, Fraction(4)), (9, 20, Fraction(-7, 2)), (9, 12, problem.minimiser))
-    for steps, step, start in ((steps, Fraction(1, part), start) for steps, part, start in rounds):
-        seen = paths(problem, start, 1, steps, step)
-        after = [mean(models) for models in seen[1:]]
+    for steps, part, start in rounds:
+        step = Fraction(1, part)
+        path = paths(problem, start, 1, steps, step)
+        after = [mean(models) for models in path[1:]]
         yield mean([problem.loss(x) - problem.optimal_loss for x in after]), {
             "clients": 3, "gradient_variance": 0, "smoothness": 3, "step_size": step, "local_steps": steps,
             "distance_sq": (start - problem.minimiser) ** 2,
             "round_end_distance_sq": (after[-1] - problem.minimiser) ** 2,
-            "summed_consensus": sum(map(consensus, seen[:steps]), Fraction(0)),
+            "summed_consensus": sum(map(consensus, path[:steps]), Fraction(0)),
         }  # fmt: skip
     step = Fraction(1, 8)
     moved = step**2 * VARIANCE / 3
@@ -66,7 +68,7 @@ def one_round() -> Iterator[Case]:
 
 
 def whole_run() -> Iterator[Case]:
-    """Theorem 1 on parabolas of one curvature with noise, and on a bent loss, where local steps move the average."""
+    """Cases of Theorem 1: parabolas of one curvature with noise, and a loss of two curvatures with local drift."""
     runs = ((4, 5, 8, SHIFTED), (1, 9, 30, SHIFTED), (8, 2, 10, SHIFTED), (1, 300, 300, ONE))
     for steps, rounds, part, problem in runs:
         step, start = Fraction(1, part), Fraction(4 if problem is SHIFTED else 1)
@@ -79,10 +81,10 @@ def whole_run() -> Iterator[Case]:
             "initial_distance_sq": (start - problem.minimiser) ** 2, "rounds": rounds,
             "uniform_dissimilarity": _disagreement(problem),
         }  # fmt: skip
-    for many, variance, moved in ((10**6, 1, coin_means), (2, 0, pushed_means)):
-        after = moved(bent(Fraction(1)), Fraction(1, 4), PUSHED + 1)[1:]
-        yield mean([bent_loss(Fraction(1), x) for x in after]), {  # with noise at least that, by Jensen
-            "clients": many, "gradient_variance": variance, "smoothness": 1, "step_size": Fraction(1, 4),
+    for clients, variance, means in ((10**6, 1, coin_means), (2, 0, pushed_means)):
+        after = means(bent(Fraction(1)), Fraction(1, 4), PUSHED + 1)[1:]
+        yield mean([bent_loss(Fraction(1), x) for x in after]), {  # a lower bound if there is noise, by Jensen
+            "clients": clients, "gradient_variance": variance, "smoothness": 1, "step_size": Fraction(1, 4),
             "local_steps": PUSHED, "initial_distance_sq": 0, "rounds": 1, "uniform_dissimilarity": 1 - variance,
         }  # fmt: skip
 
@@ -91,10 +93,8 @@ THEOREM = "classics.field_guide_theorem_1"
 
 
 def tuned_terms(book: Book) -> sp.Expr:
-    """(15) with the start at the sum of what the four caps ask for, and every other term at the cap that is its own."""
-    start = sum((q.initial_distance_sq / (2 * c * q.local_steps * q.rounds) for c in CAPS), sp.S.Zero)
-    names = ("noise", "noise drift", "heterogeneity drift")
-    own = (
-        resolve(At(term(THEOREM, name), {q.step_size: cap}), book) for name, cap in zip(names, CAPS[1:], strict=True)
-    )
-    return sp.powsimp(sp.expand(start + sum(own, sp.S.Zero)), force=True)
+    """Return (15) with the first term summed over the four caps of the step size and each other term at its own cap."""
+    total = sum((q.initial_distance_sq / (2 * c * q.local_steps * q.rounds) for c in CAPS), sp.S.Zero)
+    for name, cap in zip(("noise", "noise drift", "heterogeneity drift"), CAPS[1:], strict=True):
+        total += resolve(At(term(THEOREM, name), {q.step_size: cap}), book)
+    return sp.powsimp(sp.expand(total), force=True)

@@ -1,4 +1,4 @@
-"""Khaled et al. 2019, local gradient descent: the lemmas, the theorem they give, and what is read off it."""
+"""Khaled et al. 2019, local gradient descent: the lemmas, the theorem, and a conclusion from it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise, product
 
-from ..checkers import (
-    number,
-    short,
-)
+from ..checkers import number, short
 from ..claim import Book, Finding, judged
 from .runs import bent, Case, consensus, gradients_at_optimum, mean, MIXED, ONE_MINIMUM, paths
 
@@ -17,7 +14,7 @@ THEOREM = "classics.local_gd_theorem_1"
 
 
 def every_step(*parts: int) -> Iterator[Case]:
-    """The distance after every step of 1/parts in two rounds of different parabolas against the lemma."""
+    """Cases of the distance after every step of 1/parts: two rounds of parabolas, and a loss of two curvatures."""
     steps = [Fraction(1, part) for part in parts]
     for step, start in product(steps, (Fraction(4), MIXED.minimiser)):
         for before, after in pairwise(paths(MIXED, start, 2, 5, step)):
@@ -40,35 +37,35 @@ def epoch() -> Iterator[Case]:
         (ONE_MINIMUM, 4, Fraction(4)),
     ):  # fmt: skip
         step = Fraction(1, 12 * steps)
-        seen = paths(problem, start, 1, steps, step)[:steps]
-        yield sum(map(consensus, seen), Fraction(0)), {
-            "summed_gap": sum((problem.loss(mean(models)) - problem.optimal_loss for models in seen), Fraction(0)),
+        path = paths(problem, start, 1, steps, step)[:steps]
+        yield sum(map(consensus, path), Fraction(0)), {
+            "summed_gap": sum((problem.loss(mean(models)) - problem.optimal_loss for models in path), Fraction(0)),
             "local_steps": steps, "smoothness": 3, "step_size": step,
             "optimum_dissimilarity": gradients_at_optimum(problem),
         }  # fmt: skip
 
 
 def whole_run(late: int) -> Iterator[Case]:
-    """The gap at the mean of the averages; ``late``: further steps of the first epoch, as the printed index has it."""
+    """Cases of the gap at the mean of the averages; ``late``: further steps of the first round (printed index)."""
     for problem, steps, rounds, start in (
         (MIXED, 4, 6, Fraction(4)), (MIXED, 7, 3, MIXED.minimiser), (MIXED, 1, 20, Fraction(-2)),
         (ONE_MINIMUM, 2, 2, Fraction(4)),
     ):  # fmt: skip
         step = Fraction(1, 12 * steps)
-        seen = paths(problem, start, 1, steps + late, step)
-        seen = [*seen[:-1], *paths(problem, mean(seen[-1]), rounds - 1, steps, step)[:-1]]
-        middle = mean([mean(models) for models in seen])
+        first = paths(problem, start, 1, steps + late, step)
+        path = [*first[:-1], *paths(problem, mean(first[-1]), rounds - 1, steps, step)[:-1]]
+        middle = mean([mean(models) for models in path])
         yield problem.loss(middle) - problem.optimal_loss, {
             "initial_distance_sq": (start - problem.minimiser) ** 2, "smoothness": 3, "step_size": step,
-            "local_steps": steps, "iterations": len(seen), "optimum_dissimilarity": gradients_at_optimum(problem),
+            "local_steps": steps, "iterations": len(path), "optimum_dissimilarity": gradients_at_optimum(problem),
         }  # fmt: skip
 
 
 def gradient_descent(book: Book) -> Finding:
-    """Two parabolas with different minima, one local step: the gap after long training against the floor of (5)."""
+    """With one local step the gap from the minimiser stays zero, while (5) has a positive floor."""
     step = Fraction(1, 12)
-    seen = paths(MIXED, MIXED.minimiser, 30, 1, step)
-    gap = MIXED.loss(mean([mean(models) for models in seen])) - MIXED.optimal_loss
+    path = paths(MIXED, MIXED.minimiser, 30, 1, step)
+    gap = MIXED.loss(mean([mean(models) for models in path])) - MIXED.optimal_loss
     floor = number(
         book, THEOREM, initial_distance_sq=0, smoothness=3, step_size=step, local_steps=1, iterations=30,
         optimum_dissimilarity=gradients_at_optimum(MIXED),

@@ -1,4 +1,4 @@
-"""FedProx, SCAFFOLD, FedNova and ProxSkip: what their papers state in exact constants."""
+"""FedProx, SCAFFOLD, FedNova and ProxSkip: the statements of their papers with exact constants."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .runs import Case, consensus, gradients_at_optimum, mean, MIXED, ONE_MINIMU
 
 
 def one_round() -> Iterator[Case]:
-    """Thirty draws from different parabolas, and many from identical ones, with local problems solved up to a share."""
+    """Cases of FedProx: 30 draws of different parabolas, and many of identical ones with inexact local solutions."""
     for start, weight in ((Fraction(40), Fraction(60)), (Fraction(-30), Fraction(90))):
         slopes = [MIXED.gradient(c, start) for c in range(3)]
         ends = [start - g / (h + weight) for g, h in zip(slopes, MIXED.curvatures, strict=True)]
@@ -32,42 +32,42 @@ def one_round() -> Iterator[Case]:
             "grad_norm_sq": squares, "dissimilarity_factor": mean([g**2 for g in slopes]) / squares, "cohort": 30,
             "inexactness": 0, "proximal_weight": weight, "weak_convexity": 0, "smoothness": 3,
         }  # fmt: skip
-    for left in (Fraction(0), Fraction(1, 10)):  # of the gradient 6 of (x - 1)^2, at the start 4
-        moved = (1 - left) * 6 / (2 + Fraction(60))
+    for inexactness in (Fraction(0), Fraction(1, 10)):  # the remaining share of the gradient 6 of (x - 1)^2 at 4
+        moved = (1 - inexactness) * 6 / (2 + Fraction(60))
         yield (3 - moved) ** 2 - 9, {
-            "grad_norm_sq": 36, "dissimilarity_factor": 1, "cohort": 10**10, "inexactness": left,
+            "grad_norm_sq": 36, "dissimilarity_factor": 1, "cohort": 10**10, "inexactness": inexactness,
             "proximal_weight": 60, "weak_convexity": 0, "smoothness": 2,
         }  # fmt: skip
 
 
 def promised(book: Book, share: str) -> Finding:
-    """rho at mu = 6 L B^2 with B a share of sqrt(K), for many participants, against 1/(24 L B^2)."""
+    """rho at mu = 6 L B^2, with B a share of sqrt(K) and many participants, is at least 1/(24 L B^2)."""
     participants = sp.Integer(10**8)
     factor = sp.Rational(share) ** 2 * participants
-    here = {q.inexactness: 0, q.weak_convexity: 0, q.cohort: participants, q.dissimilarity_factor: factor}
-    here |= {q.smoothness: 1, q.proximal_weight: 6 * factor}
-    times = (24 * factor * book["classics.fedprox_rho"].expr.subs(here)).evalf(30)
+    at = {q.inexactness: 0, q.weak_convexity: 0, q.cohort: participants, q.dissimilarity_factor: factor}
+    at |= {q.smoothness: 1, q.proximal_weight: 6 * factor}
+    times = (24 * factor * book["classics.fedprox_rho"].expr.subs(at)).evalf(30)
     witness = {"K": "1e8", "B": f"{share} sqrt(K)", "mu": "6 L B^2", "gamma": "0"}
     return judged(bool(times >= 1), f"rho is {short(times)} of 1/(24 L B^2)", witness)
 
 
 # ---- SCAFFOLD ----
 
-# A number that depends on independent noises of mean 0 is an array: its value without noise, then its factors on them.
+# A number that depends linearly on independent noises of mean 0 is an array: its mean, then the factor of each noise.
 
 
 def certain(number: Fraction, sources: int) -> Any:
-    """A number without noise."""
+    """Return a number without noise, as the array."""
     return np.array([number] + [Fraction(0)] * sources, dtype=object)
 
 
 def noise(source: int, sources: int) -> Any:
-    """One of the noises."""
+    """Return one of the noises, as the array."""
     return np.array([Fraction(int(i == source + 1)) for i in range(sources + 1)], dtype=object)
 
 
 def squared(number: Any, variance: Fraction) -> Fraction:
-    """Its expected square where every noise has this variance."""
+    """Return the expected square of a number if every noise has this variance."""
     return number[0] ** 2 + variance * sum(number[1:] ** 2, Fraction(0))
 
 
@@ -75,12 +75,11 @@ ROUNDS, STEPS = 3, 2
 
 
 def _distances(
-    problem: Scalars, step: Fraction, further: Any, size: int, start: Fraction, warm: bool
+    problem: Scalars, step: Fraction, server_step: Any, size: int, start: Fraction, warm: bool
 ) -> list[Fraction]:
-    """By round the expected squared distance of SCAFFOLD's server model to the minimiser, over every cohort.
+    """Return, by round, the expected squared distance of SCAFFOLD's server model to the minimiser, over all cohorts.
 
-    Controls start at 0, or ``warm`` at the mean of as many noisy gradients as local steps. A model has a coordinate for
-    its value without noise and one for each noise.
+    Controls start at 0 or, if ``warm``, at the mean of STEPS noisy gradients.
     """
     from empirics.algorithms import algorithm
     from empirics.algorithms.local import Controls
@@ -100,48 +99,48 @@ def _distances(
             rows = [mean([slopes[c](model) + drawn(ROUNDS - 1, c, k) for k in range(STEPS)]) for c in clients]
             return Remembered({"control": vectors(np.stack(rows))}, {"control": vectors(mean(rows))})
 
-    method = replace(algorithm("scaffold()"), combine=AddUpdate(further))
+    method = replace(algorithm("scaffold()"), combine=AddUpdate(server_step))
     method = replace(method, remember=(Warm(),)) if warm else method
     runs = [
         play(method, slopes, certain(start, sources), cohorts, local_steps=STEPS, step_size=step, noise=drawn)
         for cohorts in product(combinations(clients, size), repeat=ROUNDS - 1)
     ]
-    away = certain(problem.minimiser, sources)
-    return [mean([squared(run[r].model - away, problem.variance) for run in runs]) for r in range(ROUNDS)]
+    minimiser = certain(problem.minimiser, sources)
+    return [mean([squared(run[r].model - minimiser, problem.variance) for run in runs]) for r in range(ROUNDS)]
 
 
 PARTS = (
     (MIXED, Fraction(4)), (MIXED, MIXED.minimiser), (ONE_MINIMUM, Fraction(4)),
     (replace(ONE_MINIMUM, variance=Fraction(7, 5)), ONE_MINIMUM.minimiser),
 )  # fmt: skip
-"""Clients and a start: all at once, then the controls, the start and the noise alone."""
+"""Clients and a start. The first has all terms of a bound; the others show the controls, the start or noise alone."""
 
 
 def scaffold_runs(part: int, strongly: bool = False, warm: bool = False) -> Iterator[Case]:
-    """Three rounds of two and of all of three clients, over every cohort, against a bound of the server models."""
+    """Cases of three rounds of SCAFFOLD with two or three of three clients; ``strongly``: with that form's weights."""
     effective = Fraction(1, part)
-    for (problem, start), cohort, further in product(PARTS, (2, 3), (Fraction(1), Fraction(3, 2))):
-        step = effective / (STEPS * further)
-        away = _distances(problem, step, further, cohort, start, warm)
+    for (problem, start), cohort, server_step in product(PARTS, (2, 3), (Fraction(1), Fraction(3, 2))):
+        step = effective / (STEPS * server_step)
+        distances = _distances(problem, step, server_step, cohort, start, warm)
         weights = [(1 - effective / 2) ** -(r + 1) if strongly else 1 for r in range(ROUNDS)]
-        seen = sum((w * x for w, x in zip(weights, away, strict=True)), Fraction(0)) / sum(weights)
+        average = sum((w * x for w, x in zip(weights, distances, strict=True)), Fraction(0)) / sum(weights)
         distance = (start - problem.minimiser) ** 2
-        yield (problem.curvature**2 if warm else problem.curvature / 2) * seen, {
+        yield (problem.curvature**2 if warm else problem.curvature / 2) * average, {
             "clients": 3, "cohort": cohort, "local_steps": STEPS, "rounds": ROUNDS, "step_size": step,
-            "server_step_size": further, "smoothness": 3, "strong_convexity": 1, "initial_distance_sq": distance,
+            "server_step_size": server_step, "smoothness": 3, "strong_convexity": 1, "initial_distance_sq": distance,
             "initial_gap": problem.curvature / 2 * distance, "gradient_variance": problem.variance,
             "control_error": gradients_at_optimum(problem),
         }  # fmt: skip
 
 
 def weights(book: Book) -> Finding:
-    """The start of the strongly convex form, from the weights of seven rounds one after another."""
-    step, rounds, curved = Fraction(1, 900), 7, Fraction(1, 2)
-    total = sum(((1 - curved * step / 2) ** -(r + 1) for r in range(rounds)), Fraction(0))
+    """The first term of the strongly convex form agrees with the summed weights of seven rounds."""
+    step, rounds, convexity = Fraction(1, 900), 7, Fraction(1, 2)
+    total = sum(((1 - convexity * step / 2) ** -(r + 1) for r in range(rounds)), Fraction(0))
     at: dict[str, Any] = {
         "initial_distance_sq": 3, "control_error": 0, "gradient_variance": 0, "clients": 9, "cohort": 4,
         "local_steps": 1, "step_size": step, "server_step_size": 1, "rounds": rounds, "smoothness": 1,
-        "strong_convexity": curved,
+        "strong_convexity": convexity,
     }  # fmt: skip
     stated = number(book, "classics.scaffold_strongly_convex", **at)
     return judged(stated == 3 / (step * total), f"{short(stated)} both ways")
@@ -151,25 +150,23 @@ def weights(book: Book) -> Finding:
 
 
 def weighed_otherwise() -> Iterator[Case]:
-    """Gradients of three clients in the plane under two sets of weights: both sides of (10) at one point.
-
-    The last gradients vanish under the other weights, or are all equal.
-    """
+    """Cases of (10): gradients of three clients in the plane under two sets of weights, some vanishing, some equal."""
     own = (Fraction(1, 2), Fraction(3, 10), Fraction(1, 5))
     for others in ((Fraction(1, 3),) * 3, (Fraction(1, 10), Fraction(1, 5), Fraction(7, 10)), own):
         points: list[Sequence[tuple[Any, Any]]] = [((3, -1), (0, 2), (-4, 1)), ((1, 1), (-5, 0), (2, -3))]
         points += [tuple((a / b - 1, 0) for a, b in zip(own, others, strict=True)), ((2, 1),) * 3]
         for gradients in points:
-            seen = _squared(others, gradients)
+            norm = _squared(others, gradients)
             spread = sum((w * (x * x + y * y) for w, (x, y) in zip(others, gradients, strict=True)), Fraction(0))
             chi = sum(((a - b) ** 2 / b for a, b in zip(own, others, strict=True)), Fraction(0))
             yield _squared(own, gradients), {
-                "surrogate_grad_norm_sq": seen, "dissimilarity_factor": 1, "dissimilarity_offset": spread - seen,
+                "surrogate_grad_norm_sq": norm, "dissimilarity_factor": 1, "dissimilarity_offset": spread - norm,
                 "chi_square": chi,
             }  # fmt: skip
 
 
 def _squared(weights: Sequence[Fraction], gradients: Sequence[tuple[Any, Any]]) -> Fraction:
+    """Return the squared norm of the weighted sum of the gradients."""
     sums = (sum((w * g[i] for w, g in zip(weights, gradients, strict=True)), Fraction(0)) for i in (0, 1))
     return sum((s**2 for s in sums), Fraction(0))
 
@@ -178,25 +175,27 @@ def _squared(weights: Sequence[Fraction], gradients: Sequence[tuple[Any, Any]]) 
 
 
 def coins() -> Iterator[Case]:
-    """Clients (x - 3)^2 and (x + 1)^2/2: the expected potential after four iterations, over every coin.
+    """Cases of ProxSkip's expected potential after four iterations, over all coins, for (x - 3)^2 and (x + 1)^2/2.
 
-    From 4 with controls 0 and without noise, and with noise from the minimiser with the controls that belong there.
+    The runs start from 4 with controls 0 and without noise, or from the optimal models and controls with noise.
     """
     curves, minima, sources, variance = (Fraction(2), Fraction(1)), (Fraction(3), Fraction(-1)), 8, Fraction(7, 5)
     best = sum((h * b for h, b in zip(curves, minima, strict=True)), Fraction(0)) / sum(curves)
-    wanted = [h * (best - b) for h, b in zip(curves, minima, strict=True)]
+    best_controls = [h * (best - b) for h, b in zip(curves, minima, strict=True)]
 
-    def walked(step: Fraction, chance: Fraction, noisy: bool) -> Case:
+    def case(step: Fraction, chance: Fraction, noisy: bool) -> Case:
         def potential(models: list[Any], controls: list[Any]) -> Fraction:
             spread = variance if noisy else Fraction(0)
-            off = mean([squared(h - certain(g, sources), spread) for h, g in zip(controls, wanted, strict=True)])
-            return mean([squared(x - certain(best, sources), spread) for x in models]) + (step / chance) ** 2 * off
+            pairs = zip(controls, best_controls, strict=True)
+            of_controls = mean([squared(c - certain(g, sources), spread) for c, g in pairs])
+            of_models = mean([squared(x - certain(best, sources), spread) for x in models])
+            return of_models + (step / chance) ** 2 * of_controls
 
         models = [certain(best if noisy else Fraction(4), sources)] * 2
-        states = [(Fraction(1), models, [certain(g if noisy else Fraction(0), sources) for g in wanted])]
+        states = [(Fraction(1), models, [certain(g if noisy else Fraction(0), sources) for g in best_controls])]
         first = potential(*states[0][1:])
         for t in range(sources // 2):
-            after = []
+            next_states = []
             for weight, models, controls in states:
                 moved = [
                     x - step * (h * (x - certain(b, sources)) + noise(2 * t + i, sources) - c)
@@ -204,8 +203,8 @@ def coins() -> Iterator[Case]:
                 ]
                 common = mean(moved)
                 renewed = [c + chance / step * (common - x) for c, x in zip(controls, moved, strict=True)]
-                after += [(weight * chance, [common] * 2, renewed), (weight * (1 - chance), moved, controls)]
-            states = after
+                next_states += [(weight * chance, [common] * 2, renewed), (weight * (1 - chance), moved, controls)]
+            states = next_states
         return sum((weight * potential(models, controls) for weight, models, controls in states), Fraction(0)), {
             "initial_lyapunov": first, "iterations": sources // 2, "step_size": step, "strong_convexity": 1,
             "communication_probability": chance, "smoothness": 2, "gradient_variance": variance if noisy else 0,
@@ -213,4 +212,4 @@ def coins() -> Iterator[Case]:
 
     for step, chance in ((Fraction(1, 2), Fraction(2, 5)), (Fraction(1, 5), Fraction(3, 4))):
         for noisy in (False, True):
-            yield walked(step, chance, noisy)
+            yield case(step, chance, noisy)

@@ -1,4 +1,7 @@
-"""Local SGD on lines, in rational numbers: parabolas without noise, and one loss with fair coins for noise."""
+"""Exact one-dimensional runs of local SGD, and ``compared``, which checks a bound against the values of such runs.
+
+Cases are parabolas without noise, and a loss of two curvatures with fair coins as noise, in fractions.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,9 @@ Case: TypeAlias = tuple[Fraction, Mapping[str, Any]]
 """An exact value and the quantities of the bound there, by name."""
 
 MIXED = Scalars.of((5, -2, 1), (2, 1, 3))
-"""Three clients with different minima and curvatures 1 to 3, so that local steps move the average off its course."""
+"""Three clients with different minima and curvatures 1 to 3, so that local steps make the average drift."""
 ONE_MINIMUM = Scalars.of((1, 1, 1), (2, 1, 3))
-"""The same curvatures with one minimum, 1."""
-
+"""The same curvatures with the common minimum 1."""
 
 Gradient: TypeAlias = Callable[[Any], Any]
 
@@ -32,7 +34,7 @@ Gradient: TypeAlias = Callable[[Any], Any]
 def steps_of(
     gradients: Sequence[Gradient], start: Fraction, rounds: int, steps: int, step_size: Fraction
 ) -> list[list[Fraction]]:
-    """All clients' models before every local step of every round, and after the last average; all take part."""
+    """Return all clients' models before every local step of every round and after the last average; all take part."""
     from empirics.exact import play
 
     everyone = [tuple(range(len(gradients)))] * rounds
@@ -41,45 +43,45 @@ def steps_of(
 
 
 def paths(problem: Scalars, start: Fraction, rounds: int, steps: int, step_size: Fraction) -> list[list[Fraction]]:
-    """The same on parabolas."""
+    """Return the models of ``steps_of`` on the parabolas of ``problem``."""
     gradients = [partial(problem.gradient, c) for c in range(problem.clients)]
     return steps_of(gradients, start, rounds, steps, step_size)
 
 
 def mean(numbers: Sequence[Any]) -> Any:
-    """Their plain mean, of fractions or of arrays of them."""
+    """Return the unweighted mean of fractions or of arrays of fractions."""
     return sum(numbers, Fraction(0)) / len(numbers)
 
 
 def consensus(models: Sequence[Fraction]) -> Fraction:
-    """The mean squared distance of the models to their mean."""
+    """Return the mean squared distance of the models to their mean."""
     centre = mean(models)
     return mean([(x - centre) ** 2 for x in models])
 
 
 def gradients_at_optimum(problem: Scalars) -> Fraction:
-    """The mean squared gradient of the clients at the global minimiser."""
+    """Return the mean squared gradient of the clients at the global minimiser."""
     return mean([problem.gradient(c, problem.minimiser) ** 2 for c in range(problem.clients)])
 
 
-def bent(curved: Fraction) -> Callable[[Fraction], Fraction]:
-    """The derivative of a loss with its minimum at 0 and curvature ``curved`` below 0, half of that above."""
-    return lambda x: curved * x if x < 0 else curved * x / 2
+def bent(curvature: Fraction) -> Callable[[Fraction], Fraction]:
+    """Return the derivative of the loss with minimum 0 at 0 and this curvature below 0, half of it above."""
+    return lambda x: curvature * x if x < 0 else curvature * x / 2
 
 
-def bent_loss(curved: Fraction, x: Fraction) -> Fraction:
-    """That loss, from 0 upwards."""
-    return (curved if x < 0 else curved / 2) * x**2 / 2
+def bent_loss(curvature: Fraction, x: Fraction) -> Fraction:
+    """Return the value of the loss whose derivative is ``bent(curvature)``."""
+    return (curvature if x < 0 else curvature / 2) * x**2 / 2
 
 
 def pushed_means(slope: Callable[[Fraction], Fraction], step_size: Fraction, steps: int) -> list[Fraction]:
-    """The mean of two clients before each of their steps from 0, whose gradients are ``slope`` plus 1 and minus 1."""
+    """Return the mean of two clients with gradients ``slope`` + 1 and ``slope`` - 1 before each step from 0."""
     gradients = [lambda x, push=push: slope(x[0]) + push for push in (1, -1)]
     return [mean(models) for models in steps_of(gradients, Fraction(0), 1, steps, step_size)[:steps]]
 
 
 def coin_means(slope: Callable[[Fraction], Fraction], step_size: Fraction, steps: int) -> list[Fraction]:
-    """The expected model before each of the steps of SGD from 0, a fair coin of 1 or -1 added to every gradient."""
+    """Return the expected model before each step of SGD from 0 with a fair coin of 1 or -1 added to every gradient."""
     chances, means = {Fraction(0): Fraction(1)}, []
     for _ in range(steps):
         means.append(sum((x * chance for x, chance in chances.items()), Fraction(0)))
@@ -93,25 +95,25 @@ def coin_means(slope: Callable[[Fraction], Fraction], step_size: Fraction, steps
 
 
 def distance_after(shrink: Fraction, added: Fraction, start: Fraction, steps: int) -> Fraction:
-    """Where ``x -> shrink x + added`` leads from ``start``: second moments of SGD on a parabola."""
+    """Iterate ``x -> shrink x + added`` from ``start``, as second moments of SGD on a parabola evolve."""
     for _ in range(steps):
         start = shrink * start + added
     return start
 
 
 def compared(book: Book, name: str, cases: Callable[..., Iterable[Case]], *which: Any, **named: Any) -> Finding:
-    """A bound against the exact values of cases: the largest ratio, and of every term the largest share a case needs.
+    """The bound ``name`` is at least the exact value of every case of ``cases(*which, **named)``.
 
-    A case needs of a term what the exact value exceeds the sum of all others by; signed terms are left out. One that
-    breaks a numeric condition of the bound is refused.
+    The evidence has the largest ratio and, for every term that is not signed, the largest share of it that a case
+    needs: the excess of the exact value over the sum of all other terms. Raises if a case breaks a condition.
     """
     bound, ratios, slack = book[name], [], []
     shares = {term: 0.0 for term in bound.terms if term not in bound.signed}
     for exact, values in cases(*which, **named):
-        given = {q: _exact(values[q.name]) for q in quantities_of([bound.expr, *bound.relations])}
-        if broken := [r for r in bound.relations if bind(r, given) != sp.true]:
-            raise ClaimError(f"{name}: a case breaks {broken[0]}")
-        terms = {term: _number(bind(formula, given)) for term, formula in bound.spelled_terms.items()}
+        at = {q: _exact(values[q.name]) for q in quantities_of([bound.expr, *bound.relations])}
+        if failing := [r for r in bound.relations if bind(r, at) != sp.true]:
+            raise ClaimError(f"{name}: a case breaks {failing[0]}")
+        terms = {term: _number(bind(formula, at)) for term, formula in bound.spelled_terms.items()}
         total = sp.Add(*terms.values())
         slack.append(total - _exact(exact))
         ratios += [float(_exact(exact) / total)] if total > 0 else []
@@ -119,14 +121,14 @@ def compared(book: Book, name: str, cases: Callable[..., Iterable[Case]], *which
             if terms[term] > 0:
                 shares[term] = max(shares[term], float(1 - slack[-1] / terms[term]))
     near = f"at most {short(max(ratios))} of the bound" if ratios else f"below the bound by {short(min(slack))} or more"
-    said = f"the exact value is {near} in {len(slack)} cases"
-    return judged(all(bool(left >= 0) for left in slack), "; ".join(filter(None, (said, needed_words(shares)))))
+    evidence = f"the exact value is {near} in {len(slack)} cases"
+    return judged(all(bool(x >= 0) for x in slack), "; ".join(filter(None, (evidence, needed_words(shares)))))
 
 
-def _number(found: sp.Expr) -> sp.Expr:
-    """A rational number as it is, a root in 40 digits."""
-    return found if found.is_Rational else found.evalf(40)
+def _number(number: sp.Expr) -> sp.Expr:
+    """Return a rational number unchanged, others (roots) in 40 digits."""
+    return number if number.is_Rational else number.evalf(40)
 
 
-def _exact(given: Any) -> Any:
-    return tuple(map(sp.Rational, given)) if isinstance(given, Sequence) else sp.Rational(given)
+def _exact(numbers: Any) -> Any:
+    return tuple(map(sp.Rational, numbers)) if isinstance(numbers, Sequence) else sp.Rational(numbers)

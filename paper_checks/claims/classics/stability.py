@@ -1,4 +1,4 @@
-"""Hardt, Recht and Singer 2016: how stable SGD is, and what that makes of its risk."""
+"""Hardt, Recht and Singer 2016: uniform stability of SGD."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from .runs import Case, mean
 
 
 def line(book: Book) -> Finding:
-    """Losses z L w with z = 1 or -1, of which one is turned round: how far apart two runs are expected to be."""
-    steep, step, samples, steps = Fraction(3), Fraction(1, 7), 5, 4
-    apart = Fraction(0)
-    for picks in range(samples**steps):  # every order of draws, each as likely
-        turned = sum((picks // samples**t) % samples == 0 for t in range(steps))
-        apart += Fraction(turned, samples**steps) * 2 * step * steep
-    found = steep * apart
-    at: dict[str, Any] = {"lipschitz": steep, "samples": samples, "summed_step_sizes": step * steps, "step_size": step}
+    """The bound is the expected change of the loss if one sample z = 1 or -1 of the losses z L w changes its sign."""
+    slope, step, samples, steps = Fraction(3), Fraction(1, 7), 5, 4
+    separation = Fraction(0)
+    for draws in range(samples**steps):  # the base-5 digits are the draws, all equally likely
+        changed = sum((draws // samples**t) % samples == 0 for t in range(steps))
+        separation += Fraction(changed, samples**steps) * 2 * step * slope
+    change = slope * separation
+    at: dict[str, Any] = {"lipschitz": slope, "samples": samples, "summed_step_sizes": step * steps, "step_size": step}
     stated = number(book, "classics.hardt_3_7", **at, smoothness=1)
-    return judged(found == stated, f"the expected change of the loss is {short(found)}, the bound {short(stated)}")
+    return judged(change == stated, f"the expected change of the loss is {short(change)}, the bound {short(stated)}")
 
 
 def kink() -> Iterator[Case]:
-    """The loss 3 |w|, whose slope at 0 is taken to be 3: two steps from 0, and one that starts at D = step times 3."""
-    steep, step = Fraction(3), Fraction(1, 7)
-    values = {"lipschitz": steep, "step_size": step}
-    yield steep * mean([Fraction(0), step * steep]), {**values, "initial_distance_sq": 0, "iterations": 2}
-    yield steep * (step * steep), {**values, "initial_distance_sq": (step * steep) ** 2, "iterations": 1}
+    """Cases of the loss 3 |w|, with slope 3 at 0: two steps from 0, and one step from D = step times 3."""
+    slope, step = Fraction(3), Fraction(1, 7)
+    values = {"lipschitz": slope, "step_size": step}
+    yield slope * mean([Fraction(0), step * slope]), {**values, "initial_distance_sq": 0, "iterations": 2}
+    yield slope * (step * slope), {**values, "initial_distance_sq": (step * slope) ** 2, "iterations": 1}

@@ -1,1 +1,1 @@
-"""Decaying-K (Mills, Hu, Min): its claims, by section; each module's docstring names its part."""
+"""Claims of Decaying-K (Mills, Hu, Min): rows in ``claims.toml``, checks by section in modules."""

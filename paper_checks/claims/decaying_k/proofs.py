@@ -1,4 +1,4 @@
-"""The appendix: Lemma 1 as taken over, the steps to Lemma 2 and Theorem 1, and the derivatives of (8)."""
+"""The appendix: Lemma 1 as cited, the steps to Lemma 2 and Theorem 1, and the derivatives of (8)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .lemmas import sampling_factor
 
 
 def telescoped(book: Book, squared: bool) -> Finding:
-    """One client x^2/20 with L = mu = 1/10 and one step of 2, allowed by 1/(4L) = 5/2, from 1 to 4/5."""
+    """The telescoped inequality holds for one client x^2/20 with L = mu = 1/10 and one step of 2 from 1 to 4/5."""
     curvature, step_size = Fraction(1, 10), Fraction(2)
     after = (1 - step_size * curvature) ** 2
     left = (curvature / curvature**2) * (step_size**2 if squared else step_size) * curvature**2
@@ -34,26 +34,26 @@ def ends(book: Book, last: int) -> Finding:
 def published_factors(book: Book) -> Finding:
     factors = {name: sampling_factor(book, t.cohort, t.clients) for name, t in TASKS.items()}
     above = {n: f"{float(f):.3g}" for n, f in factors.items() if f > 1}
-    said = "; ".join(f"{n}: {v}" for n, v in above.items()) or "none exceeds 1"
-    return judged(not above, said, above, len(above) == len(TASKS) and factors["CIFAR100"] == Fraction(475, 24))
+    evidence = "; ".join(f"{n}: {v}" for n, v in above.items()) or "none exceeds 1"
+    return judged(not above, evidence, above, len(above) == len(TASKS) and factors["CIFAR100"] == Fraction(475, 24))
 
 
 def reindexed(book: Book, first: int) -> Finding:
-    """t = I + k for rounds of 3, 2 and 2 steps, I the steps of the rounds up to r (first = 0) or before it (1)."""
+    """t = I + k enumerates 1 to T for rounds of 3, 2, 2 steps; I: the steps up to round r (first = 0) or before it."""
     steps = (3, 2, 2)
     ends = list(accumulate(steps, initial=0))
-    met = [ends[r - first] + k for r in range(1, 4) for k in range(1, steps[r - 1] + 1)]
-    said = f"iterations {met[0]} to {met[-1]} for T = {sum(steps)}"
-    return judged(met == list(range(1, 8)), said, {"K_r": "3, 2, 2"}, met[0] == 4)
+    iterations = [ends[r - first] + k for r in range(1, 4) for k in range(1, steps[r - 1] + 1)]
+    evidence = f"iterations {iterations[0]} to {iterations[-1]} for T = {sum(steps)}"
+    return judged(iterations == list(range(1, 8)), evidence, {"K_r": "3, 2, 2"}, iterations[0] == 4)
 
 
 def decaying(book: Book) -> Finding:
-    """(17), K_t the largest, against (6) for rounds of 9, 4 and 2 steps with N = 1, in units of eta kappa L G^2."""
+    """(17) with the largest K_t is at most (6) for rounds of 9, 4 and 2 steps with N = 1."""
     steps, unit = (9, 4, 2), L**2 / mu * G2
-    charged = term("decaying_k.lemma_2", "drift", "partial participation")(book) / (unit * S)
-    stated = term("decaying_k.theorem_1", "drift")(book) / (eta * unit)
-    given = sp.simplify(charged).subs({K: max(steps), N: 1})
-    wanted = sp.simplify(stated).subs({N: 1, ratio: sp.Rational(sum(k**3 for k in steps), sum(steps))})
-    said = f"(17) gives {given}, (6) has {float(wanted):g}, times eta kappa L G^2"
-    audited = bool((given, wanted) == (836, sp.Rational(3204, 5)))
-    return judged(bool(given <= wanted), said, {"K_r": "9, 4, 2", "N": "1"}, audited)
+    in_17 = term("decaying_k.lemma_2", "drift", "partial participation")(book) / (unit * S)
+    in_6 = term("decaying_k.theorem_1", "drift")(book) / (eta * unit)
+    derived = sp.simplify(in_17).subs({K: max(steps), N: 1})
+    printed = sp.simplify(in_6).subs({N: 1, ratio: sp.Rational(sum(k**3 for k in steps), sum(steps))})
+    evidence = f"(17) gives {derived}, (6) has {float(printed):g}, times eta kappa L G^2"
+    audited = bool((derived, printed) == (836, sp.Rational(3204, 5)))
+    return judged(bool(derived <= printed), evidence, {"K_r": "9, 4, 2", "N": "1"}, audited)

@@ -1,4 +1,4 @@
-"""Section 3.5 and Table 3: the schedules, those that follow the loss, and its estimate (15)."""
+"""Section 3.5 and Table 3: the schedules, and the estimate (15) of the loss that some of them follow."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from bounds.vocabulary import plateau
 
 from ..checkers import All, Formula, Same, States, term
 from ..claim import Book, Check, Finding, judged
-from .setup import shared
+from .setup import two_clients
 
 
 def reported(book: Book, *parts: int) -> Finding:
-    """The mean over uniformly drawn clients of f_c(1) against F(1)."""
-    problem, x = shared(*parts), Fraction(1)
+    """The mean over uniformly drawn clients of f_c(1) is F(1)."""
+    problem, x = two_clients(*parts), Fraction(1)
     mean = sum(((x - b) ** 2 / 2 for b in problem.minima), Fraction(0)) / 2
-    said = f"clients drawn uniformly report {mean} on average, F is {problem.loss(x)}"
+    evidence = f"clients drawn uniformly report {mean} on average, F is {problem.loss(x)}"
     witness = {"p": ", ".join(map(str, problem.weights)), "minima": "0, 4", "x": "1"}
-    return judged(mean == problem.loss(x), said, witness)
+    return judged(mean == problem.loss(x), evidence, witness)
 
 
 # ---- Table 3 ----
@@ -35,24 +35,27 @@ CUBE_ROOT = sp.cbrt(F_r / F_0)
 def _schedule(
     key: str, steps: Formula, size: Formula, printed: str = "", ours: Formula | None = None
 ) -> dict[str, Check]:
-    """A row of Table 3: local steps and step size of round r, and the conditions on the losses it divides.
+    """Return the checks of a row of Table 3: local steps, step size, and conditions on the losses that it divides by.
 
-    ``printed`` ends the name of the bound with the printed steps where that of the schedule, ``ours``, is another.
+    Where the implemented local steps, ``ours``, differ from the printed ones, ``printed`` is the ending of the name of
+    the bound that states the printed ones.
     """
     names = {"steps": f"decaying_k.schedule_{key}_steps{printed}", "step size": f"decaying_k.schedule_{key}_step_size"}
-    schedule, rows = SCHEDULES[key], {"steps": steps, "step size": size}
-    kept, title = f"decaying_k.schedule_{key}_steps", schedule.title
-    used = {"steps": schedule.local_steps, "step size": schedule.step_size}
-    asked = {what: LOSSES if F_r in used[what].free_symbols else () for what in names}
-    return {
-        **({} if ours is None else {f"{title}, steps kept": Same(kept, ours, where=asked["steps"])}),
-        **{f"{title}, {what}": Same(name, rows[what], where=asked[what]) for what, name in names.items()},
-        **{f"{title}, conditions of {w}": States(name, asked[w], relation="=") for w, name in names.items()},
-    }
+    schedule, formulas = SCHEDULES[key], {"steps": steps, "step size": size}
+    implemented = {"steps": schedule.local_steps, "step size": schedule.step_size}
+    checks, conditions = dict[str, Check](), dict[str, Check]()
+    if ours is not None:
+        where = LOSSES if F_r in schedule.local_steps.free_symbols else ()
+        checks[f"{schedule.title}, steps kept"] = Same(f"decaying_k.schedule_{key}_steps", ours, where=where)
+    for what, name in names.items():
+        where = LOSSES if F_r in implemented[what].free_symbols else ()
+        checks[f"{schedule.title}, {what}"] = Same(name, formulas[what], where=where)
+        conditions[f"{schedule.title}, conditions of {what}"] = States(name, where, relation="=")
+    return checks | conditions
 
 
 def _over_first_round(best: sp.Expr) -> sp.Expr:
-    """(10) or (12) with r for R, over its value for R = 1."""
+    """Return (10) or (12) at R = r over its value at R = 1."""
     return sp.simplify(best.subs(R, r) / best.subs(R, 1))
 
 
@@ -79,8 +82,8 @@ table_3 = All(
 
 
 def beside_even(book: Book) -> Finding:
-    """The drift of (6) for 1,000 rounds from K_0 = 80, over that of as many rounds and steps evenly spread."""
-    found = {}
+    """The drift of (6) for 1,000 rounds of a schedule is at most that of rounds of equal length with as many steps."""
+    drifts = {}
     for key in ("k_rounds", "k_error", "k_step"):
         plan = SCHEDULES[key].plan(
             rounds=1000, initial_local_steps=80, initial_step_size=0.1, losses=30 / (30 + np.arange(1000)),
@@ -90,9 +93,9 @@ def beside_even(book: Book) -> Finding:
         each, more = divmod(sum(steps), len(steps))
         even = [each + 1] * more + [each] * (len(steps) - more)
         ratios = [sp.Rational(sum(k**3 for k in spread), sum(spread)) for spread in (steps, even)]
-        own, evened = (term("decaying_k.theorem_1", "drift")(book).subs(ratio, value) for value in ratios)
-        found[SCHEDULES[key].title] = float(sp.simplify(own / evened))
-    said = ", ".join(f"{title}: {times:.3g}" for title, times in found.items())
+        decaying, equal = (term("decaying_k.theorem_1", "drift")(book).subs(ratio, value) for value in ratios)
+        drifts[SCHEDULES[key].title] = float(sp.simplify(decaying / equal))
+    evidence = ", ".join(f"{title}: {times:.3g}" for title, times in drifts.items())
     witness = {"K_0": "80", "R": "1000", "loss": "30/(29 + r)", "plateau": "501"}
-    above = min(found.values()) > 1
-    return judged(max(found.values()) <= 1, f"drift of (6) over that of even rounds, {said}", witness, above)
+    above = min(drifts.values()) > 1
+    return judged(max(drifts.values()) <= 1, f"drift of (6) over that of even rounds, {evidence}", witness, above)

@@ -20,123 +20,124 @@ from .experiments import TASKS
 
 SAMPLES = ((0,), (4, 4, 4))
 """Two clients with one and three samples of the loss (x - sample)^2 / 2."""
-UNLIKE = Scalars.of((0, 1, -2), (1, 3, 2))
+DIFFERENT = Scalars.of((0, 1, -2), (1, 3, 2))
+"""Three clients with other minima and curvatures."""
 STEP = Fraction(1, 8)
 
 
 def objective(book: Book, per_sample: bool) -> Finding:
-    """Where (1) is smallest as printed, with a sum over the samples of a client, or with the mean over them."""
+    """(1) is smallest where the loss over all samples is, with sums or (``per_sample``) means over clients' samples."""
     weighed = [(sample, 1 if per_sample else len(own)) for own in SAMPLES for sample in own]  # p_c is len(own) / 4
-    found = Fraction(sum(z * weight for z, weight in weighed), sum(weight for _, weight in weighed))
-    wanted = Fraction(sum(z for z, _ in weighed), len(weighed))
-    said = f"minimised at {found}, the loss over all samples at {wanted}"
-    return judged(found == wanted, said, {"samples": "0 | 4, 4, 4"}, found == Fraction(18, 5))
+    minimiser = Fraction(sum(z * weight for z, weight in weighed), sum(weight for _, weight in weighed))
+    mean = Fraction(sum(z for z, _ in weighed), len(weighed))
+    evidence = f"minimised at {minimiser}, the loss over all samples at {mean}"
+    return judged(minimiser == mean, evidence, {"samples": "0 | 4, 4, 4"}, minimiser == Fraction(18, 5))
 
 
 def line_7(book: Book) -> Finding:
-    """Line 7 as printed: every step begins at the round's model, with the gradient at the last local one."""
-    listed, meant = [], [UNLIKE.local(c, Fraction(1), 3, STEP)[-1] for c in range(3)]
+    """Line 7 as printed is SGD, although every step starts at the round's model with the last local gradient."""
+    listed, sgd = [], [DIFFERENT.local(c, Fraction(1), 3, STEP)[-1] for c in range(3)]
     for client in range(3):
         x = Fraction(1)
         for _ in range(3):
-            x = 1 - STEP * UNLIKE.gradient(client, x)
+            x = 1 - STEP * DIFFERENT.gradient(client, x)
         listed.append(x)
-    said = f"after 3 steps of 1/8 from 1: printed {', '.join(map(str, listed))}; SGD {', '.join(map(str, meant))}"
-    return judged(listed == meant, said, {"f_1": "x^2/2", "f_2": "3 (x - 1)^2/2", "f_3": "(x + 2)^2"})
+    evidence = f"after 3 steps of 1/8 from 1: printed {', '.join(map(str, listed))}; SGD {', '.join(map(str, sgd))}"
+    return judged(listed == sgd, evidence, {"f_1": "x^2/2", "f_2": "3 (x - 1)^2/2", "f_3": "(x + 2)^2"})
 
 
 def as_trained(book: Book) -> Finding:
-    """Two rounds of the library's FedAvg, all three clients taking part, against the reference implementation."""
+    """Two rounds of the library's FedAvg with all three clients equal the reference implementation."""
     from empirics.exact import play
 
-    slopes = [partial(UNLIKE.gradient, c) for c in range(3)]
+    slopes = [partial(DIFFERENT.gradient, c) for c in range(3)]
     trained = play("fedavg()", slopes, 1, [(0, 1, 2)] * 2, local_steps=3, step_size=STEP)[-1].model[0]
-    server = UNLIKE.average(UNLIKE.average(Fraction(1), 3, STEP), 3, STEP)
-    wanted = float(UNLIKE.global_gradient(server) ** 2)
-    return judged(trained == server, f"squared gradient after two rounds {wanted:.9g}, both ways")
+    server = DIFFERENT.average(DIFFERENT.average(Fraction(1), 3, STEP), 3, STEP)
+    squared = float(DIFFERENT.global_gradient(server) ** 2)
+    return judged(trained == server, f"squared gradient after two rounds {squared:.9g}, both ways")
 
 
-def shared(*parts: int) -> Scalars:
-    """Two clients of curvature 1 with minima 0 and 4, whose shares of the samples are as these parts."""
+def two_clients(*parts: int) -> Scalars:
+    """Return two clients of curvature 1 with minima 0 and 4 whose weights are in the ratio of ``parts``."""
     weights = tuple(Fraction(part, sum(parts)) for part in parts)
     return Scalars((Fraction(0), Fraction(4)), (Fraction(1),) * 2, weights=weights)
 
 
 REST = Fraction(2)
-"""Equal curvatures: the mean of both clients' steps vanishes at the mean of their minima, whatever their shares."""
+"""The mean of the minima, where the unweighted mean of both clients' steps vanishes (their curvatures are equal)."""
 
 
 def rests_at(book: Book, *parts: int) -> Finding:
-    """Where line 11 rests with K = 1 and everybody present, against the minimiser of F."""
-    problem = shared(*parts)
+    """Line 11 with K = 1 and all clients rests at the minimiser of F."""
+    problem = two_clients(*parts)
     still = problem.round_ends(REST, 2, 1, STEP)[0][1] == REST
-    said = f"Algorithm 1 rests at {REST}, F is smallest at {problem.minimiser}"
+    evidence = f"Algorithm 1 rests at {REST}, F is smallest at {problem.minimiser}"
     witness = {"p": ", ".join(map(str, problem.weights)), "minima": "0, 4"}
-    return judged(still and problem.minimiser == REST, said, witness, still)
+    return judged(still and problem.minimiser == REST, evidence, witness, still)
 
 
 def beside_theorem_1(book: Book, *parts: int) -> Finding:
-    """The same rest against (6) with a true G: nothing moves there; K = 1, a million steps of 1/1000."""
-    problem = shared(*parts)
+    """(6) with a true G is at least the squared gradient at the rest point; K = 1, a million steps of 1/1000."""
+    problem = two_clients(*parts)
     exact, cap = problem.global_gradient(REST) ** 2, max(problem.gradient(c, REST) ** 2 for c in range(2))
     bound = number(
         book, "decaying_k.theorem_1", **problem.values(), initial_loss=problem.loss(REST), cohort=2,
         grad_cap_sq=cap, steps_cubed_ratio=1, step_size=Fraction(1, 1000), iterations=10**6,
     )  # fmt: skip
-    said = f"squared gradient {exact} at every iteration, (6) with G^2 = {cap}: {float(bound):.6g}"
+    evidence = f"squared gradient {exact} at every iteration, (6) with G^2 = {cap}: {float(bound):.6g}"
     witness = {"p": ", ".join(map(str, problem.weights)), "minima": "0, 4"}
-    return judged(exact <= bound, said, {**witness, "start": "2", "eta": "1/1000", "T": "10^6"})
+    return judged(exact <= bound, evidence, {**witness, "start": "2", "eta": "1/1000", "T": "10^6"})
 
 
 def _by_iterations(cohorts: Sequence[tuple[int, ...]], steps: Sequence[int], divide: bool) -> list[Fraction]:
-    """(2): every client steps; at the iterations of I all get sum_c p_c y_c over the cohort (or its mean)."""
-    models, met, found = [Fraction(1)] * 3, list(accumulate(steps)), []
+    """Return the server models by (2); rounds end with sum_c p_c y_c over the cohort, or its mean (``divide``)."""
+    models, ends, server_models = [Fraction(1)] * 3, list(accumulate(steps)), []
     for t in range(1, sum(steps) + 1):
-        models = [x - STEP * UNLIKE.gradient(c, x) for c, x in enumerate(models)]
-        if t in met:
-            chosen = cohorts[met.index(t)]
-            shares = [Fraction(1, len(chosen)) if divide else UNLIKE.shares[c] for c in chosen]
+        models = [x - STEP * DIFFERENT.gradient(c, x) for c, x in enumerate(models)]
+        if t in ends:
+            chosen = cohorts[ends.index(t)]
+            shares = [Fraction(1, len(chosen)) if divide else DIFFERENT.shares[c] for c in chosen]
             models = [sum((s * models[c] for s, c in zip(shares, chosen, strict=True)), Fraction(0))] * 3
-            found.append(models[0])
-    return found
+            server_models.append(models[0])
+    return server_models
 
 
 def equivalent(book: Book, divide: bool) -> Finding:
     cohorts, steps, server, listed = ((0, 1), (1, 2), (0, 2)), (3, 2, 1), Fraction(1), []
     for chosen, count in zip(cohorts, steps, strict=True):
-        ends = [UNLIKE.local(c, server, count, STEP)[-1] for c in chosen]
+        ends = [DIFFERENT.local(c, server, count, STEP)[-1] for c in chosen]
         server = sum(ends, Fraction(0)) / len(chosen)
         listed.append(server)
-    found = _by_iterations(cohorts, steps, divide)
-    said = "; ".join(f"{short(a)} against {short(b)}" for a, b in zip(found, listed, strict=True))
-    return judged(found == listed, f"server models by (2) and by Algorithm 1: {said}", {"K_r": "3, 2, 1", "N": "2"})
+    by_2 = _by_iterations(cohorts, steps, divide)
+    evidence = "; ".join(f"{short(a)} against {short(b)}" for a, b in zip(by_2, listed, strict=True))
+    return judged(by_2 == listed, f"server models by (2) and by Algorithm 1: {evidence}", {"K_r": "3, 2, 1", "N": "2"})
 
 
 def stays_away(book: Book) -> Finding:
-    """Rounds of two steps of all clients; one of two opposed clients drawn; a coin of +-1 for each of two clients."""
+    """The limit of the run differs from x^* with two local steps, with one of two clients drawn, and with noise."""
     eta, moment = sp.symbols("eta moment", positive=True)
-    pulls = [1 - (1 - eta * h) ** 2 for h in UNLIKE.curvatures]
-    rest = sp.Add(*(a * b for a, b in zip(pulls, UNLIKE.minima, strict=True))) / sp.Add(*pulls)
-    distance = sp.cancel(UNLIKE.minimiser - rest)
+    pulls = [1 - (1 - eta * h) ** 2 for h in DIFFERENT.curvatures]
+    rest = sp.Add(*(a * b for a, b in zip(pulls, DIFFERENT.minima, strict=True))) / sp.Add(*pulls)
+    distance = sp.cancel(DIFFERENT.minimiser - rest)
     (drawn,) = sp.solve((1 - eta) ** 2 * moment + eta**2 - moment, moment)
     (noisy,) = sp.solve((1 - eta) ** 2 * moment + eta**2 / 2 - moment, moment)
-    wanted = {
+    cases = {
         "two local steps rest from x^* by": (distance, 5 * eta / (18 - 21 * eta)),
         "E x^2 stays with a draw at": (drawn, eta / (2 - eta)),
         "with noise at": (noisy, eta / (4 - 2 * eta)),
     }
-    away = all(sp.cancel(found - closed) == 0 for found, closed in wanted.values())
-    said = ", ".join(f"{where} {closed}" for where, (_, closed) in wanted.items())
-    return judged(away, f"{said}: above 0 for every eta <= 1/(4L)", grade=Grade.PROVED)
+    equal = all(sp.cancel(derived - closed) == 0 for derived, closed in cases.values())
+    evidence = ", ".join(f"{case} {closed}" for case, (_, closed) in cases.items())
+    return judged(equal, f"{evidence}: above 0 for every eta <= 1/(4L)", grade=Grade.PROVED)
 
 
 def falls_to_one(book: Book) -> Finding:
-    """Rounds of 3, 2, 2 and then 1 step of all clients with a fixed step size."""
+    """With rounds of 3, 2, 2 and then 1 step of all clients the run converges to x^*."""
     server, distances = Fraction(1), []
     for steps in (3, 2, 2, *(1,) * 60):
-        server = UNLIKE.average(server, steps, STEP)
-        distances.append(abs(server - UNLIKE.minimiser))
-    falls = all(b == (1 - STEP * UNLIKE.curvature) * a for a, b in pairwise(distances[2:]))
+        server = DIFFERENT.average(server, steps, STEP)
+        distances.append(abs(server - DIFFERENT.minimiser))
+    falls = all(b == (1 - STEP * DIFFERENT.curvature) * a for a, b in pairwise(distances[2:]))
     return judged(falls and distances[-1] < Fraction(1, 10**6), f"with K_r = 3, 2, 2, 1, .. {short(distances[-1])}")
 
 
@@ -144,11 +145,11 @@ def falls_to_one(book: Book) -> Finding:
 
 
 def alike_rounds(book: Book) -> Finding:
-    """(4) for equal clients, summed over rounds of 7, 4, 4 and 2 steps, against (5) with R = 4 and T = 17."""
+    """(4) for equal clients, summed over rounds of 7, 4, 4 and 2 steps, is (5) with R = 4 and T = 17."""
     by_name = {"client_download_rate": D, "client_upload_rate": U, "client_minibatch_time": beta}
-    one = equal_clients(book["decaying_k.round_time"].expr)
-    one = one.subs({s: by_name[s.name] for s in one.free_symbols if s.name in by_name}, simultaneous=True)
-    summed = sp.Add(*(one.subs(K, k) for k in (7, 4, 4, 2)))
+    time = equal_clients(book["decaying_k.round_time"].expr)
+    time = time.subs({s: by_name[s.name] for s in time.free_symbols if s.name in by_name}, simultaneous=True)
+    summed = sp.Add(*(time.subs(K, k) for k in (7, 4, 4, 2)))
     stated = book["decaying_k.runtime"].expr.subs({R: 4, T: 17})
     for point in points((summed, stated), 4):
         if not near(value(summed, point), value(stated, point)):
@@ -158,9 +159,9 @@ def alike_rounds(book: Book) -> Finding:
 
 def communication_dominates(book: Book) -> Finding:
     ratios = {n: t.communication / t.computation(t.first_steps) for n, t in TASKS.items()}
-    broken = {n: f"{float(r):.3g}" for n, r in ratios.items() if r < 10}
-    said = "; ".join(f"{n}: {float(r):.3g}" for n, r in ratios.items())
-    return judged(not broken, f"tau over beta K at K = K_0: {said}", broken, len(broken) == len(TASKS))
+    failing = {n: f"{float(r):.3g}" for n, r in ratios.items() if r < 10}
+    evidence = "; ".join(f"{n}: {float(r):.3g}" for n, r in ratios.items())
+    return judged(not failing, f"tau over beta K at K = K_0: {evidence}", failing, len(failing) == len(TASKS))
 
 
 # ---- Assumptions 1 to 3, G and Gamma ----
@@ -169,7 +170,7 @@ OPPOSED = Scalars.of((1, -1))
 
 
 def passes_on(book: Book) -> Finding:
-    """The inequalities of A1 and A2 for F, with the clients' constants, at all pairs of seven points."""
+    """F satisfies A1 and A2 with the clients' constants, at all pairs of seven points."""
     problem = Scalars(
         tuple(map(Fraction, (3, -1, 2))),
         tuple(map(Fraction, (1, 4, 2))),
@@ -179,19 +180,19 @@ def passes_on(book: Book) -> Finding:
         excess = problem.loss(a) - problem.loss(b) - (a - b) * problem.global_gradient(b)
         if not problem.strong_convexity * (a - b) ** 2 / 2 <= excess <= problem.smoothness * (a - b) ** 2 / 2:
             return judged(False, f"fails between {a} and {b}", {"x": str(a), "y": str(b)})
-    bends = problem.strong_convexity < problem.curvature < problem.smoothness
-    return judged(bends, "clients of curvature 1, 4 and 2", grade=Grade.SEARCHED)
+    between = problem.strong_convexity < problem.curvature < problem.smoothness
+    return judged(between, "clients of curvature 1, 4 and 2", grade=Grade.SEARCHED)
 
 
 def federated(book: Book) -> Finding:
-    """Opposed clients, one drawn, four steps of 1/20 from 1/100."""
+    """G^2 by its formula bounds the squared gradients of opposed clients: one drawn, four steps of 1/20 from 1/100."""
     start = Fraction(1, 100)
     cap = number(book, "decaying_k.gradient_cap", smoothness=1, initial_distance_sq=start**2)
     server = sum(p * OPPOSED.global_gradient(x) ** 2 for p, x in OPPOSED.round_ends(start, 1, 4, Fraction(1, 20)))
     client = max(OPPOSED.gradient(c, start) ** 2 for c in range(2))
-    said = f"G^2 = {cap}; E||grad F||^2 after one round {short(server)}; a client's first gradient {short(client)}"
+    evidence = f"G^2 = {cap}; E||grad F||^2 after one round {short(server)}; a client's first gradient {short(client)}"
     witness = {"clients": "(x - 1)^2/2, (x + 1)^2/2", "x_1": "1/100", "N": "1", "K": "4", "eta": "1/20"}
-    return judged(max(server, client) <= cap, said, witness, server > 300 * cap and client > 10**4 * cap)
+    return judged(max(server, client) <= cap, evidence, witness, server > 300 * cap and client > 10**4 * cap)
 
 
 def hull(book: Book) -> Finding:
@@ -201,22 +202,22 @@ def hull(book: Book) -> Finding:
 
 
 def gamma_nonzero(book: Book) -> Finding:
-    """Gamma over pairs of minima and curvatures: zero only where both minima agree."""
-    seen = []
-    for minima in product((-1, 0, 1), repeat=2):
-        for bends in ((1, 1), (1, 3)):
-            problem = Scalars.of(minima, bends)
-            centre = sum(p * b for p, b in zip(problem.shares, problem.minima, strict=True))
-            if problem.minimiser != centre and problem.heterogeneity == 0:
-                return judged(False, f"Gamma = 0 for minima {minima}")
-            seen.append((problem.minimiser == centre, problem.heterogeneity > 0))
-    converse = sum(1 for centred, positive in seen if centred and positive)
-    said = f"no exception in {len(seen)}; {converse} of them have Gamma > 0 though x^* is the mean of the minima"
-    return holds(said, Grade.SEARCHED)
+    """Gamma is nonzero where x^* is not the mean of the minima, over pairs of minima and curvatures."""
+    problems = [
+        Scalars.of(minima, curvatures) for minima in product((-1, 0, 1), repeat=2) for curvatures in ((1, 1), (1, 3))
+    ]
+    converse = 0
+    for problem in problems:
+        mean = sum(p * b for p, b in zip(problem.shares, problem.minima, strict=True))
+        if problem.minimiser != mean and problem.heterogeneity == 0:
+            return judged(False, f"Gamma = 0 for minima {problem.minima}")
+        converse += problem.minimiser == mean and problem.heterogeneity > 0
+    evidence = f"no exception in {len(problems)}; {converse} of them have Gamma > 0 although x^* is the mean of the "
+    return holds(f"{evidence}minima", Grade.SEARCHED)
 
 
-def _iid(samples: int) -> Fraction:
-    """E Gamma for two clients with ``samples`` fair signs each and the loss (x - sign)^2 / 2."""
+def _mean_gamma(samples: int) -> Fraction:
+    """Return E Gamma for two clients with ``samples`` fair signs each and the loss (x - sign)^2 / 2."""
     draws = list(product((-1, 1), repeat=samples))
     means = [Fraction(sum(d), samples) for d in draws]
     pairs = [((a - b) / 2) ** 2 / 2 for a, b in product(means, repeat=2)]
@@ -224,21 +225,21 @@ def _iid(samples: int) -> Fraction:
 
 
 def gamma_iid(book: Book) -> Finding:
-    found = {n: _iid(n) for n in (1, 2, 4)}
-    said = "; ".join(f"{n} samples: {v}" for n, v in found.items())
-    audited = all(v == Fraction(1, 4 * n) for n, v in found.items())
-    return judged(all(v == 0 for v in found.values()), f"E Gamma of two iid clients, {said}", {}, audited)
+    gammas = {n: _mean_gamma(n) for n in (1, 2, 4)}
+    evidence = "; ".join(f"{n} samples: {v}" for n, v in gammas.items())
+    audited = all(v == Fraction(1, 4 * n) for n, v in gammas.items())
+    return judged(all(v == 0 for v in gammas.values()), f"E Gamma of two iid clients, {evidence}", {}, audited)
 
 
 def gamma_of_samples(book: Book) -> Finding:
-    return judged(all(4 * n * _iid(n) == 1 for n in (1, 2, 4, 6)), "4 n E Gamma = 1 for n = 1, 2, 4, 6")
+    return judged(all(4 * n * _mean_gamma(n) == 1 for n in (1, 2, 4, 6)), "4 n E Gamma = 1 for n = 1, 2, 4, 6")
 
 
 # ---- the loss along the run ----
 
 
 def descends(book: Book) -> Finding:
-    """F after one step of all of three different clients, from nine starts, at the largest step size of Theorem 1."""
+    """F falls in one step of three different clients at the largest step size of Theorem 1, from nine starts."""
     problem = Scalars.of((3, -1, 2), (1, 4, 2))
     starts = [Fraction(k, 2) for k in range(-4, 5)]
     ends = [problem.average(x, 1, 1 / (4 * problem.smoothness)) for x in starts]
@@ -247,12 +248,12 @@ def descends(book: Book) -> Finding:
 
 
 def loss_never_rises(book: Book) -> Finding:
-    """E F after one step of one of two opposed clients from x^* = 0, for ever smaller steps."""
+    """E F does not rise in one step of one of two opposed clients from x^* = 0, for three step sizes."""
     rises = {}
     for step_size in (Fraction(1, 4), Fraction(1, 40), Fraction(1, 4000)):
         ends = OPPOSED.round_ends(Fraction(0), 1, 1, step_size)
         rises[step_size] = sum(p * OPPOSED.loss(x) for p, x in ends) - OPPOSED.optimal_loss
-    said = "; ".join(f"step size {s}: by {r}" for s, r in rises.items())
+    evidence = "; ".join(f"step size {s}: by {r}" for s, r in rises.items())
     audited = all(r == s**2 / 2 for s, r in rises.items())
     witness = {"clients": "(x - 1)^2/2, (x + 1)^2/2", "x_0": "x^* = 0", "N": "1", "K": "1"}
-    return judged(all(r <= 0 for r in rises.values()), f"the expected loss rises, {said}", witness, audited)
+    return judged(all(r <= 0 for r in rises.values()), f"the expected loss rises, {evidence}", witness, audited)

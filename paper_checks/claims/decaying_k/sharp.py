@@ -1,1 +1,1 @@
-"""Improved bounds: smaller ones than Lemma 1 and Theorem 1, and exact worst cases."""
+"""Improved bounds, smaller than Lemma 1 and Theorem 1, and exact worst cases."""

@@ -1,4 +1,4 @@
-"""Theorem 1: its two printed forms, the instances that break it, and what it says at all."""
+"""Theorem 1: its two printed forms, counterexamples, and whether it is informative."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ SIX = "decaying_k.theorem_1"
 
 
 def at_the_optimum(book: Book) -> Finding:
-    """Two equal clients (curvatures 1 and 2 in two directions), started at their optimum, where the loss is -1."""
+    """The bound is nonnegative for two equal clients that start at their optimum, where the loss is -1."""
     bound = number(
         book, SIX, initial_loss=-1, optimal_loss=-1, smoothness=2, strong_convexity=1, heterogeneity=0, grad_cap_sq=0,
         client_weight=(Fraction(1, 2),) * 2, client_gradient_variance=(0, 0), cohort=2, steps_cubed_ratio=1,
         step_size=Fraction(1, 8), iterations=4,
     )  # fmt: skip
     witness = {"F": "x^2 + y^2/2 - 1 for both clients", "start": "0, 0", "L": "2", "mu": "1", "K": "1", "T": "4"}
-    said = f"all gradients are 0 against a bound of {bound}"
-    return judged(bound >= 0, said, {**witness, "step_size": "1/8"}, bound == -8)
+    evidence = f"all gradients are 0 against a bound of {bound}"
+    return judged(bound >= 0, evidence, {**witness, "step_size": "1/8"}, bound == -8)
 
 
 def with_its_g(book: Book) -> Finding:
-    """Clients x^2/2 -/+ x, one of them drawn: E x^2 stays at S = (1 - q)/(1 + q), q = (1 - eta)^K, from the start."""
+    """The bound holds with the G of the text for x^2/2 -/+ x, one drawn: E x^2 stays the same, q = (1 - eta)^K."""
     steps, rounds, step_size = 20, 2500, Fraction(65, 10**6)
     q = (1 - step_size) ** steps
     start_sq = (1 - q) / (1 + q)
@@ -36,7 +36,7 @@ def with_its_g(book: Book) -> Finding:
         client_weight=(Fraction(1, 2),) * 2, client_gradient_variance=(0, 0), cohort=1,
         steps_cubed_ratio=steps**2, step_size=step_size, iterations=steps * rounds,
     )  # fmt: skip
-    said = f"the smallest E||grad F||^2 is {short(smallest)} against a bound of {short(bound)}"
+    evidence = f"the smallest E||grad F||^2 is {short(smallest)} against a bound of {short(bound)}"
     witness = {"clients": "(x - 1)^2/2, (x + 1)^2/2", "x_1^2": "(1 - q)/(1 + q), q = (1 - eta)^20", "N": "1", "K": "20"}
     audited = after == start_sq and abs(float(smallest / bound) - 1.0846) < 0.0005
-    return judged(smallest <= bound, said, {**witness, "eta": "6.5e-5", "R": "2500"}, audited)
+    return judged(smallest <= bound, evidence, {**witness, "eta": "6.5e-5", "R": "2500"}, audited)

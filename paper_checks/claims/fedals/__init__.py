@@ -1,1 +1,1 @@
-"""FedALS (Gholami, Seferoglu), v1 and v2: its claims, by section; each module's docstring names its part."""
+"""Claims of FedALS (Gholami, Seferoglu), versions 1 and 2: rows in ``claims.toml``, checks by section in modules."""

@@ -1,8 +1,8 @@
-"""Algorithms 1 to 4 of both versions: what their lines do, against what the text says they do.
+"""Algorithms 1 to 4 of both versions: what their lines do, and what the text says they do.
 
-Algorithms 1 and 4 as they are printed, and what the library trains, in fractions on two clients. A model is (phi, h),
-one number each; client k's loss is ``1/2 (theta - c_k)^T H_k (theta - c_k)``, so gradients are exact and no batch is
-drawn. Arrays of models have a row for each client.
+Algorithms 1 and 4 as printed and the library's algorithms are run in fractions on two clients. A model is (phi, h), one
+number each; client k's loss is ``1/2 (theta - c_k)^T H_k (theta - c_k)``, and gradients are exact, without batches.
+Arrays of models have a row for each client.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction as F
 from functools import partial
+from itertools import product
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
@@ -37,7 +38,7 @@ def gradient(curvature: Array, centre: Array, model: Array) -> Array:
 
 
 def gradients(models: Array) -> Array:
-    """Every client's gradient at its own model."""
+    """Return every client's gradient at its own model."""
     return np.array([gradient(*client) for client in zip(CURVATURES, CENTRES, models, strict=True)])
 
 
@@ -46,14 +47,14 @@ def mean(models: Array) -> Array:
 
 
 def with_part(models: Array, part: int, values: Any) -> Array:
-    """The models with one part replaced."""
+    """Return the models with one part (PHI or HEAD) replaced."""
     replaced = models.copy()
     replaced[:, part] = values
     return replaced
 
 
 def trained(method: str, rounds: int, steps: int, one_hessian: bool = False) -> PlayedRound:
-    """The end of a run of the library's method, both clients taking part; ``one_hessian``: the first's for both."""
+    """Return the last round of a run of the library's method; ``one_hessian``: both clients have the first's."""
     from empirics.exact import play
 
     losses = zip(CURVATURES[[0, 0]] if one_hessian else CURVATURES, CENTRES, strict=True)
@@ -63,12 +64,12 @@ def trained(method: str, rounds: int, steps: int, one_hessian: bool = False) -> 
 
 
 class Listing:
-    """Algorithm 1, or with ``controls`` Algorithm 4: every iterate is kept under its printed index (r, t).
+    """Algorithm 1 as printed, or with ``controls`` Algorithm 4; ``iterates`` has all models by their index (r, t).
 
-    Rounds count from ``first``. An average is written to the iterate that the step has just made, as in the released
-    code, or ``to_the_letter`` to the one that the step has already used. ``else_if``: the extractor's test stands in
-    the else branch of the head's (version 1). ``before``: lines 6 to 13 stand before line 5, so that a step starts at
-    the averages. ``sent`` are the steps after which each part is averaged.
+    ``sent`` lists the steps after which each part is averaged. Rounds count from ``first``. ``to_the_letter``: averages
+    are written to the iterate that the step has already used, as printed, and not to the one that it has just made, as
+    in the released code. ``else_if``: the extractor is tested in the else branch of the head's test (version 1).
+    ``before``: lines 6 to 13 are run before line 5, so that a step starts at the averages.
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class Listing:
         self.sent: dict[int, list[int]] = {PHI: [], HEAD: []}
 
     def run(self, rounds: int) -> Array:
-        """The mean of both models after some rounds."""
+        """Run some rounds and return the mean of both models."""
         theta = self.iterates
         for r in range(self.first, self.first + rounds):
             for t in range(self.tau):
@@ -96,40 +97,41 @@ class Listing:
         return mean(theta[self.first + rounds, 0])
 
     def _exchange(self, r: int, t: int) -> None:
-        """Lines 6 to 13."""
+        """Lines 6 to 13: average the parts that are due, and renew their control variables."""
         count = r * self.tau + t
         head, extractor = count % self.tau == 0, count % (self.alpha * self.tau) == 0
         for part in [HEAD] * head + [PHI] * (extractor and not (self.else_if and head)):
             place = (r, t) if self.to_the_letter else (r, t + 1)
             models = self.iterates[place]
-            if self.with_controls:  # a walk that begins before the first iterate begins at the start
-                begun, steps = ((r, 0), self.tau) if part == HEAD else ((r - self.alpha, t), self.alpha * self.tau)
-                walk = (self.iterates.get(begun, START) - models) / (STEP * steps)
-                renewed = self.controls - mean(self.controls) + walk
-                self.controls = with_part(self.controls, part, renewed[:, part])
+            if self.with_controls:
+                last, steps = ((r, 0), self.tau) if part == HEAD else ((r - self.alpha, t), self.alpha * self.tau)
+                # An index before the first iterate refers to the start.
+                direction = (self.iterates.get(last, START) - models) / (STEP * steps)
+                controls = self.controls - mean(self.controls) + direction
+                self.controls = with_part(self.controls, part, controls[:, part])
             self.iterates[place] = with_part(models, part, mean(models)[part])
             self.sent[part].append((r - self.first) * self.tau + t + 1)
 
 
 def intended_controls(rounds: int = ROUNDS, alpha: int = 1) -> Array:
-    """What Algorithm 4 is to do: a part's control variables are renewed from its walk since its last average."""
-    models = begun = np.array([START, START])
+    """Return the model of Algorithm 4 as intended: a part's control variables use its move since its last average."""
+    models = averaged = np.array([START, START])
     controls = np.full((2, 2), F(0))
     for step in range(1, rounds * TAU + 1):
         models = models - STEP * (gradients(models) + mean(controls) - controls)
         for part, period in ((HEAD, TAU), (PHI, alpha * TAU)):
             if step % period == 0:
-                renewed = controls - mean(controls) + (begun - models) / (STEP * period)
+                renewed = controls - mean(controls) + (averaged - models) / (STEP * period)
                 controls = with_part(controls, part, renewed[:, part])
                 models = with_part(models, part, mean(models)[part])
-                begun = with_part(begun, part, models[:, part])
+                averaged = with_part(averaged, part, models[:, part])
     return mean(models)
 
 
 # ---- Algorithm 1 ----
 
 EXCHANGED_FIRST = {"to_the_letter": True, "before": True}
-"""Version 2 with the exchange in front of the step: its left-hand sides are then right to the letter."""
+"""Version 2 with the exchange before the step: its left-hand sides are then right as printed."""
 
 
 def shown(model: Array) -> str:
@@ -137,17 +139,17 @@ def shown(model: Array) -> str:
 
 
 def listed(**reading: Any) -> Callable[[], Array]:
-    """The listing as it is read so."""
+    """Return a function that runs the listing in this reading."""
     return lambda: Listing(**reading).run(ROUNDS)
 
 
 def by(method: str) -> Callable[[], Array]:
-    """What the library trains."""
+    """Return a function that runs the library's method."""
     return lambda: trained(method, ROUNDS, TAU).model
 
 
 def same(book: Book, left: Callable[[], Array], right: Callable[[], Array]) -> Finding:
-    """Two runs end with the same model, in fractions."""
+    """Whether two runs end with the same model, in fractions."""
     a, b = left(), right()
     return holds(f"both end at {shown(a)}") if (a == b).all() else fails(f"{shown(a)} against {shown(b)}")
 
@@ -164,60 +166,51 @@ def period(book: Book) -> Finding:
     return holds("head after steps 1, tau + 1, 2 tau + 1, ..., extractor after 1, alpha tau + 1, ...")
 
 
-def else_if(book: Book) -> Finding:
-    """v1's else-if for many periods: the extractor's test is only reached where the head's has failed."""
-    for tau in range(1, 6):
-        for alpha in range(1, 6):
-            run = Listing(tau, alpha, first=1, else_if=True)
-            run.run(4)
-            if run.sent[PHI]:
-                return holds(f"tau = {tau}, alpha = {alpha}: sent after steps {run.sent[PHI]}")
-            if not run.sent[HEAD]:
-                return fails(f"tau = {tau}: not even the head is sent", as_audited=False)
-    return fails("never sent for any tau, alpha from 1 to 5: a multiple of alpha tau is one of tau")
+def else_if(book: Book, controls: bool = False) -> Finding:
+    """The extractor is ever averaged with version 1's else-if, which tests for it only if the head's test fails."""
+    for tau, alpha in product(range(1, 6), repeat=2):
+        run = Listing(tau, alpha, first=1, else_if=True, controls=controls)
+        run.run(4)
+        if run.sent[PHI] or run.controls[:, PHI].any():
+            return holds(f"tau = {tau}, alpha = {alpha}: sent after steps {run.sent[PHI]}")
+        if not run.sent[HEAD]:
+            return fails(f"tau = {tau}: not even the head is sent", as_audited=False)
+    zero = ", its control variables zero as at the start" * controls
+    return fails(f"never sent for any tau, alpha from 1 to 5{zero}: a multiple of alpha tau is one of tau")
 
 
 def letter(book: Book) -> Finding:
-    """The listing to the letter, written to the new iterate, and clients that train on their own."""
+    """The listing as printed equals the listing that writes averages to the new iterate; else clients train alone."""
     letter, current = (Listing(to_the_letter=yes).run(ROUNDS) for yes in (True, False))
     alone = trained("fedavg()", 1, ROUNDS * TAU).model
-    said = f"to the letter {shown(letter)}, from the averages {shown(current)}, each client on its own {shown(alone)}"
-    return holds(said) if (letter == current).all() else fails(said, as_audited=bool((letter == alone).all()))
+    evidence = f"to the letter {shown(letter)}, from the averages {shown(current)}, each client alone {shown(alone)}"
+    return holds(evidence) if (letter == current).all() else fails(evidence, as_audited=bool((letter == alone).all()))
 
 
 def common_start(book: Book) -> Finding:
-    """Models of both clients where a round's exchange is done, for alpha = 2 and for alpha = 1."""
-    apart = {}
+    """Both clients have the same model after the exchange of every round, for alpha = 2 (and for alpha = 1)."""
+    different = {}
     for alpha in (1, ALPHA):
         run = Listing(alpha=alpha)
         run.run(ROUNDS)
-        apart[alpha] = [r for r in range(ROUNDS) if (run.iterates[r, 1][0] != run.iterates[r, 1][1]).any()]
-    said = f"clients differ after the exchange of rounds {apart[ALPHA]} for alpha = {ALPHA}, {apart[1]} for alpha = 1"
-    return fails(said, as_audited=not apart[1]) if apart[ALPHA] else holds(said)
+        different[alpha] = [r for r in range(ROUNDS) if (run.iterates[r, 1][0] != run.iterates[r, 1][1]).any()]
+    evidence = f"clients differ after the exchange of rounds {different[ALPHA]} for alpha = {ALPHA}, "
+    evidence += f"{different[1]} for alpha = 1"
+    return fails(evidence, as_audited=not different[1]) if different[ALPHA] else holds(evidence)
 
 
 # ---- Algorithms 3 and 4, with control variables ----
 
 
-def else_if_4(book: Book) -> Finding:
-    for tau in range(1, 6):
-        for alpha in range(1, 6):
-            run = Listing(tau, alpha, first=1, else_if=True, controls=True)
-            run.run(4)
-            if run.sent[PHI] or run.controls[:, PHI].any():
-                return holds(f"tau = {tau}, alpha = {alpha}: sent after steps {run.sent[PHI]}")
-    return fails("extractors never sent, their control variables zero as at the start, for any tau, alpha from 1 to 5")
-
-
-def _off(model: Array) -> float:
-    """The larger of the distances of both parts from the global optimum."""
+def _distance(model: Array) -> float:
+    """Return the larger of the distances of both parts from the global optimum."""
     return float(max(abs(model - OPTIMUM)))
 
 
 def drift_free(book: Book) -> Finding:
-    plain, corrected = (_off(trained(method, 25, TAU).model) for method in ("fedavg()", "scaffold()"))
-    said = f"after 25 rounds FedAvg is {plain:.2g} from the optimum, SCAFFOLD {corrected:.2g}"
-    return judged(corrected < 1e-3 < 1e-1 < plain, said, grade=Grade.SEARCHED)
+    plain, corrected = (_distance(trained(method, 25, TAU).model) for method in ("fedavg()", "scaffold()"))
+    evidence = f"after 25 rounds FedAvg is {plain:.2g} from the optimum, SCAFFOLD {corrected:.2g}"
+    return judged(corrected < 1e-3 < 1e-1 < plain, evidence, grade=Grade.SEARCHED)
 
 
 MOMENTA: dict[str, dict[str, Any]] = {
@@ -227,13 +220,13 @@ MOMENTA: dict[str, dict[str, Any]] = {
     "Nesterov": {"nesterov": True},
     "Nesterov, velocity kept": {"nesterov": True, "kept": True},
 }
-"""Table 4 says Nesterov, the released code has a heavy ball; whether the velocity outlives a round is not said."""
+"""Table 4 says Nesterov, the released code uses a heavy ball; whether rounds share the velocity is not stated."""
 
 
 def _with_momentum(
     rounds: int, beta: F = CNN["momentum"], nesterov: bool = False, kept: bool = False, size: F = F(1, 80)
 ) -> Array:
-    """Algorithm 3 with PyTorch's momentum in the experiments' number of local steps."""
+    """Run Algorithm 3 with PyTorch's momentum and the experiments' number of local steps; ``kept``: across rounds."""
     model, controls, velocity = START, np.full((2, 2), F(0)), np.full((2, 2), F(0))
     for _ in range(rounds):
         models, velocity = np.array([model, model]), velocity if kept else 0 * velocity
@@ -247,40 +240,38 @@ def _with_momentum(
 
 
 def momentum(book: Book) -> Finding:
-    off = {name: [_off(_with_momentum(r, **momentum)) for r in (30, 60)] for name, momentum in MOMENTA.items()}
-    away = [name for name, (near, far) in off.items() if far > near]
-    said = "; ".join(f"{name} {near:.2g}, {far:.2g}" for name, (near, far) in off.items())
-    said = f"steps of 1/80, distance from the optimum after 30 and 60 rounds: {said}"
-    return judged(not away, said, as_audited=away == list(MOMENTA)[1:])
+    distances = {
+        name: [_distance(_with_momentum(r, **momentum)) for r in (30, 60)] for name, momentum in MOMENTA.items()
+    }
+    diverging = [name for name, (early, late) in distances.items() if late > early]
+    evidence = "; ".join(f"{name} {early:.2g}, {late:.2g}" for name, (early, late) in distances.items())
+    evidence = f"steps of 1/80, distance from the optimum after 30 and 60 rounds: {evidence}"
+    return judged(not diverging, evidence, as_audited=diverging == list(MOMENTA)[1:])
 
 
 def head_control(book: Book) -> Finding:
-    """The head's control variables after some rounds, by reading, against the mean gradient that they stand for."""
+    """The head's control variables become nonzero, as mean gradients are, in every reading of the listing."""
     readings: dict[str, dict[str, bool]] = {
         "to the letter": {"to_the_letter": True},
         "exchange in front of the step": EXCHANGED_FIRST,
         "written to the new iterate": {},
     }
-    kept = {}
+    controls = {}
     for name, reading in readings.items():
         run = Listing(first=1, controls=True, **reading)
         run.run(ROUNDS)
-        kept[name] = run.controls[0, HEAD]
-    said = f"first client's after {ROUNDS} rounds: {', '.join(f'{float(c):.4g} ({name})' for name, c in kept.items())}"
-    if all(kept.values()):
-        return holds(said)
-    return fails(said, as_audited=[bool(c) for c in kept.values()] == [False, False, True])
+        controls[name] = run.controls[0, HEAD]
+    values = ", ".join(f"{float(c):.4g} ({name})" for name, c in controls.items())
+    evidence = f"first client's after {ROUNDS} rounds: {values}"
+    if all(controls.values()):
+        return holds(evidence)
+    return fails(evidence, as_audited=[bool(c) for c in controls.values()] == [False, False, True])
 
 
 def extractor_control(book: Book) -> Finding:
-    missing = []
-    for r in range(1, ROUNDS + 1):
-        for t in range(TAU):
-            count = r * TAU + t
-            back = count - ALPHA * TAU
-            if count % (ALPHA * TAU) == 0 and back // TAU < 1:
-                missing.append((r, t, back // TAU, back % TAU))
-    if not missing:
-        return holds("every iterate that is referred to exists")
-    r, t, q, s = missing[0]
-    return fails(f"tau = {TAU}, alpha = {ALPHA}: in round {r}, step {t}, it refers to round {q}, step {s}")
+    for r, t in product(range(1, ROUNDS + 1), range(TAU)):
+        count = r * TAU + t
+        q, s = divmod(count - ALPHA * TAU, TAU)
+        if count % (ALPHA * TAU) == 0 and q < 1:
+            return fails(f"tau = {TAU}, alpha = {ALPHA}: in round {r}, step {t}, it refers to round {q}, step {s}")
+    return holds("every iterate that is referred to exists")

@@ -1,4 +1,4 @@
-"""What the claims of this paper share: formulas for equal clients, the samples of one client, and Table 4."""
+"""Shared by the claims of this paper: formulas for equal clients, the samples of one client, and Table 4."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ SAMPLES = ((3, 1), (1, -1))
 
 
 def with_equal_clients(formula: Formula) -> Callable[[Book], sp.Expr]:
-    """The formula for equal clients with uniform weights."""
+    """Return the formula for equal clients with uniform weights."""
     return lambda book: equal_clients(resolve(formula, book))
 
 
 CNN = {row: Fraction(cell.value) for (row, _), cell in table("fedals", "Table 4", version="v2").items()}
-"""The settings of image classification by their rows in Table 4."""
+"""The settings of image classification by row of Table 4."""
 CLIENTS, BATCH, STEPS = (int(CNN[k]) for k in ("number of clients", "batch size per client", "local steps tau"))

@@ -1,8 +1,8 @@
-"""One round of FedAvg on a problem so small that all its data sets are gone through: every expectation of the proofs.
+"""One round of FedAvg on a problem so small that the expectations of the proofs are computed over all its data sets.
 
-Two clients draw three samples each from pools of three points, with replacement, so expectations over data sets and
-their independent copies are finite sums. The loss is convex but not quadratic: ``mu/2 u^2 + (L - mu) log cosh u`` with
-``u = theta - z`` has second derivatives between mu and L. Double precision, minimisers to the last digits.
+Two clients draw three samples each from pools of three points, with replacement, so that expectations over data sets
+and their independent copies are finite sums. The loss ``mu/2 u^2 + (L - mu) log cosh u`` with ``u = theta - z`` is
+convex but not quadratic; its second derivative lies between mu and L. Computed in double precision.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SAMPLES, START, STEP, STEPS = 3, -0.8, 0.23, 2
 TOLERANCE = 1e-11
 
 SETS: tuple[Array, ...] = tuple(np.array(list(product(pool, repeat=SAMPLES))) for pool in POOLS)
-"""All data sets of each client, equally likely: ``(27, 3)``."""
+"""All data sets of each client, which are equally likely; shape (27, 3)."""
 
 
 def loss(theta: Array, z: Array) -> Array:
@@ -44,7 +44,7 @@ def slope(theta: Array, z: Array) -> Array:
 
 
 def risk(theta: Array, points: Array) -> Array:
-    """Mean loss over the last axis of ``points``; ``theta`` broadcasts against the other axes."""
+    """Return the mean loss over the last axis of ``points``; ``theta`` broadcasts against the other axes."""
     return loss(theta[..., None], points).mean(-1)
 
 
@@ -53,7 +53,7 @@ def risk_slope(theta: Array, points: Array) -> Array:
 
 
 def minimisers(sets: Array) -> Array:
-    """The minimiser of every data set's risk, by Newton's method from its mean (the risk is strongly convex)."""
+    """Return the minimiser of every data set's risk, by Newton's method from the mean of the samples."""
     theta = sets.mean(-1)
     for _ in range(60):
         curvature = (MU + (SMOOTH - MU) / np.cosh(theta[:, None] - sets) ** 2).mean(-1)
@@ -62,7 +62,7 @@ def minimisers(sets: Array) -> Array:
 
 
 def few_steps(sets: Array) -> Array:
-    """The model after a few gradient steps on every data set's risk, from a common start: an inexact solver."""
+    """Return the model after a few gradient steps on every data set's risk from a common start: an inexact solver."""
     theta = np.full(len(sets), START)
     for _ in range(STEPS):
         theta = theta - STEP * risk_slope(theta, sets)
@@ -70,7 +70,7 @@ def few_steps(sets: Array) -> Array:
 
 
 def fresh_samples(sets: Array) -> Array:
-    """The model after one step on every sample in turn, from a common start: local steps on fresh samples."""
+    """Return the model after one step on every sample in turn from a common start: local steps on fresh samples."""
     theta = np.full(len(sets), START)
     for sample in sets.T:
         theta = theta - STEP * slope(theta, sample)
@@ -82,15 +82,16 @@ SOLVERS = {"exact": minimisers, "few steps": few_steps, "fresh samples": fresh_s
 
 @cache
 def clients(solver: str) -> tuple[Any, ...]:
-    """The expectations for every client, with its ``weight``: S are its data, S' is a copy, S^(k) has S' in place of S.
+    """Return, for each client, its ``weight`` and the expectations that occur in the proofs, for a solver by name.
 
-    A is the averaged and A_k the local model, for the solver of this name.
+    S are the client's data, S' is an independent copy, S^(k) has S' in place of S; A is the averaged model, A_k the
+    local one.
     """
     return tuple(_client(k, [SOLVERS[solver](sets) for sets in SETS]) for k in range(len(SETS)))
 
 
 def _client(k: int, locals_: list[Array]) -> SimpleNamespace:
-    """Axes: data set S_k, the other client's data set, the copy S'_k."""
+    """Compute one client's expectations. Arrays have axes for its data S_k, the other client's data, the copy S'_k."""
     w, other = WEIGHTS[k], (1 - WEIGHTS[k]) * locals_[1 - k]
     mine, best, sets = locals_[k], minimisers(SETS[k]), SETS[k]
     before = (w * mine[:, None, None] + other[None, :, None]) + np.zeros((1, 1, len(mine)))  # A(S)
@@ -98,7 +99,7 @@ def _client(k: int, locals_: list[Array]) -> SimpleNamespace:
     copy, own = sets[None, None], sets[:, None, None]
     push = risk_slope(after, copy)
     mine_, copied = mine[:, None], mine[None, :]  # A_k(S), A_k(S')
-    here = {
+    values = {
         "swap": risk(before, copy) - risk(after, copy),  # (10), the bracket
         "fresh": risk(before, copy),  # (11)
         "own": risk(before, own),  # (12)
@@ -119,12 +120,12 @@ def _client(k: int, locals_: list[Array]) -> SimpleNamespace:
         "drift": risk(before, own) - risk(mine_[:, :, None], own),
         "suboptimality": risk(mine, sets) - risk(best, sets),
     }
-    return SimpleNamespace(weight=float(w), **{name: float(np.mean(values)) for name, values in here.items()})
+    return SimpleNamespace(weight=float(w), **{name: float(np.mean(array)) for name, array in values.items()})
 
 
 @cache
 def gap(solver: str) -> float:
-    """(3) in expectation: population minus empirical risk of the averaged model, weighted over clients."""
+    """Return the expectation of (3): population minus empirical risk of the averaged model, weighted over clients."""
     first, second = (SOLVERS[solver](sets) for sets in SETS)
     theta = WEIGHTS[0] * first[:, None] + WEIGHTS[1] * second[None, :]
     pools = [risk(theta, pool[None, None]) for pool in POOLS]
@@ -133,7 +134,7 @@ def gap(solver: str) -> float:
 
 
 def at(bound: Bound, solver: str) -> float:
-    """The value of a catalogue bound at the expectations of this problem."""
+    """Evaluate a catalogue bound at the expectations of this problem."""
     measured = {
         "client_weight": WEIGHTS,
         "smoothness": SMOOTH,
@@ -153,7 +154,10 @@ def at(bound: Bound, solver: str) -> float:
 
 
 def on_data(book: Book, step: str, only: str = "") -> Finding:
-    """A step of a proof, ``LEFT <= RIGHT`` or ``LEFT == RIGHT``, for every client and every solver, or one of them."""
+    """Check a step of a proof, ``LEFT <= RIGHT`` or ``LEFT == RIGHT``, for all clients and solvers (or ``only`` one).
+
+    The texts use the names of the expectations of ``clients``, and MU and SMOOTH.
+    """
     left, relation, right = step.partition(" == ") if " == " in step else step.partition(" <= ")
     closest = 0.0
     for solver in (only,) if only else SOLVERS:
@@ -167,30 +171,30 @@ def on_data(book: Book, step: str, only: str = "") -> Finding:
 
 
 def above_gap(book: Book, *names: str, only: str = "") -> Finding:
-    """The gap of this problem is at most each of these bounds, for every solver, or one of them."""
+    """The gap of this problem is at most each of these bounds, for all solvers or ``only`` one."""
     solvers = (only,) if only else SOLVERS
     pairs = {f"{name}, {s}": (gap(s), at(book[name], s)) for name in names for s in solvers}
-    said = "; ".join(f"{what}: gap {a:.5g}, bound {b:.5g}" for what, (a, b) in pairs.items())
-    return judged(all(a <= b for a, b in pairs.values()), said, grade=Grade.SEARCHED)
+    evidence = "; ".join(f"{what}: gap {a:.5g}, bound {b:.5g}" for what, (a, b) in pairs.items())
+    return judged(all(a <= b for a, b in pairs.values()), evidence, grade=Grade.SEARCHED)
 
 
 # ---- identical clients that step towards fresh samples, in fractions ----
 
 
 def weights(pulls: Sequence[F]) -> list[F]:
-    """How much of every sample is in the model after one step towards each, in this order."""
-    found: list[F] = []
+    """Return the weight of every sample in the model after one step towards each sample, in this order."""
+    shares: list[F] = []
     for pull in pulls:
-        found = [(1 - pull) * x for x in found] + [pull]
-    return found
+        shares = [(1 - pull) * x for x in shares] + [pull]
+    return shares
 
 
 @dataclass(frozen=True)
 class Walk:
-    """One round of ``clients`` identical clients from the common mean: half squared distances, so L = mu = 1.
+    """One round of identical clients from the common mean, with half squared distances as loss, so that L = mu = 1.
 
-    Each has one sample a step, of variance 1 (a fair coin of 1 and -1, say), and goes the share ``pull`` of the way
-    to it: its model is a weighted sum of its samples, and every expectation is a sum over the weights.
+    In each step a client draws a sample of variance 1 (such as a fair coin of 1 and -1) and moves the share ``pull`` of
+    the way to it. Its model is a weighted sum of its samples, and all expectations are sums over the weights.
     """
 
     clients: int
@@ -206,7 +210,7 @@ class Walk:
 
     @property
     def local_gap(self) -> F:
-        """Covariance of a client's model with the mean of its samples."""
+        """The covariance of a client's model with the mean of its samples."""
         return sum(weights(self.pulls), F(0)) / self.steps
 
     @property
@@ -215,7 +219,7 @@ class Walk:
 
     @property
     def non_iidness(self) -> F:
-        """Half of what the average is farther from the mean of a client's samples than its own model, squared."""
+        """Half the difference of squared distances to the mean of a client's samples: averaged minus local model."""
         variance = sum((x**2 for x in weights(self.pulls)), F(0))
         return (1 - F(1, self.clients)) * (2 * self.local_gap - variance) / 2
 

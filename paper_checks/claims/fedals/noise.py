@@ -1,6 +1,7 @@
-"""What can be said in place of Theorem 4.1, (72) and Theorem 4.3: the noise of gradients instead of non-iidness.
+"""Replacements for Theorem 4.1, (72) and Theorem 4.3, with the noise of gradients instead of non-iidness.
 
-The variance of a sample's gradient is to be bounded at every model. Theorem 4.3 assumes this too; Theorem 4.1 does not.
+They assume that the variance of a sample's gradient is bounded at every model, as Theorem 4.3 does and Theorem 4.1 does
+not.
 """
 
 from __future__ import annotations
@@ -18,46 +19,45 @@ from .enumerated import Walk
 from .participation import out_of_sample_gap, WEIGHTS
 
 
-def _kept(power: int) -> sp.Expr:
-    """What all steps of a round show of their gradients in the model at its end, to a power, at most."""
+def _accumulated(power: int) -> sp.Expr:
+    """Return the sum over a round's steps of a power of the largest weight of a step's gradient in the last model."""
     later = sp.Symbol("s", integer=True, nonnegative=True)
     return sp.summation((eta * (1 - eta * mu) ** later) ** power, (later, 0, tau - 1)).simplify()
 
 
 def curvature(book: Book) -> sp.Expr:
-    return ClientMean((L - mu) / 2 * w**2 * sigma_k_sq * tau / Z * _kept(2))
+    return ClientMean((L - mu) / 2 * w**2 * sigma_k_sq * tau / Z * _accumulated(2))
 
 
 def sampling(book: Book) -> sp.Expr:
-    return ClientMean(w * sigma_k_sq / Z * _kept(1))
+    return ClientMean(w * sigma_k_sq / Z * _accumulated(1))
 
 
 def boundary(book: Book) -> Finding:
-    """The instance of fedals.theorem_4_1.boundary: gap 1, where (6) says 3/4."""
-    given: dict[str, Any] = {"local_gap": [4.0, 0.0], "client_gradient_variance": [64.0, 0.0], "samples": 1}
-    given |= {"client_weight": [0.5, 0.5], "smoothness": 1.0, "strong_convexity": 1.0}
+    """The bounds are at least the gap in the instance of fedals.theorem_4_1.boundary: gap 1, where (6) says 3/4."""
+    values: dict[str, Any] = {"local_gap": [4.0, 0.0], "client_gradient_variance": [64.0, 0.0], "samples": 1}
+    values |= {"client_weight": [0.5, 0.5], "smoothness": 1.0, "strong_convexity": 1.0}
     bounds = (book[f"fedals.one_round_{name}_sharp"] for name in ("noise", "constants"))
-    found = [float(bound(**{q.name: given[q.name] for q in bound.quantities})) for bound in bounds]
-    said = f"gap 1, bounds {', '.join(f'{v:g}' for v in found)}, where (6) is 0.75"
-    return judged(min(found) >= 1, said)
+    numbers = [float(bound(**{q.name: values[q.name] for q in bound.quantities})) for bound in bounds]
+    evidence = f"gap 1, bounds {', '.join(f'{v:g}' for v in numbers)}, where (6) is 0.75"
+    return judged(min(numbers) >= 1, evidence)
 
 
 def last_coins(book: Book) -> Finding:
-    """The instances of fedals.theorem_4_3.constants and of fedals.theorem_4_3.squared_distances."""
+    """The bound is at least the gap in instances of fedals.theorem_4_3.constants and .squared_distances."""
     closest = F(0)
     for clients, steps, pull in ((2, 7, F(1)), (32, 4, F(1)), (16, 16, F(1)), (5, 175, F(1, 20))):
         walk = Walk.of(clients, steps, pull)
-        given = {"samples_per_round": [steps] * clients, "local_steps": steps, "step_size": float(pull)}
         bound = book["fedals.rounds_noise_sharp"](
             client_weight=[1 / clients] * clients, client_gradient_variance=[1.0] * clients, smoothness=1.0,
-            strong_convexity=1.0, **given,
+            strong_convexity=1.0, samples_per_round=[steps] * clients, local_steps=steps, step_size=float(pull),
         )  # fmt: skip
         closest = max(closest, walk.gap / F(bound))
     return judged(closest <= 1 + F(1, 10**12), f"gap over bound at most {float(closest):.6g} on four of them")
 
 
 def drawn(book: Book) -> Finding:
-    """Half squared distances: every draw of one to three of three clients with different gaps."""
+    """The bound equals the gap over all draws of three clients with different gaps; half squared distances."""
     gaps, bound = (F(3, 2), F(1, 4), F(5)), book["fedals.participation_case1_noise_sharp"]
     for cohort in (1, 2, 3):
         exact = out_of_sample_gap(cohort, gaps)

@@ -1,4 +1,4 @@
-"""Theorem 4.1: what it states and its proof, (10) to (37); the consensus distance, Remark 5.1."""
+"""Theorem 4.1, its proof (10) to (37), and Remark 5.1 on the consensus distance."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from .enumerated import risk, risk_slope, SETS, SMOOTH, TOLERANCE
 
 
 def regression(book: Book) -> Finding:
-    """The variance of the slope of ``a (theta - b)^2 / 2`` over three equally likely samples (a, b), all letters."""
+    """The gradient variance of ``a (theta - b)^2 / 2`` over three equally likely samples (a, b) grows with theta^2."""
     theta, curvatures, places = sp.Symbol("theta", real=True), sp.symbols("a1:4"), sp.symbols("b1:4")
     slopes = [a * (theta - b) for a, b in zip(curvatures, places, strict=True)]
     variance = sp.Poly(sum(s**2 for s in slopes) / 3 - (sum(slopes) / 3) ** 2, theta)
     growth = variance.coeff_monomial(theta**2)
     pairs = sum((a - b) ** 2 for a, b in combinations(curvatures, 2)) / 9
     unlike = growth.subs(dict(zip(curvatures, (1, 2, 4), strict=True)))
-    said = (
+    evidence = (
         "over the square of the model the gradient variance of three equally likely samples tends to the sum of the "
         f"squared differences of their curvatures over 9: {unlike} for 1, 2, 4, zero for like ones alone"
     )
-    return judged(sp.expand(growth - pairs) != 0, said, grade=Grade.PROVED)
+    return judged(sp.expand(growth - pairs) != 0, evidence, grade=Grade.PROVED)
 
 
 def exchanged(book: Book) -> Finding:
-    """The lemma for two data sets of a client, all else arbitrary: chances, risks, models, whatever else is drawn.
+    """The lemma for two data sets of a client with arbitrary probabilities, risks and models, all else being fixed.
 
-    A client's data enter as one of finitely many sets, and both sides are sums over pairs of them, equal or not: two
-    sets show every such pair. ``own`` is the client's set, ``copy`` the other one; the rest of the world is held fixed.
+    If a client's data are one of finitely many sets, both sides are sums over pairs of sets, equal or not; two sets
+    suffice to have every such pair. ``own`` is the client's set, ``copy`` the independent copy.
     """
     chances = sp.symbols("p0:2", positive=True)
     risk = [[sp.Symbol(f"r{model}{data}", real=True) for data in (0, 1)] for model in (0, 1)]
@@ -47,17 +47,17 @@ def exchanged(book: Book) -> Finding:
     mean = bind(stated.expr, {q: dict(client_weight=weights, swap_gap=swaps)[q.name] for q in stated.quantities})
     same = sp.expand((gap - swap).subs(chances[1], 1 - chances[0])) == 0
     weighed = sp.expand(mean - sum(w * g for w, g in zip(weights, swaps, strict=True))) == 0
-    said = "both sides equal as polynomials in all chances and risks, and averaged with the clients' weights"
-    return judged(same and weighed, said, grade=Grade.PROVED)
+    evidence = "both sides equal as polynomials in all chances and risks, and averaged with the clients' weights"
+    return judged(same and weighed, evidence, grade=Grade.PROVED)
 
 
 def descent(book: Book) -> Finding:
-    """(17) for every pair of models and every data set: the second-order expansion of a smooth function."""
+    """(17), the second-order bound of a smooth function, holds for every pair of models and every data set."""
     grid = np.linspace(-4.0, 5.0, 37)
     x, y = grid[:, None, None], grid[None, :, None]
     worst = -np.inf
     for sets in (own[None, None] for own in SETS):
         right = risk_slope(x, sets) * (y - x) + SMOOTH / 2 * (y - x) ** 2
         worst = max(worst, float((risk(y, sets) - risk(x, sets) - right).max()))
-    said = f"largest left - right {worst:.3g} over 37 x 37 models"
-    return judged(worst <= TOLERANCE, said, grade=Grade.SEARCHED)
+    evidence = f"largest left - right {worst:.3g} over 37 x 37 models"
+    return judged(worst <= TOLERANCE, evidence, grade=Grade.SEARCHED)

@@ -1,1 +1,1 @@
-"""FedCOG (Ye, Du, Ni, Chen, Wang): its claims, by section; each module's docstring names its part."""
+"""Claims of FedCOG (Ye, Du, Ni, Chen, Wang): rows in ``claims.toml``, checks by section in modules."""

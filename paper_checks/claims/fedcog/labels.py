@@ -1,4 +1,4 @@
-"""FedCOG, Section 4.1, A.1.1 and A.2.2: for which labels clients generate, and the weights of their two losses."""
+"""Section 4.1, A.1.1 and A.2.2: the labels for which clients generate, and the weights of their two losses."""
 
 from __future__ import annotations
 
@@ -16,89 +16,91 @@ from ..checkers.points import true_at, value
 from ..claim import Book, Finding, judged
 
 EXAMPLE = (500, 0, 400, 200, 400)
+"""Class counts of the client in the paper's example."""
 BUDGET = 256
+"""Number of generated samples."""
 
 
 def each(name: str, counts: tuple[int, ...], book: Book, samples: int = BUDGET) -> list[sp.Expr]:
-    """A bound over classes, class by class (the first class stands for the others in turn)."""
-    found = []
+    """Evaluate a bound that has a value per class, for each class (a bound is evaluated for the first class)."""
+    values = []
     for c in range(len(counts)):
         turned = (counts[c], *counts[:c], *counts[c + 1 :])
-        found.append(value(book[name].expr, {d: turned, N: sp.Integer(samples)}))
-    return found
+        values.append(value(book[name].expr, {d: turned, N: sp.Integer(samples)}))
+    return values
 
 
 def example(book: Book) -> Finding:
-    lack = each("fedcog.complementary_count", EXAMPLE, book)
-    pairs = {f"class {c}": (lack[c], wanted) for c, wanted in enumerate((0, 500, 100, 300, 100))}
+    missing = each("fedcog.complementary_count", EXAMPLE, book)
+    pairs = {f"class {c}": (missing[c], printed) for c, printed in enumerate((0, 500, 100, 300, 100))}
     share = each("fedcog.complementary_allocation", EXAMPLE, book)[1]
-    return agreed({**pairs, "all": (sum(lack), 1000), "share of class 1": (share, BUDGET * 500 / 1000)})
+    return agreed({**pairs, "all": (sum(missing), 1000), "share of class 1": (share, BUDGET * 500 / 1000)})
 
 
 def whole_numbers(book: Book) -> Finding:
     shares = each("fedcog.complementary_allocation", EXAMPLE, book)
-    broken = {f"class {c}": f"{float(s):g}" for c, s in enumerate(shares) if abs(s - round(s)) > 1e-9}
-    said = f"of {BUDGET} samples the example's classes get {', '.join(f'{float(s):g}' for s in shares)}"
-    return judged(not broken, said, broken)
+    fractional = {f"class {c}": f"{float(s):g}" for c, s in enumerate(shares) if abs(s - round(s)) > 1e-9}
+    evidence = f"of {BUDGET} samples the example's classes get {', '.join(f'{float(s):g}' for s in shares)}"
+    return judged(not fractional, evidence, fractional)
 
 
 def rounded(book: Book) -> Finding:
-    """Largest remainders spend the whole budget and stay within one sample of every share; floors lose some."""
-    lack = [max(EXAMPLE) - x for x in EXAMPLE]
+    """Rounding by largest remainders uses the whole budget and stays within one sample of every share."""
+    missing = [max(EXAMPLE) - x for x in EXAMPLE]
     shares = each("fedcog.complementary_allocation", EXAMPLE, book)
-    kept = largest_remainder(lack, BUDGET)
-    near = all(abs(k - s) < 1 for k, s in zip(kept, shares, strict=True))
-    said = f"{kept}, {sum(kept)} in all; rounding down would give {sum(floors(lack, BUDGET))}"
-    return judged(near and sum(kept) == BUDGET, said)
+    integers = largest_remainder(missing, BUDGET)
+    near = all(abs(k - s) < 1 for k, s in zip(integers, shares, strict=True))
+    evidence = f"{integers}, {sum(integers)} in all; rounding down would give {sum(floors(missing, BUDGET))}"
+    return judged(near and sum(integers) == BUDGET, evidence)
 
 
 def evens_out(book: Book, *clients: tuple[int, ...]) -> Finding:
-    """Whether the largest class exceeds the smallest by no more once the generated samples are added."""
-    off = {}
+    """The difference of the largest and the smallest class does not grow when the generated samples are added."""
+    worse = {}
     for counts in clients:
         shares = each("fedcog.complementary_allocation", counts, book)
-        added = [own + share for own, share in zip(counts, shares, strict=True)]
-        before, after = max(counts) - min(counts), float(max(added) - min(added))
+        sums = [own + share for own, share in zip(counts, shares, strict=True)]
+        before, after = max(counts) - min(counts), float(max(sums) - min(sums))
         if after > before:
-            off[str(counts)] = f"spread {before} becomes {after:g}"
-    said = "; ".join(f"{name}: {text}" for name, text in off.items()) or f"{len(clients)} clients evened out"
-    return judged(not off, said, off)
+            worse[str(counts)] = f"spread {before} becomes {after:g}"
+    evidence = "; ".join(f"{name}: {text}" for name, text in worse.items()) or f"{len(clients)} clients evened out"
+    return judged(not worse, evidence, worse)
 
 
 def admitted(book: Book, name: str, cases: Mapping[tuple[int, ...], bool] | None = None) -> Finding:
-    """Whether the numeric conditions admit these class counts, as they should."""
+    """The numeric conditions of a bound admit class counts or not, as ``cases`` says."""
     cases, wrong = cases or {(0, 0, 1): True, (4, 4, 4): True, (0, 0, 0): False}, {}
-    for counts, wanted in cases.items():
+    for counts, expected in cases.items():
         met = bool(relations(book[name])) and all(true_at(r, {d: counts}) for r in relations(book[name]))
-        if met is not wanted:
+        if met is not expected:
             wrong[str(counts)] = "admitted" if met else "refused"
     return judged(not wrong, f"{len(cases)} clients tried; {wrong or 'all as they should be'}", wrong)
 
 
 def undefined_for_equal_classes(book: Book) -> Finding:
     share = value(book["fedcog.complementary_allocation"].expr, {d: (3, 3, 3), N: sp.Integer(BUDGET)})
-    said = f"a client with 3 samples of each of three classes gets {share} samples of a class"
-    return judged(share.is_finite, said, {"class_count": "3, 3, 3"})
+    evidence = f"a client with 3 samples of each of three classes gets {share} samples of a class"
+    return judged(share.is_finite, evidence, {"class_count": "3, 3, 3"})
 
 
 def class_intensity(book: Book) -> sp.Expr:
-    """What the samples of one class weigh together, own and generated, both losses being means; times all samples."""
+    """Return the total weight of a class's own and generated samples, with mean losses, times the number of samples."""
     own = book["fedcog.task_weight"].expr * d / ClassSum(d)
-    made = book["fedcog.distillation_weight"].expr * book["fedcog.complementary_allocation"].expr / N
-    return (own + made) * book["fedcog.balanced_samples"].expr
+    generated = book["fedcog.distillation_weight"].expr * book["fedcog.complementary_allocation"].expr / N
+    return (own + generated) * book["fedcog.balanced_samples"].expr
 
 
 def summed_allocation(book: Book) -> sp.Expr:
-    """The shares of all classes."""
+    """Return the sum of the allocation over all classes."""
     return ClassSum(book["fedcog.complementary_allocation"].expr)
 
 
 def list_of_labels(book: Book) -> Finding:
-    """Seven samples of each of ten classes, in the formula and in the list of their labels."""
+    """The formula counts the list of labels for seven samples of each of ten classes."""
     return agreed({"samples": (At("fedcog.uniform_labels", {C: 10, n: 7})(book), sum(uniform(10, 7)))})
 
 
 def dealt(book: Book, classes: int) -> Finding:
-    """The budget dealt evenly to so many classes, against the whole number below."""
+    """The budget can be divided evenly among this number of classes."""
     label = "samples of every class"
     return Prints({label: str(BUDGET // classes)}, {label: BUDGET / classes})(book)

@@ -1,4 +1,4 @@
-"""FedCOG, A.6.2, (18) to (57): from smoothness to the descent of one round, each step from the one before."""
+"""A.6.2, (18) to (57): from smoothness to the descent of one round, each step derived from the one before."""
 
 from __future__ import annotations
 
@@ -15,10 +15,6 @@ from ..claim import Book
 
 T_1 = quantity("gradient_alignment", "T_1", "inner product of global and mean stochastic gradient", GRADIENT**2, REAL)
 T_2 = quantity("squared_mean_gradient", "T_2", "squared mean stochastic gradient", GRADIENT**2, NONNEGATIVE)
-
-# By (18) a round moves the server model by -tau eta times the mean stochastic gradient.
-
-
 r = sp.Symbol("r", integer=True, nonnegative=True)
 PATH = quantity("path_gradients", r"\sum_s T_5", "squared gradients summed over a local path", GRADIENT**2, NONNEGATIVE)
 S = quantity("path_distance", "S", "L^2 times the mean squared distance along a local path", GRADIENT**2, NONNEGATIVE)
@@ -27,11 +23,9 @@ other = quantity("second_vector", "b", "the same component of another vector", G
 u = quantity("first_share", "u", "weight of the one vector", domain=POSITIVE)
 v = quantity("second_share", "v", "weight of the other vector", domain=POSITIVE)
 
-# (47) summed over the path: sum_s |theta - theta_s|^2 is tau S / L^2.
-
 
 def averaged(book: Book) -> sp.Expr:
-    """(51) averaged over the clients, Assumption 5.4 put in."""
+    """Return (51) averaged over the clients, with Assumption 5.4."""
     mean = ClientMean(sp.expand(book["fedcog.gradient_drift"].expr))
     return mean.subs(ClientMean(g_k), book["fedcog.dissimilarity"].expr)
 

@@ -1,4 +1,4 @@
-"""FedCOG, Tables 1 to 10: averages, best methods, gains, and numbers of one setting that differ between tables."""
+"""Tables 1 to 10: averages, best methods, gains, and results of one setting that differ between tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..claim import Book, Finding
 
 
 def cells(number: int) -> dict[str, Reported]:
-    """The numbers of a table by 'row, column'; only Tables 1 and 4 print deviations, and not of how many runs."""
+    """Return the numbers of a table by 'row, column'. Only Tables 1 and 4 print deviations, without numbers of runs."""
     return {f"{row}, {column}": cell for (row, column), cell in table("fedcog", str(number)).items() if cell.value}
 
 
@@ -28,12 +28,14 @@ GAINS = {
 
 
 def _averaged(kind: str) -> Mean:
+    """Return the mean gain over the data sets, with its deviations."""
     gains = [GAINS[f"{data} {kind}"] for data in DATA]
-    whole = sum((gain.value for gain in gains), Fraction(0))
-    return Mean(whole / len(DATA), tuple(d / len(DATA) for gain in gains for d in gain.deviations))
+    total = sum((gain.value for gain in gains), Fraction(0))
+    return Mean(total / len(DATA), tuple(d / len(DATA) for gain in gains for d in gain.deviations))
 
 
 def _harmonic(row: str) -> float:
+    """Return the harmonic mean of the printed precision and recall."""
     precision, recall = (float(TWO[f"{row}, {c}"].value) for c in ("C-P", "C-R"))
     return 2 * precision * recall / (precision + recall)
 
@@ -56,7 +58,7 @@ SAME_SETTING = {"FedCOG, Table 5": FULL} | {
 """Accuracies that other tables print for the default setting of CIFAR-10 NIID-1."""
 DEFAULT = {key: ONE[f"{key.partition(',')[0]}, CIFAR-10 NIID-1"] for key in SAME_SETTING}
 WITHIN = {key: noise(cell.std, cell.std) for key, cell in DEFAULT.items()}
-"""How far two means of the default setting are apart within noise, both varying as Table 1 prints it."""
+"""Largest difference within noise of two means of the default setting, both with the deviation of Table 1."""
 SCORES: dict[str, Cell] = {
     "noise": CELLS[5]["① Gaussian Noise / Soft, NIID-1"].value,
     "FedAvg, 70 rounds": ONE["FedAvg, CIFAR-10 NIID-1"],
@@ -68,7 +70,7 @@ AVERAGED = {key.removesuffix(", Avg."): cell.value for key, cell in ONE.items() 
 
 
 def _averages(printed: Mapping[str, str], wrong: tuple[str, ...] = ()) -> Prints:
-    """The printed averages are those of the six settings, up to the rounding of these."""
+    """Return the check that printed averages are those of the six settings, up to the rounding of these."""
     parts = {row: [ONE[f"{row}, {data} {kind}"].value for data in DATA for kind in KINDS] for row in printed}
     means = {row: sum(map(exact, numbers), Fraction(0)) / len(numbers) for row, numbers in parts.items()}
     slack = {row: sum(map(half_unit, numbers), Fraction(0)) / len(numbers) for row, numbers in parts.items()}

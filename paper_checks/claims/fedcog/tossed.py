@@ -1,7 +1,7 @@
-"""One round of three clients whose noise is tossed with coins: expectations over all tosses.
+"""One round of three clients whose gradient noise is a coin: expectations over all tosses, in fractions.
 
-Client k minimises a quartic with gradient a_k x + b_k x^3 / 100 + c_k; a stochastic gradient adds or takes s, so that
-the variance is s^2 whatever the model. Later gradients depend on earlier tosses, as in training. All in rationals.
+Client k minimises a quartic with gradient a_k x + b_k x^3 / 100 + c_k. A stochastic gradient adds s or -s, so that the
+variance is s^2 at every model. Later gradients depend on earlier tosses, as in training.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ TOSSES = tuple(product((-1, 1), repeat=STEPS))
 
 @dataclass(frozen=True)
 class Path:
-    """One client's round: where it ended, its stochastic and its true gradients, step by step."""
+    """One client's round: its last model, and its stochastic and true gradients in each step."""
 
     end: Fraction
-    drawn: tuple[Fraction, ...]
+    stochastic: tuple[Fraction, ...]
     true: tuple[Fraction, ...]
 
     @property
     def d(self) -> Fraction:
-        return sum(self.drawn, Fraction(0)) / len(self.drawn)
+        return sum(self.stochastic, Fraction(0)) / len(self.stochastic)
 
     @property
     def h(self) -> Fraction:
@@ -50,7 +50,7 @@ class Path:
 
 @cache
 def path(k: int, tosses: tuple[int, ...]) -> Path:
-    """Lines 6 to 8 of Algorithm 1 with these coins."""
+    """Run lines 6 to 8 of Algorithm 1 for client k with these coins."""
     from empirics.exact import play
 
     a, b, c = CURVES[k]
@@ -71,40 +71,41 @@ Outcome = tuple[Path, ...]
 
 
 def outcomes(shared: bool = False) -> Iterator[Outcome]:
-    """All equally likely outcomes of the clients' coins, one coin for all of them where it is ``shared``."""
-    for chosen in ((t,) * len(WEIGHTS) for t in TOSSES) if shared else product(TOSSES, repeat=len(WEIGHTS)):
-        yield tuple(path(k, t) for k, t in zip(CLIENTS, chosen, strict=True))
+    """Yield all equally likely outcomes of the clients' coins; ``shared``: one coin for all clients."""
+    for tosses in ((t,) * len(WEIGHTS) for t in TOSSES) if shared else product(TOSSES, repeat=len(WEIGHTS)):
+        yield tuple(path(k, t) for k, t in zip(CLIENTS, tosses, strict=True))
 
 
 def expected(of: Callable[[Outcome], Fraction], shared: bool = False) -> Fraction:
-    found = [of(run) for run in outcomes(shared)]
-    return sum(found, Fraction(0)) / len(found)
+    """Return the expectation of a function of the outcome."""
+    values = [of(run) for run in outcomes(shared)]
+    return sum(values, Fraction(0)) / len(values)
 
 
 def averaged(of: Callable[[Path], Fraction], run: Outcome) -> Fraction:
-    """The mean over the clients with their weights."""
+    """Return the weighted mean over the clients of a function of the path."""
     return sum((w * of(one) for w, one in zip(WEIGHTS, run, strict=True)), Fraction(0))
 
 
 def noise(k: int, i: int, power: int = 1, shared: bool = False) -> Fraction:
-    """The mean of a power of d_k - h_i."""
+    """Return the mean of a power of d_k - h_i."""
     return expected(lambda run: (run[k].d - run[i].h) ** power, shared)
 
 
 def _same(pairs: dict[str, tuple[Fraction, Fraction]]) -> Finding:
-    off = {name: f"{float(a):.6g} against {float(b):.6g}" for name, (a, b) in pairs.items() if a != b}
-    if off:
-        return fails("; ".join(f"{k}: {v}" for k, v in off.items()), off)
+    differing = {name: f"{float(a):.6g} against {float(b):.6g}" for name, (a, b) in pairs.items() if a != b}
+    if differing:
+        return fails("; ".join(f"{k}: {v}" for k, v in differing.items()), differing)
     return holds(f"equal in rational arithmetic: {', '.join(pairs)}", Grade.SEARCHED)
 
 
 def server_move(book: Book) -> Finding:
-    """(18) in every outcome: the averaged ends against the averaged gradients."""
-    off = sum(
+    """(18) holds in every outcome: averaged models move by -tau eta times the averaged gradients."""
+    wrong = sum(
         averaged(lambda one: one.end, run) - START != -STEPS * STEP * averaged(lambda one: one.d, run)
         for run in outcomes()
     )
-    return judged(not off, f"{off} of {2 ** (STEPS * len(WEIGHTS))} outcomes disagree", grade=Grade.SEARCHED)
+    return judged(not wrong, f"{wrong} of {2 ** (STEPS * len(WEIGHTS))} outcomes disagree", grade=Grade.SEARCHED)
 
 
 def noise_part_vanishes(book: Book) -> Finding:
@@ -113,19 +114,17 @@ def noise_part_vanishes(book: Book) -> Finding:
     return _same({"mean of <gradient, noise>": (mean, Fraction(0))})
 
 
-def indices_mixed(book: Book) -> Finding:
-    return _same({f"E[d_{k} - h_{i}]": (noise(k, i), Fraction(0)) for k in CLIENTS for i in CLIENTS})
-
-
-def indices_alike(book: Book) -> Finding:
-    return _same({f"E[d_{k} - h_{k}]": (noise(k, k), Fraction(0)) for k in CLIENTS})
+def indices(book: Book, mixed: bool) -> Finding:
+    """E[d_k - h_i] is zero for all clients k and i, or for k = i alone."""
+    pairs = product(CLIENTS, repeat=2) if mixed else zip(CLIENTS, CLIENTS, strict=True)
+    return _same({f"E[d_{k} - h_{i}]": (noise(k, i), Fraction(0)) for k, i in pairs})
 
 
 def clients_uncorrelated(book: Book, shared: bool) -> Finding:
-    """Whether the square of the weighted noise is the sum of the squares with squared weights."""
-    whole = expected(lambda run: averaged(lambda one: one.d - one.h, run) ** 2, shared)
-    alone = sum((WEIGHTS[k] ** 2 * noise(k, k, 2, shared) for k in CLIENTS), Fraction(0))
-    return _same({f"squared noise of the average{', one coin for all clients' * shared}": (whole, alone)})
+    """The mean square of the weighted noise is the sum of the clients' mean squares with squared weights."""
+    together = expected(lambda run: averaged(lambda one: one.d - one.h, run) ** 2, shared)
+    apart = sum((WEIGHTS[k] ** 2 * noise(k, k, 2, shared) for k in CLIENTS), Fraction(0))
+    return _same({f"squared noise of the average{', one coin for all clients' * shared}": (together, apart)})
 
 
 def steps_uncorrelated(book: Book) -> Finding:
@@ -133,15 +132,15 @@ def steps_uncorrelated(book: Book) -> Finding:
 
 
 def one_coin_a_round(book: Book) -> Finding:
-    """The variance of d_k where each client tosses once a round: sigma^2, and not sigma^2 / tau."""
+    """The variance of d_k is sigma^2 / tau if each client tosses once per round; it is sigma^2."""
     squares = {k: [(p.d - p.h) ** 2 for toss in (-1, 1) for p in [path(k, (toss,) * STEPS)]] for k in CLIENTS}
-    found = _same({f"client {k}": (sum(pair, Fraction(0)) / 2, SIZE**2 / STEPS) for k, pair in squares.items()})
-    return replace(found, as_audited=all(square == SIZE**2 for pair in squares.values() for square in pair))
+    finding = _same({f"client {k}": (sum(pair, Fraction(0)) / 2, SIZE**2 / STEPS) for k, pair in squares.items()})
+    return replace(finding, as_audited=all(square == SIZE**2 for pair in squares.values() for square in pair))
 
 
 def update_bounded(book: Book) -> Finding:
-    """T_2 of the run against (29) with the run's own variance, weights and path gradients."""
-    found = expected(lambda run: averaged(lambda one: one.d, run) ** 2)
+    """(29), with the run's own variance, weights and path gradients, bounds T_2."""
+    t_2 = expected(lambda run: averaged(lambda one: one.d, run) ** 2)
     at = {
         local_steps: sp.Integer(STEPS),
         gradient_variance: sp.Rational(SIZE) ** 2,
@@ -149,20 +148,21 @@ def update_bounded(book: Book) -> Finding:
         mean_path_gradient_sq: sp.Rational(expected(lambda run: averaged(lambda one: one.h, run) ** 2)),
     }
     bound = value(book["fedcog.mean_update"].expr, at)
-    said = f"T_2 = {float(found):.6g}, bound {float(bound):.6g}"
-    return judged(sp.Rational(found) <= bound, said, grade=Grade.SEARCHED)
+    evidence = f"T_2 = {float(t_2):.6g}, bound {float(bound):.6g}"
+    return judged(sp.Rational(t_2) <= bound, evidence, grade=Grade.SEARCHED)
 
 
 def distance_bounded(book: Book) -> Finding:
-    """(43) for every client and every number of steps taken."""
+    """(43) holds for every client and every number of steps."""
     pairs = {}
     for k in CLIENTS:
         paths = [path(k, tosses) for tosses in TOSSES]
         gradients = sum((g**2 for p in paths for g in p.true), Fraction(0)) / len(paths)
         for r in range(1, STEPS):
-            moved = sum((STEP**2 * sum(p.drawn[:r], Fraction(0)) ** 2 for p in paths), Fraction(0)) / len(paths)
+            moved = sum((STEP**2 * sum(p.stochastic[:r], Fraction(0)) ** 2 for p in paths), Fraction(0)) / len(paths)
             pairs[f"client {k} after {r}"] = (moved, 2 * r * STEP**2 * (SIZE**2 + gradients))
-    off = {name: f"{float(a):.6g} > {float(b):.6g}" for name, (a, b) in pairs.items() if a > b}
+    violated = {name: f"{float(a):.6g} > {float(b):.6g}" for name, (a, b) in pairs.items() if a > b}
     least = min(float(b / a) for a, b in pairs.values())
-    said = "; ".join(f"{k}: {v}" for k, v in off.items()) or f"bound / exact value >= {least:.4g} in {len(pairs)} cases"
-    return judged(not off, said, off, grade=Grade.SEARCHED)
+    evidence = "; ".join(f"{k}: {v}" for k, v in violated.items())
+    evidence = evidence or f"bound / exact value >= {least:.4g} in {len(pairs)} cases"
+    return judged(not violated, evidence, violated, grade=Grade.SEARCHED)

@@ -1,1 +1,1 @@
-"""FedInit (Sun, Shen, Tao): its claims, by section; each module's docstring names its part."""
+"""Claims of FedInit (Sun, Shen, Tao): rows in ``claims.toml``, checks by section in modules."""

@@ -1,4 +1,4 @@
-"""Assumptions 1 to 5 and the conditions of all statements: whether they can be met, and whether they are as printed."""
+"""Assumptions 1 to 5 and the conditions of all statements: can they be met, and does the catalogue have them?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..claim import Book, Finding, judged
 
 
 def on_a_ball(book: Book) -> Finding:
-    """f = 3 w^2/2 on |w| <= 4: slope at most 12, PL with mu = 3, and the cap L_G^2/(2 mu) reached at the edge only."""
+    """f = 3 w^2/2 on |w| <= 4 is smooth, Lipschitz and PL: slope at most 12, mu = 3, loss at most L_G^2/(2 mu)."""
     ball = [Fraction(4 * i, 7) for i in range(-7, 8)]
     met = all(
         abs(3 * w) <= 12 and 2 * 3 * (3 * w**2 / 2) <= (3 * w) ** 2 and 3 * w**2 / 2 <= Fraction(12**2, 2 * 3)

@@ -1,4 +1,4 @@
-"""Tables 8, 10 and 11: what a round costs, seconds, and rounds to a target accuracy."""
+"""Table 8: the costs of a round in communication, gradients and storage."""
 
 from __future__ import annotations
 
@@ -22,25 +22,19 @@ COLUMNS = {
 
 
 def _cell(method: str, cost: str) -> tuple[sp.Expr, Fraction]:
-    """Table 8: a cell's expression, and the multiple of FedAvg printed beside it."""
+    """Return the expression in a cell of Table 8, and the multiple of FedAvg printed beside it."""
     text, _, ratio = table("fedinit", "Table 8")[method, COLUMNS[cost][0]].value.partition(" (")
     multiple, letters = (text[0], text[1:]) if text[0].isdigit() else ("1", text)
     return int(multiple) * sp.Mul(*({"N": N, "K": K, "C": C, "d": d}[x] for x in letters)), Fraction(ratio[:-2])
 
 
-AS_PRINTED = {
-    cost: All({m: Same(f"fedinit.cost_{cost}_{m.lower()}", _cell(m, cost)[0]) for m in METHODS}) for cost in COLUMNS
-}
-"""By kind of cost: those of all methods are the printed expressions."""
-
-
 def expressions(book: Book, cost: str) -> Finding:
-    """Whether the costs of all methods are the printed expressions."""
-    return AS_PRINTED[cost](book)
+    """The costs of all methods are the printed expressions."""
+    return All({m: Same(f"fedinit.cost_{cost}_{m.lower()}", _cell(m, cost)[0]) for m in METHODS})(book)
 
 
 def _ratios(cost: str) -> dict[str, Fraction]:
-    """Each printed expression over FedAvg's."""
+    """Return, by method, the printed expression over FedAvg's."""
     return {m: Fraction(int(sp.cancel(_cell(m, cost)[0] / COLUMNS[cost][1]))) for m in METHODS}
 
 
@@ -60,12 +54,13 @@ KEPT = {method: {"model"} for method in METHODS} | {
     "FedCM": {"model", "global direction"},
     "FedInit": {"model", "last local model"},
 }
-"""What a client receives and keeps between rounds."""
+"""Vectors that a client receives and keeps between rounds."""
 IN_A_STEP = {**KEPT, "FedSAM": {"model", "perturbed model"}, "FedDyn": {"model", "dual", "start"}, "FedInit": {"model"}}
-"""What a local step reads and writes besides the data; FedInit's last local model has become the start by then."""
+"""Vectors that a local step reads and writes besides the data; FedInit's last local model is part of the start then."""
 
 
 def stored(book: Book, counted: Mapping[str, set[str]], wrong: tuple[str, ...] = ()) -> Finding:
+    """The printed multiples of storage are the numbers of vectors; ``wrong`` are the methods audited as wrong."""
     printed = {m: str(_ratios("storage")[m]) for m in METHODS}
     return Prints(printed, {m: len(vectors) for m, vectors in counted.items()}, wrong=wrong)(book)
 
@@ -79,17 +74,17 @@ MESSAGES = {
 
 
 def _vectors(method: str) -> Fraction:
-    """Vectors received and sent, over FedAvg's."""
+    """Return the number of vectors received and sent, over FedAvg's."""
     down, up = MESSAGES[method]
     return Fraction(len(down) + len(up), sum(map(len, MESSAGES["FedAvg"])))
 
 
 def traffic(book: Book) -> Finding:
-    found = {m: _vectors(m) for m in MESSAGES}
+    counted = {m: _vectors(m) for m in MESSAGES}
     printed = {m: _cell(m, "communication")[1] for m in MESSAGES}
-    off = {m: f"{found[m]} against {printed[m]}" for m in MESSAGES if found[m] != printed[m]}
-    said = "; ".join(f"{m}: {text}" for m, text in off.items()) or "both double it"
-    return judged(not off, said, off, set(off) == {"FedCM"})
+    wrong = {m: f"{counted[m]} against {printed[m]}" for m in MESSAGES if counted[m] != printed[m]}
+    evidence = "; ".join(f"{m}: {text}" for m, text in wrong.items()) or "both double it"
+    return judged(not wrong, evidence, wrong, set(wrong) == {"FedCM"})
 
 
 traffic_mended = Prints({"SCAFFOLD": "2", "FedCM": "1.5"}, {m: _vectors(m) for m in ("SCAFFOLD", "FedCM")})

@@ -1,4 +1,4 @@
-"""Section 4.3.3, Appendices A.2.5 and A.2.6: Theorem 5 unrolled, its rate in one exact run, what its proof cites."""
+"""Section 4.3.3, Appendices A.2.5 and A.2.6: Theorem 5 unrolled, its rate in an exact run, its proof's citations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..claim import Book, Finding, judged
 
 
 def assembled(book: Book) -> sp.Expr:
-    """The unrolled recursion: gradients by the descent inequality, loss gaps by Theorem 2, T equal powers for D."""
+    """Return the unrolled recursion, with the descent inequality, Theorem 2 for loss gaps, and T equal powers for D."""
     recursion = sp.expand(resolve("fedinit.theorem_4_recursion", book))
     weight, gain = recursion.coeff(Delta, 1), recursion.coeff(g2, 1)
     still = At("fedinit.descent", {loss_decrease: 0, Delta: 0, Delta_next: 0})(book)
@@ -26,22 +26,22 @@ def assembled(book: Book) -> sp.Expr:
 
 
 def from_the_minimiser(book: Book) -> Curve:
-    """E |w_{i,K}^T - w*|^2 per log T for w^2/2, C = N = 1, K = 2, sigma_l^2 = 1, lambda = 1/2, started at w* = 0."""
-    found, rounds = [], tuple(10**power for power in range(4, 11))
+    """Return the curve of E |w_{i,K}^T - w*|^2 / log T for w^2/2 from w*, C = N = 1, K = 2, lambda = 1/2, noise 1."""
+    values, rounds = [], tuple(10**power for power in range(4, 11))
     for count in rounds:
         step = log(count) / count
-        keep = (1 - step) ** 2  # v' = (1 - eta)^2 v + eta^2 in each of 2T steps
-        found.append(step**2 * (1 - keep ** (2 * count)) / (1 - keep) / log(count))
-    return rounds, found
+        factor = (1 - step) ** 2  # v' = (1 - eta)^2 v + eta^2 in each of 2T steps
+        values.append(step**2 * (1 - factor ** (2 * count)) / (1 - factor) / log(count))
+    return rounds, values
 
 
 def cited(book: Book) -> Finding:
-    """What the proof of Theorem 10 takes from 'Theorem 11' and 'Theorem 8', and what they bound."""
+    """'Theorem 11' and 'Theorem 8' bound what the proof of Theorem 10 cites them for."""
     bounded = {"11": book["fedinit.theorem_3"].target, "8": book["fedinit.theorem_2"].target}
     recursion = book["fedinit.theorem_4_recursion"].target
     wrong = {k: bounded[k].name for k, needed in (("11", optimality_gap), ("8", recursion)) if bounded[k] != needed}
-    said = "; ".join(f"Theorem {k} bounds the {v}" for k, v in wrong.items()) or "both bound what is taken from them"
-    return judged(not wrong, said, wrong, len(wrong) == 2)
+    evidence = "; ".join(f"Theorem {k} bounds the {v}" for k, v in wrong.items())
+    return judged(not wrong, evidence or "both bound what is taken from them", wrong, len(wrong) == 2)
 
 
 quadratic_rate = SlopeIs(from_the_minimiser, -2, found=-1)

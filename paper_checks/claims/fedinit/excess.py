@@ -1,4 +1,4 @@
-"""Section 4.3.4: the split (3), Theorem 6, and the choices of K and beta argued from it."""
+"""Section 4.3.4: the split (3) of the excess risk, Theorem 6, and the choices of K and beta derived from it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .stability import minimiser, over_coins, risk
 
 
 def split(book: Book) -> Finding:
-    """The three parts of (3) on coins, of an output that stops two thirds on the way from 0 to the minimiser."""
+    """(3) holds on coins for an output that stops two thirds of the way from 0 to the minimiser."""
 
     def output(coins: tuple[int, ...]) -> Fraction:
         return minimiser(coins) * Fraction(2, 3)
@@ -24,12 +24,12 @@ def split(book: Book) -> Finding:
     gap = over_coins(lambda d: risk(output(d)) - risk(output(d), d))
     left = over_coins(lambda d: risk(output(d), d) - risk(minimiser(d), d))
     stated = At("fedinit.excess_risk_split", {generalization_gap: gap, optimality_gap: left})(book)
-    said = f"{excess} = {gap} + {left}, all data sets enumerated"
-    return judged(stated == excess, said, grade=Grade.SEARCHED)
+    evidence = f"{excess} = {gap} + {left}, all data sets enumerated"
+    return judged(stated == excess, evidence, grade=Grade.SEARCHED)
 
 
 def round_factors(book: Book) -> Finding:
-    """1 + beta of a round, over the root of Theorem 5's weight, both as multiples of their values at beta = 0."""
+    """A round's factor times the root of Theorem 5's weight is smaller at beta = 0.01 than at 0.001."""
     length = resolve("fedinit.stability_round", book)
     weight = resolve(term("fedinit.theorem_4_before", "gradient noise"), book)
     factor = length / length.subs(beta, 0) * sp.sqrt(sp.cancel(weight / weight.subs(beta, 0)))

@@ -1,1 +1,1 @@
-"""The orders (10), (12), (16), (28), (30), (31) against the explicit bounds, and what the text draws from them."""
+"""The orders (10), (12), (16), (28), (30) and (31) compared with the explicit bounds, and the text's conclusions."""

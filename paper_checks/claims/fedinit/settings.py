@@ -1,4 +1,4 @@
-"""Section 5 and Appendix B.1: the experiments' settings against the theorems' conditions and against one another."""
+"""Section 5 and Appendix B.1: the settings of the experiments compared with the theorems and with each other."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..checkers import exact, Prints, resolve, Satisfies
 from ..claim import Book, Finding, judged
 
 CLIENTS = {"10%-100": (100, 10), "5%-200": (200, 5)}
-"""Clients and percent that take part."""
+"""Number of clients and the percentage that takes part."""
 TRAIN, BATCH, EPOCHS = 50000, 50, 5
 DECAY, ROUNDS = Fraction(998, 1000), {"CIFAR-10": 500, "CIFAR-100": 800}
 
 
 def _listed(row: str, column: str) -> tuple[Fraction, ...]:
-    """A grid of Table 6 as numbers."""
+    """Return a grid of Table 6 as numbers."""
     return tuple(exact(str(x)) for x in json.loads(table("fedinit", "Table 6")[row, column].value))
 
 
@@ -28,26 +28,28 @@ MEETING = ("0.01", "0.02", "0.05", "0.1", "-0.1")
 
 
 def weights(book: Book) -> Finding:
-    """The factors of Theorems 1 and 4 at the best relaxation over those of FedAvg."""
+    """The factors of Theorems 1 and 4 at the best relaxation are at most those of FedAvg."""
     weight = 1 / (1 - 96 * Fraction(1, 100))
     kappas = (resolve(name, book) for name in ("fedinit.kappa_1", "fedinit.kappa_2"))
     one, two = (float(kappa.subs(beta, Fraction(1, 10)) / kappa.subs(beta, 0)) for kappa in kappas)
-    said = f"divergence times {float(weight):g}, kappa_1 times {one:.3g}, kappa_2 times {two:.3g}"
-    return judged(max(float(weight), one, two) <= 1, said, {"beta": "0.1"}, weight == 25 and abs(one - 3.731) < 1e-3)
+    evidence = f"divergence times {float(weight):g}, kappa_1 times {one:.3g}, kappa_2 times {two:.3g}"
+    return judged(
+        max(float(weight), one, two) <= 1, evidence, {"beta": "0.1"}, weight == 25 and abs(one - 3.731) < 1e-3
+    )
 
 
 def local_steps(book: Book) -> Finding:
-    """SGD steps of a round when K counts epochs, as the released code does."""
+    """The SGD steps of a round are K, although the released code counts epochs."""
     steps = {name: EPOCHS * TRAIN // clients // BATCH for name, (clients, _) in CLIENTS.items()}
-    said = "; ".join(f"{k}: {v} SGD steps" for k, v in steps.items())
-    return judged(set(steps.values()) == {EPOCHS}, said, steps, steps == {"10%-100": 50, "5%-200": 25})
+    evidence = "; ".join(f"{k}: {v} SGD steps" for k, v in steps.items())
+    return judged(set(steps.values()) == {EPOCHS}, evidence, steps, steps == {"10%-100": 50, "5%-200": 25})
 
 
 def sampled(book: Book) -> Finding:
-    """Chance that independent draws with probability q give exactly N = 10 participants."""
+    """Independent draws with the published probability always give N = 10 participants."""
     chances = {name: comb(n, 10) * (p / 100) ** 10 * (1 - p / 100) ** (n - 10) for name, (n, p) in CLIENTS.items()}
-    said = "; ".join(f"{name}: N = 10 in {100 * chance:.1f}% of rounds" for name, chance in chances.items())
-    return judged(min(chances.values()) == 1, said, chances, abs(chances["10%-100"] - 0.1319) < 1e-3)
+    evidence = "; ".join(f"{name}: N = 10 in {100 * chance:.1f}% of rounds" for name, chance in chances.items())
+    return judged(min(chances.values()) == 1, evidence, chances, abs(chances["10%-100"] - 0.1319) < 1e-3)
 
 
 grid = Satisfies(
@@ -60,20 +62,20 @@ AT_PUBLISHED = {"step_size": "0.1", "cohort": 10, "smoothness": 1, "relaxation":
 
 
 def decayed(book: Book) -> Finding:
-    """How far the step size falls in a run, against a constant one and against c/tau."""
-    fallen = {data: float(DECAY**rounds) for data, rounds in ROUNDS.items()}
-    shown = fallen["CIFAR-10"]
-    said = f"to {shown:.3f} of its start in 500 rounds; c/tau falls to {1 / (500 * 50):.2g}"
-    return judged(shown == 1, said, fallen, abs(shown - 0.3675) < 1e-3)
+    """The step size is constant in a run."""
+    factors = {data: float(DECAY**rounds) for data, rounds in ROUNDS.items()}
+    factor = factors["CIFAR-10"]
+    evidence = f"to {factor:.3f} of its start in 500 rounds; c/tau falls to {1 / (500 * 50):.2g}"
+    return judged(factor == 1, evidence, factors, abs(factor - 0.3675) < 1e-3)
 
 
 def grids(book: Book) -> Finding:
-    """FedDyn's decay per round of Section 5 against the grids of Table 6."""
+    """FedDyn's decay per round of Section 5 is in a grid of Table 6."""
     used = exact("0.999")
     grids = {d: _listed(f"{d}/learning rate decay", "selection") for d in ROUNDS}
     listed = any(used in grid for grid in grids.values())
-    said = "listed" if listed else "0.999 is in neither grid"
-    return judged(listed, said, {d: tuple(map(float, g)) for d, g in grids.items()})
+    evidence = "listed" if listed else "0.999 is in neither grid"
+    return judged(listed, evidence, {d: tuple(map(float, g)) for d, g in grids.items()})
 
 
 step_caps = Satisfies(

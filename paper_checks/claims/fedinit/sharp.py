@@ -1,1 +1,1 @@
-"""Smaller bounds where all clients take part, each step of their proof, and that they are smaller."""
+"""Smaller bounds for full participation: each step of their proofs, and that they are smaller."""

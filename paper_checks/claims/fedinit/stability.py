@@ -8,22 +8,7 @@ from itertools import product
 
 import sympy as sp
 
-from bounds.fedinit.letters import (
-    beta,
-    c,
-    Delta,
-    eta,
-    K,
-    L,
-    L_G,
-    mu_0,
-    S,
-    s,
-    sigma2,
-    T,
-    t_0,
-    tau,
-)
+from bounds.fedinit.letters import beta, c, Delta, eta, K, L, L_G, mu_0, S, s, sigma2, T, t_0, tau
 from bounds.vocabulary import stability
 
 from ..checkers import At, resolve, term
@@ -38,31 +23,31 @@ def minimiser(coins: tuple[int, ...]) -> Fraction:
 
 
 def risk(model: Fraction, coins: tuple[int, ...] = (0, 1)) -> Fraction:
-    """Mean loss of the model on these coins; on the two sides of one it is the population's."""
+    """Return the mean loss of the model on these coins; by default the population's."""
     return sum(((model - z) ** 2 / 2 for z in coins), Fraction(0)) / len(coins)
 
 
 def over_coins(measured: Callable[[tuple[int, ...]], Fraction]) -> sp.Rational:
-    """The expectation over the data."""
+    """Return the expectation of a function of the data over all data sets."""
     return sp.Rational(sum(map(measured, COINS), Fraction(0)) / len(COINS))
 
 
 def coins(book: Book) -> Finding:
-    """Generalisation error and stability of the mean of all coins, by enumeration."""
+    """The generalisation error of the mean of all coins is at most its stability, by enumeration."""
     gap = over_coins(lambda d: risk(minimiser(d)) - risk(minimiser(d), d))
     pairs = [(minimiser(d), minimiser((1 - d[0], *d[1:]))) for d in COINS]
     worst = max(risk(one, (z,)) - risk(other, (z,)) for one, other in pairs for z in (0, 1))
     bound = resolve("fedinit.lemma_1", book).subs(stability, sp.Rational(worst))
-    said = f"generalisation error {gap} against stability {worst}, all data sets enumerated"
-    return judged(gap <= bound, said, grade=Grade.SEARCHED)
+    evidence = f"generalisation error {gap} against stability {worst}, all data sets enumerated"
+    return judged(gap <= bound, evidence, grade=Grade.SEARCHED)
 
 
 def lipschitz_clients(book: Book) -> Finding:
-    """f_1 = a w, f_2 = -a w: the global loss is constant, the losses of samples are not."""
+    """Lemma 7 bounds one step if only the global loss is Lipschitz: it is constant, the losses of samples are not."""
     bound = At("fedinit.lemma_7", {s: 0, sigma2: 0, eta: 1, L_G: 1})(book)
-    apart = 10  # one step of size 1 on two different samples, of slope a = 5 and -5
-    said = f"one step separates the runs by {apart}, Lemma 7 allows {bound}"
-    return judged(apart <= bound, said, {"f_1": "5w and -5w on two samples", "f": "0", "L_G": 1}, bound == 2)
+    separation = 10  # one step of size 1 on two different samples, of slope 5 and -5
+    evidence = f"one step separates the runs by {separation}, Lemma 7 allows {bound}"
+    return judged(separation <= bound, evidence, {"f_1": "5w and -5w on two samples", "f": "0", "L_G": 1}, bound == 2)
 
 
 RUNS = (([0, 3, 7], [1, -2, 7]), ([1, 1, 1], [2, 0, 5]), ([4, 0, -4], [-4, 0, 4]))
@@ -70,7 +55,7 @@ RUNS = (([0, 3, 7], [1, -2, 7]), ([1, 1, 1], [2, 0, 5]), ([4, 0, -4], [-4, 0, 4]
 
 
 def moves(book: Book) -> Finding:
-    """The move of a client whose last models agree in two runs, the other clients' models being different."""
+    """A client whose last models agree in two runs moves equally in both, although other clients' models differ."""
     b, (one, two) = Fraction(1, 10), RUNS[0]
     first, second = ((1 + b) * (Fraction(sum(run), 3) - run[2]) for run in (one, two))
     at = {"last models": f"{one}, {two}", "client": 3, "beta": b}
@@ -78,26 +63,24 @@ def moves(book: Book) -> Finding:
 
 
 def starts(book: Book) -> Finding:
-    """Exact mean separation of relaxed starts under full participation against the repaired and the printed bound.
-
-    The printed one adds a length, which must be the root mean square of the moves: no other may be taken.
-    """
+    """The repaired and the printed bound are at least the mean separation of relaxed starts, full participation."""
     b = Fraction(1, 8)
     for one, two in RUNS:
         means = [Fraction(sum(w), 3) for w in (one, two)]
         starts = [[m + b * (m - w) for w in run] for m, run in zip(means, (one, two), strict=True)]
-        found = sum((abs(x - y) for x, y in zip(*starts, strict=True)), Fraction(0)) / 3
+        separation = sum((abs(x - y) for x, y in zip(*starts, strict=True)), Fraction(0)) / 3
         before = sp.Rational(sum(abs(x - y) for x, y in zip(one, two, strict=True)), 3)
-        own = At("fedinit.stability_start", {})(book).subs({s: before, beta: sp.Rational(b)})
+        repaired = At("fedinit.stability_start", {})(book).subs({s: before, beta: sp.Rational(b)})
         lengths = []
         for mean, run, start in zip(means, (one, two), starts, strict=True):
-            apart = sp.Rational(sum((mean - w) ** 2 for w in run), 3)
-            lengths.append(resolve("fedinit.stability_round", book).subs({Delta: apart, beta: sp.Rational(b)}))
+            divergence = sp.Rational(sum((mean - w) ** 2 for w in run), 3)
+            lengths.append(resolve("fedinit.stability_round", book).subs({Delta: divergence, beta: sp.Rational(b)}))
             moved = sp.sqrt(sp.Rational(sum((x - w) ** 2 for x, w in zip(start, run, strict=True)), 3))
             if lengths[-1] != moved:
-                return fails(f"a move of {moved} is said to be {lengths[-1]} long", {"last models": run})
-        if sp.Rational(found) > min(own, before + max(lengths)):
-            return fails(f"{found} > {min(own, before + max(lengths))}", {"last models": (one, two)})
+                return fails(f"the bound gives a move of {moved} the length {lengths[-1]}", {"last models": run})
+        bound = min(repaired, before + max(lengths))
+        if sp.Rational(separation) > bound:
+            return fails(f"{separation} > {bound}", {"last models": (one, two)})
     return holds("covered in three pairs of runs, by separation plus one length too")
 
 
@@ -105,17 +88,17 @@ def starts(book: Book) -> Finding:
 
 
 def summed(book: Book, start: int) -> Finding:
-    """The exact recursion d <- (1 + a/tau) d + b/tau from step t_0 + start on, against the closed form."""
+    """The closed form is at least the recursion d <- (1 + a/tau) d + b/tau from step t_0 + start on."""
     at = {c: 1, L: sp.Rational(1, 2), S: 10**6, L_G: 1, sigma2: 1, K: 1, t_0: 1}
     step_size = At("fedinit.step_size_theorem_3", {mu_0: c * K})
-    adds = tau * At("fedinit.stability_step", {s: 0, eta: step_size})(book)  # with the number of the step
-    growing: sp.Expr = (1 - 1 / S) * c * L
-    growth, added = float(growing.subs(at)), float(sp.expand(adds).subs(at))
+    b = tau * At("fedinit.stability_step", {s: 0, eta: step_size})(book)
+    a: sp.Expr = (1 - 1 / S) * c * L
+    growth, added = float(a.subs(at)), float(sp.expand(b).subs(at))
     closed = sp.lambdify(T, term("fedinit.stability_separation", "stochastic gradients")(book).subs(at))
     distance = 0.0
     for step in range(1 + start, 400):
         distance = (1 + growth / step) * distance + added / step
         if distance > closed(step):
-            said = f"after step {step} the recursion is at {distance:.6g}, the closed form at {closed(step):.6g}"
-            return fails(said, {**{q.name: v for q, v in at.items()}, "first step": 1 + start}, step > 50)
+            evidence = f"after step {step} the recursion is at {distance:.6g}, the closed form at {closed(step):.6g}"
+            return fails(evidence, {**{q.name: v for q, v in at.items()}, "first step": 1 + start}, step > 50)
     return holds("below the closed form for 400 steps")

@@ -1,4 +1,4 @@
-"""Tables 1, 2 and 3, and the sentences that quote them, on the printed digits."""
+"""Tables 1, 2 and 3, and the sentences that quote them, as printed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TWO = {
 }
 """Table 2 by method, setup, and vanilla or +RI."""
 MEASURED = {key: RESNET[" ".join(key.split()[1::-1])] if key.endswith("vanilla") else cell for key, cell in TWO.items()}
-"""The same with the deviations that Table 1 prints for the vanilla runs."""
+"""Table 2 with the deviations that Table 1 prints for the vanilla runs."""
 THREE = {f"{row} {column}": cell.value for (row, column), cell in table("fedinit", "Table 3").items()}
 TEXT = {
     name: table("fedinit", "Text")[key].value
@@ -41,7 +41,7 @@ GAINS = {
     if key.endswith("+RI")
 }
 LIMITS = {points: exact(points) - Fraction(1, 100) for points in ("3", "2", "1.90")}
-"""Points that gains are said to exceed, up to what rounding hides."""
+"""Limits that gains exceed according to the text, reduced by possible rounding."""
 ACCURACY, DIVERGENCE = (
     {key.removeprefix("beta=").removesuffix(f" {column}"): v for key, v in THREE.items() if key.endswith(column)}
     for column in ("accuracy", "Delta^T")

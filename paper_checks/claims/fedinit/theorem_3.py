@@ -1,4 +1,4 @@
-"""Section 4.3.2, Theorem 3: how its terms fall with the samples, and the limit of the first with the local steps."""
+"""Section 4.3.2, Theorem 3: how its terms fall with the samples, and the limit of its first term as K grows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIRST = term("fedinit.theorem_3_printed", "stochastic gradients")
 
 
 def first_in_the_limit(book: Book) -> Finding:
-    """The first term with c = mu_0/K at K = 10^40, to 30 digits, against its limit."""
+    """The first term with c = mu_0/K at K = 10^40 is its limit to 30 digits."""
     at = {mu_0: sp.Rational(3, 7), L: 2, S: 50, L_G: 3, sigma2: 4, U: 5, T: 11}
     far = value(At(FIRST, {c: mu_0 / K})(book).subs(at), {K: sp.Integer(10) ** 40})
     limit = value((2 * (L_G**2 + S * L_G * sigma_l) / L / (S - 1)).subs(at), {})

@@ -15,20 +15,20 @@ TEN, ELEVEN = ({key: cell.value for key, cell in table("fedinit", name).items()}
 
 
 def _seconds(place: str) -> dict[str, str | Fraction]:
-    """Of a round, by method; and 1.06 times FedAvg's."""
+    """Return the seconds of a round by method, and 1.06 times FedAvg's."""
     seconds = {m: TEN[m, f"{place}/wall-clock"] for m in METHODS}
     return {**seconds, "1.06 FedAvg": exact(seconds["FedAvg"]) * Fraction(106, 100)}
 
 
 def _reached(target: str, column: str) -> dict[str, str]:
-    """Rounds or seconds (``time``) to a target, by method."""
+    """Return the ``rounds`` or the ``time`` in seconds (``column``) to a target accuracy, by method."""
     return {m: ELEVEN[m, f"{target}/{column}"] for m in METHODS}
 
 
 def _speeds(column: str, cut: bool = False) -> dict[str, Fraction]:
-    """FedAvg's rounds or seconds over a method's, cut to two decimals or not."""
-    found = {t: _reached(t, column) for t in TARGETS}
-    ratios = {f"{m} {t}": exact(found[t]["FedAvg"]) / exact(found[t][m]) for m in METHODS[1:] for t in TARGETS}
+    """Return FedAvg's rounds or seconds over a method's; ``cut``: truncated to two decimals."""
+    reached = {t: _reached(t, column) for t in TARGETS}
+    ratios = {f"{m} {t}": exact(reached[t]["FedAvg"]) / exact(reached[t][m]) for m in METHODS[1:] for t in TARGETS}
     return {key: Fraction(int(ratio * 100), 100) if cut else ratio for key, ratio in ratios.items()}
 
 
