@@ -23,12 +23,15 @@ class ClaimError(BoundsError):
     """A claim or a check is declared wrongly."""
 
 
-def check_kinds(what: str, **fields: tuple[object, type | tuple[type, ...]]) -> None:
-    """Raise if a field is not of the type given beside it; ``what`` names the object in the message."""
-    for name, (value, kind) in fields.items():
-        if not isinstance(value, kind):
-            kinds = " or ".join(k.__name__ for k in (kind if isinstance(kind, tuple) else (kind,)))
-            raise ClaimError(f"{what}: {name} must be of type {kinds}; got {value!r}")
+Types = dict[str, type | tuple[type, ...]]
+
+
+def check_types(what: str, fields: Mapping[str, object], **types: type | tuple[type, ...]) -> None:
+    """Raise if a field is not of the type given for its name; ``what`` names the object in the message."""
+    for name, allowed in types.items():
+        if not isinstance(fields[name], allowed):
+            names = " or ".join(t.__name__ for t in (allowed if isinstance(allowed, tuple) else (allowed,)))
+            raise ClaimError(f"{what}: {name} must be of type {names}; got {fields[name]!r}")
 
 
 def without_floats(formula: object) -> sp.Expr:
@@ -138,14 +141,8 @@ class Finding:
     as_audited: bool = True
 
     def __post_init__(self) -> None:
-        kinds = {
-            "status": (self.status, Status),
-            "grade": (self.grade, Grade),
-            "evidence": (self.evidence, str),
-            "witness": (self.witness, Mapping),
-            "as_audited": (self.as_audited, bool),
-        }
-        check_kinds("a finding", **kinds)
+        types: Types = {"status": Status, "grade": Grade, "evidence": str, "witness": Mapping, "as_audited": bool}
+        check_types("a finding", vars(self), **types)
         if not self.evidence.strip():
             raise ClaimError("a finding's evidence must say in words what was found; got none")
 
@@ -261,15 +258,9 @@ class Claim:
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+", self.name):
             raise ClaimError(f"claim {self.name!r}: a name is the paper and words in lower case, joined by '_' and '.'")
-        check_kinds(
-            f"claim {self.name!r}",
-            words=(self.words, str),
-            passage=(self.passage, Passage),
-            known=(self.known, Status),
-            defect=(self.defect, (Defect, type(None))),
-            repair=(self.repair, (Repair, type(None))),
-            about=(self.about, tuple),
-        )
+        types: Types = {"words": str, "passage": Passage, "known": Status, "about": tuple}
+        types |= {"defect": (Defect, type(None)), "repair": (Repair, type(None))}
+        check_types(f"claim {self.name!r}", vars(self), **types)
         for checks in (self.checks, *([self.repair.checks] if self.repair is not None else [])):
             for check in checks.values() if isinstance(checks, Mapping) else [checks]:
                 if not callable(check) or isinstance(check, Bound):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .claim import check_kinds, ClaimError
+from .claim import check_types, ClaimError, Types
 
 MOST_FINDINGS = 10
 NAMED = re.compile(r"\[([a-z_0-9.]+)\]")
@@ -36,13 +36,13 @@ class Review:
     change: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("summary", "survives", "change"):
-            check_kinds("a review", **{name: (getattr(self, name), tuple)})
-        check_kinds("a review", findings=(self.findings, (tuple, Mapping)))
+        types: Types = {"summary": tuple, "survives": tuple, "change": tuple, "findings": (tuple, Mapping)}
+        check_types("a review", vars(self), **types)
         for finding, sentence in self.found.items():
-            check_kinds("a review", **{"findings": (finding, str), f"findings[{finding!r}]": (sentence, str)})
-        for theorem, row in self.theorems.items():
-            check_kinds("a review", **{f"theorems[{theorem!r}]": (row, Mapping)})
+            entry = {"findings": finding, f"findings[{finding!r}]": sentence}
+            check_types("a review", entry, **dict.fromkeys(entry, str))
+        rows = {f"theorems[{theorem!r}]": row for theorem, row in self.theorems.items()}
+        check_types("a review", rows, **dict.fromkeys(rows, Mapping))
         if len(self.findings) > MOST_FINDINGS:
             raise ClaimError(f"a review has at most {MOST_FINDINGS} findings; got {len(self.findings)}")
 

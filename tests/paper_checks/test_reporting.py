@@ -94,7 +94,7 @@ def test_the_terminal_shows_what_differs(verdicts):
     assert "witness: x = a < b" in out
     seen = made("seen", saying(Status.FAILS, "fails at x=3", x="3"), Status.FAILS, defect=Defect.GAP,
                 repair=Repair("in words", Same(speed, speed)))  # fmt: skip
-    assert [line.split()[:2] for line in lines(audit([seen], workers=1), whole=True)[2:4]] == [
+    assert [line.split()[:2] for line in lines(audit([seen], workers=1), in_full=True)[2:4]] == [
         ["evidence:", "fails"], ["repair:", "in"],
     ]  # fmt: skip
     assert "REPAIRED, gap (exact)  fedals.repaired" in out

@@ -232,9 +232,8 @@ class ArgminIs:
         evidence = f"{shown(at[self.by])} gives {shown(printed)}, {shown(other[self.by])} gives {shown(lower)}"
         if lower.is_real and lower < printed:
             return self._fails(f"at the witness {evidence}", at)
-        return Finding(
-            Status.OPEN, Grade.EXACT, f"stationary, but not the only such point: {evidence}", self._words(at)
-        )
+        evidence = f"stationary, but not the only such point: {evidence}"
+        return Finding(Status.OPEN, Grade.EXACT, evidence, self._words(at))
 
     def _not_stationary(self, book: Book, of: sp.Expr, slope: sp.Expr, printed: sp.Expr, inside: list[Any]) -> Finding:
         """Return the finding where the slope does not vanish at the printed minimiser, with the true minimiser."""

@@ -203,9 +203,7 @@ def hull(book: Book) -> Finding:
 
 def gamma_nonzero(book: Book) -> Finding:
     """Gamma is nonzero where x^* is not the mean of the minima, over pairs of minima and curvatures."""
-    problems = [
-        Scalars.of(minima, curvatures) for minima in product((-1, 0, 1), repeat=2) for curvatures in ((1, 1), (1, 3))
-    ]
+    problems = [Scalars.of(*pair) for pair in product(product((-1, 0, 1), repeat=2), ((1, 1), (1, 3)))]
     converse = 0
     for problem in problems:
         mean = sum(p * b for p, b in zip(problem.shares, problem.minima, strict=True))

@@ -263,9 +263,8 @@ def head_control(book: Book) -> Finding:
         controls[name] = run.controls[0, HEAD]
     values = ", ".join(f"{float(c):.4g} ({name})" for name, c in controls.items())
     evidence = f"first client's after {ROUNDS} rounds: {values}"
-    if all(controls.values()):
-        return holds(evidence)
-    return fails(evidence, as_audited=[bool(c) for c in controls.values()] == [False, False, True])
+    nonzero = [bool(c) for c in controls.values()]
+    return judged(all(nonzero), evidence, as_audited=nonzero == [False, False, True])
 
 
 def extractor_control(book: Book) -> Finding:

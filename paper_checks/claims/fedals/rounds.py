@@ -230,6 +230,4 @@ def same_model(book: Book) -> Finding:
         f"12 steps, clients of one Hessian: {len(models)} returned model for (tau, alpha) = "
         f"{', '.join(map(str, PERIODS))}; (8) for tau = 1, 3, 12: {', '.join(f'{float(v):.4g}' for v in per_round)}"
     )
-    if len(models) == 1:
-        return fails(evidence, as_audited=per_round[0] > per_round[1] > per_round[2])
-    return holds(evidence)
+    return judged(len(models) > 1, evidence, as_audited=per_round[0] > per_round[1] > per_round[2])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from statistics import harmonic_mean
 
 from ...reported import Reported, table
 from ..checkers import exact, Mean, mean, noise, Ordered, Prints
@@ -34,15 +35,11 @@ def _averaged(kind: str) -> Mean:
     return Mean(total / len(DATA), tuple(d / len(DATA) for gain in gains for d in gain.deviations))
 
 
-def _harmonic(row: str) -> float:
-    """Return the harmonic mean of the printed precision and recall."""
-    precision, recall = (float(TWO[f"{row}, {c}"].value) for c in ("C-P", "C-R"))
-    return 2 * precision * recall / (precision + recall)
-
-
 SCORED = [key.removesuffix(", C-F1") for key in TWO if key.endswith("C-F1")]
 F1_LIMIT = {f"{row}, F1": TWO[f"{row}, C-F1"].value for row in SCORED}
-F1_LIMIT |= {f"{row}, limit": repr(_harmonic(row)) for row in SCORED}
+F1_LIMIT |= {
+    f"{row}, limit": repr(harmonic_mean(float(TWO[f"{row}, {c}"].value) for c in ("C-P", "C-R"))) for row in SCORED
+}
 ADDED = {
     f"{row}, {m}": mean(THREE[f"{row}, {m} with FedCOG"]).less(mean(THREE[f"{row}, {m} without FedCOG"]))
     for row in ("CIFAR-10-1", "CIFAR-10-2")

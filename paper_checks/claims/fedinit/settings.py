@@ -33,9 +33,8 @@ def weights(book: Book) -> Finding:
     kappas = (resolve(name, book) for name in ("fedinit.kappa_1", "fedinit.kappa_2"))
     one, two = (float(kappa.subs(beta, Fraction(1, 10)) / kappa.subs(beta, 0)) for kappa in kappas)
     evidence = f"divergence times {float(weight):g}, kappa_1 times {one:.3g}, kappa_2 times {two:.3g}"
-    return judged(
-        max(float(weight), one, two) <= 1, evidence, {"beta": "0.1"}, weight == 25 and abs(one - 3.731) < 1e-3
-    )
+    audited = weight == 25 and abs(one - 3.731) < 1e-3
+    return judged(max(float(weight), one, two) <= 1, evidence, {"beta": "0.1"}, audited)
 
 
 def local_steps(book: Book) -> Finding:
