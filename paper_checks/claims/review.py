@@ -20,13 +20,10 @@ NAMED = re.compile(r"\[([a-z_0-9.]+)\]")
 class Review:
     """One page on a paper. Its texts name claims in [brackets]; the page adds the verdicts of the run behind it.
 
-    Attributes:
-        summary: Paragraphs.
-        theorems: For each theorem, by reading or regime, the claim that decides it.
-        findings: Up to ten claims that a reader should know first, the gravest first. A mapping gives each a sentence
-            with what is wrong and the counterexample, for use where the evidence of the check is too long.
-        survives: Sentences on what stands although it was tested hard.
-        change: Sentences on what the authors should correct.
+    ``theorems`` gives for each theorem, by reading or regime, the claim that decides it. ``findings`` are up to ten
+    claims, the gravest first; a mapping gives each a sentence with what is wrong and the counterexample, for use where
+    the evidence of the check is too long. ``survives`` and ``change`` are sentences on what stands although it was
+    tested hard, and on what the authors should correct.
     """
 
     summary: tuple[str, ...]

@@ -21,12 +21,10 @@ WRITTEN = 1e-8
 class AboveWorstCase:
     """States that ``bound`` is at least the worst case over all federations of its class at all grid points, sigma = 0.
 
-    Unlike a search over instances this covers all of them: HOLDS means that no noiseless federation with full
-    participation violates the bound at these numbers of clients, rounds and steps. The evidence says how much smaller
-    the bound could be there: by the ratio if the worst case is exact, by at least the ratio if it is an upper estimate.
-    A violation is final if the worst case is exact, and proved if a federation in fractions attains more than the
-    bound; if the worst case is an upper estimate, the claim is open. ``least`` is the audited smallest ratio of bound
-    to worst case.
+    HOLDS means that no noiseless federation with full participation violates the bound at these numbers of clients,
+    rounds and steps; the evidence has the smallest ratio of bound to worst case, audited as ``least``. A violation is
+    final if the worst case is exact, and proved if a federation in fractions attains more than the bound; if the worst
+    case is an upper estimate, the claim is open.
     """
 
     bound: str

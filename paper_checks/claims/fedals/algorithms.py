@@ -240,9 +240,7 @@ def _with_momentum(
 
 
 def momentum(book: Book) -> Finding:
-    distances = {
-        name: [_distance(_with_momentum(r, **momentum)) for r in (30, 60)] for name, momentum in MOMENTA.items()
-    }
+    distances = {name: [_distance(_with_momentum(r, **kind)) for r in (30, 60)] for name, kind in MOMENTA.items()}
     diverging = [name for name, (early, late) in distances.items() if late > early]
     evidence = "; ".join(f"{name} {early:.2g}, {late:.2g}" for name, (early, late) in distances.items())
     evidence = f"steps of 1/80, distance from the optimum after 30 and 60 rounds: {evidence}"

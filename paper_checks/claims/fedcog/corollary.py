@@ -37,8 +37,3 @@ def falls_for_ever(book: Book) -> Finding:
     witness = {"kappa^2": "0", "sigma^2": "0", "gap": "1", "T": "1"}
     audited = [*values.values()] == [4, 2, 1, 0.5]
     return judged(min(values.values()) < values[64], f"(6) is {evidence}", witness, audited)
-
-
-def equal_clients(book: Book) -> sp.Expr:
-    """Return (6) for clients of equal weights."""
-    return book[PRINTED].equal_clients().expr
