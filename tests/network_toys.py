@@ -14,7 +14,7 @@ from empirics.algorithms import algorithm
 from empirics.federation.federation import Federation
 from empirics.federation.shuffles import orders
 from empirics.models.network import Network
-from empirics.models.networks.parts import Split
+from empirics.models.networks.blocks import Split
 from empirics.training.rounds import draw_cohort, rounds, shares
 from empirics.training.setting import Setting
 

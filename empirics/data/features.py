@@ -1,6 +1,6 @@
-"""Data sets of real features: inside scikit-learn, of the LIBSVM page, and federations as they are found.
+"""Data sets of real features: those inside scikit-learn, those of the LIBSVM page, and natural federations.
 
-Those of natural clients are pupils of schools, mines of fields, voices of patients, hearts of hospitals.
+In the natural federations, clients are schools, mine fields, patients or hospitals.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from ..numbers import must
 from .dataset import Dataset, Part, signs, with_test
 from .store import damaged, FILES, matlab, read, reading
 
-# ---- inside scikit-learn: there without files or network ----
+# ---- inside scikit-learn: no files or network needed ----
 
 LICENCE = "as distributed with scikit-learn (BSD); the data are from the UCI repository unless said otherwise"
 
 
 def digits() -> Dataset:
     """Handwritten digits of 8x8 pixels (1,797 points, 10 classes), embedded in scikit-learn; grey levels in [0, 1]."""
-    found = find_spec("sklearn")  # which itself takes longer to load than a small run
-    folder = (found.submodule_search_locations if found else None) or [""]
+    spec = find_spec("sklearn")  # importing it takes longer than a small run
+    folder = (spec.submodule_search_locations if spec else None) or [""]
     table: np.ndarray = np.loadtxt(Path(folder[0], "datasets", "data", "digits.csv.gz"), delimiter=",")
     inputs, targets = table[:, :-1] / 16.0, table[:, -1].astype(np.int64)
     return Dataset("digits", inputs, targets, 10, source="scikit-learn", licence=LICENCE)
@@ -88,7 +88,7 @@ def german() -> Dataset:
 
 
 def _libsvm(name: str, features: int) -> Dataset:
-    """Dense features as float64, targets -1 and 1 (the smaller label is -1)."""
+    """Return a set with dense features in float64 and targets -1 and 1 (the smaller label is -1)."""
     from sklearn.datasets import load_svmlight_file
 
     files, parts = FILES[name], list[Part]()
@@ -123,15 +123,15 @@ def parkinson(target: str = "total") -> Dataset:
     must(target in columns, "target", "'total' or 'motor'", target)
     files = FILES["parkinson"]
     table = _table(files.one(files.names[0]), 22)
-    known, groups = np.unique(table[:, 0], return_inverse=True)
+    patients, groups = np.unique(table[:, 0], return_inverse=True)
     train = np.delete(table, [0, 4, 5], axis=1), table[:, columns[target]], groups
-    return with_test(files, [train], 0, kind="regression", group_names=_numbers(len(known)), group_word="patient")
+    return with_test(files, [train], 0, kind="regression", group_names=_numbers(len(patients)), group_word="patient")
 
 
 def heart_disease() -> Dataset:
     """920 patients of four hospitals, 13 features; disease (1) or none (-1).
 
-    Features that were not taken ("?", empty, or -9) get the mean of those that were, over all hospitals.
+    Missing features ("?", empty, or -9) are replaced by the mean of the others over all hospitals.
     """
     files = FILES["heart_disease"]
     tables = [_table(files.one(name), 14) for name in files.names]
@@ -140,34 +140,34 @@ def heart_disease() -> Dataset:
     inputs = np.where(inputs == -9, np.nan, inputs)
     inputs = np.where(np.isnan(inputs), np.nanmean(inputs, axis=0), inputs)
     groups = np.repeat(np.arange(len(tables)), [len(t) for t in tables])
-    about = {"kind": "binary", "group_names": HOSPITALS, "group_word": "hospital"}
-    return with_test(files, [(inputs, targets, groups)], 2, **about)
+    options = {"kind": "binary", "group_names": HOSPITALS, "group_word": "hospital"}
+    return with_test(files, [(inputs, targets, groups)], 2, **options)
 
 
-def _tasks(name: str, features: int, of_inputs: str, of_targets: str, **about: Any) -> Dataset:
-    """The tasks of a MATLAB file, a matrix of inputs and a list of targets each, as one pool."""
+def _tasks(name: str, features: int, inputs_name: str, targets_name: str, **options: Any) -> Dataset:
+    """Return one set with the tasks of a MATLAB file, each a matrix of inputs and a list of targets, as groups."""
     files = FILES[name]
     path = files.one(files.names[0])
     inputs, targets = (
         [np.asarray(entry, dtype=np.float64) for entry in array.ravel()]
-        for array in matlab(path, of_inputs, of_targets)
+        for array in matlab(path, inputs_name, targets_name)
     )
     shapes = [x.shape == (y.size, features) for x, y in zip(inputs, targets, strict=False)]
     if not inputs or len(inputs) != len(targets) or not all(shapes):
         raise damaged(path, f"not one matrix of {features} features and one list of targets for every task")
     groups = np.repeat(np.arange(len(inputs)), [len(x) for x in inputs])
-    wanted, binary = np.concatenate([y.ravel() for y in targets]), about["kind"] == "binary"
-    train = np.concatenate(inputs), signs(wanted, name) if binary else wanted, groups
-    return with_test(files, [train], 2 if binary else 0, group_names=_numbers(len(inputs)), **about)
+    labels, binary = np.concatenate([y.ravel() for y in targets]), options["kind"] == "binary"
+    train = np.concatenate(inputs), signs(labels, name) if binary else labels, groups
+    return with_test(files, [train], 2 if binary else 0, group_names=_numbers(len(inputs)), **options)
 
 
 def _numbers(count: int) -> tuple[str, ...]:
-    """Names of groups that have none."""
+    """Return the names "1", "2", ... for groups without names."""
     return tuple(str(i + 1) for i in range(count))
 
 
 def _table(path: Path, columns: int) -> np.ndarray:
-    """Numbers separated by commas or tabs, with or without a header; "?" and nothing are NaN."""
+    """Read numbers separated by commas or tabs, with or without a header; "?" and empty cells become NaN."""
     with reading(path):
         lines = read(path).decode().splitlines()
         rows = list(csv.reader(lines, delimiter="\t" if "\t" in lines[0] else ","))

@@ -1,4 +1,4 @@
-"""Data sets made of another one: a test set held out where there is none, fewer samples where there are many."""
+"""Data sets derived from another one: with a test set held out, or with fewer samples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .dataset import Dataset
 
 
 def held_out(data: Dataset, share: float = 0.2) -> Dataset:
-    """``data`` with ``share`` of its samples, the same ones always, kept out as its test set."""
+    """``data`` with the share ``share`` of its samples, always the same ones, held out as its test set."""
     must(isinstance(data, Dataset), "the first argument of held_out", "a data set, as in held_out(digits)", data)
     if data.test is not None:
         raise EmpiricsError(f"{data} has a test set already: use it as it is")
@@ -35,11 +35,11 @@ def fewer(data: Dataset, train: int | None = None, test: int | None = None) -> D
     """``data`` with at most the given numbers of training and test samples, always the same random ones (None: all)."""
     must(isinstance(data, Dataset), "the first argument of fewer", "a data set, as in fewer(digits)", data)
     name = f"fewer({data.name}, train={train}, test={test})"
-    cut, tests = _some(data, train, "train"), data.test and _some(data.test, test, "test")
-    return replace(cut, name=name, test=tests and replace(tests, name=name))
+    fewer_tests = data.test and replace(_first(data.test, test, "test"), name=name)
+    return replace(_first(data, train, "train"), name=name, test=fewer_tests)
 
 
-def _some(data: Dataset, most: int | None, word: str) -> Dataset:
-    if most is None or checked(f"fewer: {word}", most, COUNT) >= len(data):
+def _first(data: Dataset, limit: int | None, option: str) -> Dataset:
+    if limit is None or checked(f"fewer: {option}", limit, COUNT) >= len(data):
         return data
-    return data.part(np.sort(stream(0, f"fewer {word}").permutation(len(data))[:most]))
+    return data.part(np.sort(stream(0, f"fewer {option}").permutation(len(data))[:limit]))

@@ -1,4 +1,4 @@
-"""Data sets of pictures: MNIST and Fashion-MNIST, CIFAR, SVHN, FEMNIST, Omniglot and FLAIR, in their original files."""
+"""Data sets of images, read from their original files: MNIST, Fashion-MNIST, CIFAR, SVHN, FEMNIST, Omniglot, FLAIR."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 
 from ..numbers import must
 from ..streams import stream
+from .conversion import CIFAR10_PIXELS, CIFAR100_PIXELS, HALF_PIXELS, MNIST_PIXELS, NATURAL_PIXELS, Pixels, UNIT_PIXELS
 from .dataset import Dataset, numbered, Part, with_test
-from .resident import CIFAR10_PIXELS, CIFAR100_PIXELS, HALF_PIXELS, MNIST_PIXELS, NATURAL_PIXELS, Pixels, UNIT_PIXELS
 from .store import damaged, FILES, Files, leaf_users, matlab, members, picture, read, reading
 
 # ---- MNIST and Fashion-MNIST: IDX files ----
@@ -22,7 +22,7 @@ WRITERS = ("qmnist-train-labels-idx2-int", "qmnist-test-labels-idx2-int")
 
 
 def mnist() -> Dataset:
-    """Handwritten digits, 60,000 + 10,000 of 28x28; groups are the 836 NIST writers where QMNIST's labels lie too."""
+    """Handwritten digits, 60,000 + 10,000 of 28x28; groups are the 836 NIST writers if QMNIST's label files exist."""
     return _idx_images(FILES["mnist"], MNIST_PIXELS)
 
 
@@ -32,7 +32,7 @@ def fashion_mnist() -> Dataset:
 
 
 def read_idx(path: Path) -> np.ndarray:
-    """The array in an IDX file: a magic number with type and number of axes, the lengths, the numbers."""
+    """Return the array of an IDX file: a magic number with type and number of axes, the lengths, the numbers."""
     data = read(path)
     if len(data) < 4 or data[:2] != b"\0\0" or data[2] not in TYPES:
         raise damaged(path, "no IDX magic number")
@@ -46,7 +46,7 @@ def read_idx(path: Path) -> np.ndarray:
 
 
 def _idx_images(files: Files, pixels: Pixels) -> Dataset:
-    """Images ``(n, 1, 28, 28)``, labels and, for MNIST, writers: column 2 of QMNIST's label files.
+    """Return a set of images ``(n, 1, 28, 28)`` with labels and, for MNIST, writers (column 2 of QMNIST's labels).
 
     QMNIST has more test images than MNIST; its first ones are MNIST's.
     """
@@ -62,20 +62,20 @@ def _idx_images(files: Files, pixels: Pixels) -> Dataset:
                 raise damaged(files.one(writers), f"{table.shape} labels for {len(labels)} images")
             owners = table[: len(labels), 2]
         parts.append((images[:, None], labels.astype(np.int64), owners))
-    known_names: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
     if parts[0][2] is not None:
-        known, numbers = np.unique(np.concatenate([part[2] for part in parts]), return_inverse=True)
+        writer_ids, numbers = np.unique(np.concatenate([part[2] for part in parts]), return_inverse=True)
         groups = np.split(numbers, [len(parts[0][1])])
         parts = [(*part[:2], group) for part, group in zip(parts, groups, strict=True)]
-        known_names = tuple(map(str, known))
-    return with_test(files, parts, 10, group_names=known_names, group_word="writer", prepare=pixels)
+        names = tuple(map(str, writer_ids))
+    return with_test(files, parts, 10, group_names=names, group_word="writer", prepare=pixels)
 
 
 # ---- CIFAR and SVHN ----
 
 
 def cifar10() -> Dataset:
-    """Ten kinds of things, 50,000 + 10,000 colour images of 32x32."""
+    """Ten classes of objects, 50,000 + 10,000 colour images of 32x32."""
     files = FILES["cifar10"]
     *parts, test = (_records(files.one(name), 1, 10) for name in files.names)
     images, labels = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
@@ -84,7 +84,7 @@ def cifar10() -> Dataset:
 
 
 def cifar100() -> Dataset:
-    """A hundred kinds of things, 50,000 + 10,000 colour images of 32x32; groups are the 20 coarse classes."""
+    """A hundred classes of objects, 50,000 + 10,000 colour images of 32x32; groups are the 20 coarse classes."""
     files = FILES["cifar100"]
     pairs = [_records(files.one(name), 2, 100) for name in files.names]
     train, test = ((images, labels[:, 1], labels[:, 0]) for images, labels in pairs)
@@ -93,7 +93,7 @@ def cifar100() -> Dataset:
 
 
 def _records(path: Path, label_bytes: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Images ``(n, 3, 32, 32)`` of bytes and labels ``(n, label_bytes)``: label bytes, then red, green and blue."""
+    """Return images ``(n, 3, 32, 32)`` of bytes and labels ``(n, label_bytes)`` of CIFAR's binary records."""
     data = np.frombuffer(read(path), np.uint8)
     length = label_bytes + 3 * 32 * 32
     if not len(data) or len(data) % length:
@@ -117,11 +117,11 @@ def svhn() -> Dataset:
     return with_test(files, parts, 10, prepare=NATURAL_PIXELS)
 
 
-# ---- pictures by writer, drawer or photographer ----
+# ---- images by writer, drawer or photographer ----
 
 
 def femnist() -> Dataset:
-    """Digits and letters (62 classes) by writer, as LEAF writes them; ink is bright, as in MNIST."""
+    """Digits and letters (62 classes) by writer, from LEAF's files; ink is bright, as in MNIST."""
     files, parts = FILES["femnist"], list[Part]()
     for part in files.names:
         images, labels, writers = [], [], []
@@ -140,8 +140,8 @@ def femnist() -> Dataset:
 def omniglot(size: int = 28) -> Dataset:
     """242 characters of eight alphabets, ``size`` x ``size`` (105 in the files), ink bright; groups are the drawers.
 
-    A drawer is a person of one alphabet: the last number of a file's name. Characters are numbered over all alphabets;
-    two alphabets lie in both archives and are taken once.
+    A drawer is a person of one alphabet (the last number of a file's name). Characters are numbered over all alphabets.
+    Two alphabets are in both archives and are read once.
     """
     must(size >= 1, "size", "at least 1", size)
     files, images, characters, drawers = FILES["omniglot"], [], [], []
@@ -166,10 +166,11 @@ def omniglot(size: int = 28) -> Dataset:
 
 
 def flair(users: int = 200, test_users: int = 100, size: int = 256, seed: int = 0) -> Dataset:
-    """FLAIR (Song et al. 2022): photos of Flickr users with 17 coarse labels that each may or may not show.
+    """FLAIR (Song et al. 2022): photos of Flickr users with any of 17 coarse labels.
 
-    Photos are ``size`` x ``size``. All 430,000 are some 85 GB in memory, so ``users`` are drawn of the training part
-    and ``test_users`` of the test part, and only their photos are opened. The folder is as its script leaves it.
+    Photos are ``size`` x ``size``. Since all 430,000 would take some 85 GB of memory, ``users`` are drawn from the
+    training part and ``test_users`` from the test part, and only their photos are read. The folder has the layout that
+    FLAIR's download script creates.
     """
     for name, number in (("users", users), ("test_users", test_users), ("size", size)):
         must(number >= 1, name, "at least 1", number)
@@ -177,20 +178,21 @@ def flair(users: int = 200, test_users: int = 100, size: int = 256, seed: int = 
     path, folder = map(files.one, files.names)
     with reading(path):
         rows = json.loads(read(path))
-        words = sorted({label for row in rows for label in row["labels"]})
-        drawn = [_photos(rows, part, count, seed) for part, count in (("train", users), ("test", test_users))]
+        labels = sorted({label for row in rows for label in row["labels"]})
         parts = []
-        for part in drawn:
-            photos = [picture(read(p), p, "RGB", size) for p in (folder / f"{row['image_id']}.jpg" for row in part)]
-            targets = np.array([[float(word in row["labels"]) for word in words] for row in part], dtype=np.float32)
-            parts.append((np.stack(photos).transpose(0, 3, 1, 2), targets, [row["user_id"] for row in part]))
-    return with_test(files, parts, len(words), kind="multilabel", group_word="user", prepare=NATURAL_PIXELS)
+        for part, count in (("train", users), ("test", test_users)):
+            selected = _photos(rows, part, count, seed)
+            paths = [folder / f"{row['image_id']}.jpg" for row in selected]
+            photos = [picture(read(path), path, "RGB", size) for path in paths]
+            targets = np.array([[float(x in row["labels"]) for x in labels] for row in selected], dtype=np.float32)
+            parts.append((np.stack(photos).transpose(0, 3, 1, 2), targets, [row["user_id"] for row in selected]))
+    return with_test(files, parts, len(labels), kind="multilabel", group_word="user", prepare=NATURAL_PIXELS)
 
 
 def _photos(rows: list[Any], part: str, count: int, seed: int) -> list[Any]:
-    """The photos of ``count`` users of a part, drawn without replacement (all, where there are not more)."""
+    """Return the rows of up to ``count`` users of a part, drawn without replacement."""
     users = sorted({row["user_id"] for row in rows if row["partition"] == part})
     if not users:
         raise ValueError(f"no photo of the part {part!r}")
-    chosen = set(stream(seed, f"flair {part}").permutation(users)[:count].tolist())
-    return [row for row in rows if row["user_id"] in chosen and row["partition"] == part]
+    selected = set(stream(seed, f"flair {part}").permutation(users)[:count].tolist())
+    return [row for row in rows if row["user_id"] in selected and row["partition"] == part]

@@ -1,8 +1,8 @@
-"""Where data lie on this machine, and how their files are found, downloaded, checked and opened.
+"""Files of data sets on this machine: finding, downloading, checking and opening them.
 
-``sets.toml`` says which files a set has. The root is ``$FEDBOUNDS_DATA``, else the user's cache folder. Files may be
-compressed (.gz, .bz2, .xz). Where the root holds a ``SHA256SUMS`` file (the format of the ``sha256sum`` tool), the
-files it lists are checked when they are read.
+``sets.toml`` lists the files of each set. The root folder is ``$FEDBOUNDS_DATA``, else the user's cache folder. Files
+may be compressed (.gz, .bz2, .xz). Files that are listed in a ``SHA256SUMS`` file in the root (in the format of the
+``sha256sum`` tool) are checked when they are read.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ OPENERS: dict[str, Callable[[bytes], bytes]] = {
     ".bz2": bz2.decompress,
     ".xz": lzma.decompress,
 }
-"""How files with these endings are opened."""
+"""Decompression of files by their ending."""
 EMBEDDED = ("breast_cancer", "diabetes", "digits", "iris", "wine")
 
 
 class MissingDataError(EmpiricsError):
-    """A data set that is not on this machine; the message names the ways to get it."""
+    """A data set is not on this machine; the message names the ways to get it."""
 
 
 class DataFormatError(EmpiricsError):
-    """A file that is not what its name promises: truncated, damaged, of another format or with another checksum."""
+    """A file is truncated, damaged, of another format, or has another checksum."""
 
 
 class Download(NamedTuple):
-    """One file of a set in public: addresses to try in order, and its sha256 (of md5, forgeries can be made)."""
+    """A public file of a set: addresses to try in order, and its sha256."""
 
     urls: tuple[str, ...]
     sha256: str
@@ -62,7 +62,7 @@ class Download(NamedTuple):
 class Files:
     """The files of a set: a folder under the root and the names (or patterns) in it, without compression ending.
 
-    ``page`` says where they can be had, ``licence`` under which terms; ``downloads`` are those with a hash to check.
+    ``page`` is the web page that offers them; ``downloads`` are the files with a hash to check.
     """
 
     set: str
@@ -73,22 +73,22 @@ class Files:
     licence: str = "none stated"
 
     def paths(self, name: str) -> list[Path]:
-        """The files called ``name``, compressed or not, in order of their names; empty where there are none."""
-        found = (sorted((root() / self.folder).glob(name + ending)) for ending in OPENERS)
-        return next(filter(None, found), [])
+        """Return the files called ``name``, compressed or not, sorted; empty if there are none."""
+        matches = (sorted((root() / self.folder).glob(name + ending)) for ending in OPENERS)
+        return next(filter(None, matches), [])
 
     @property
     def present(self) -> bool:
         return all(self.paths(name) for name in self.names)
 
     def one(self, name: str) -> Path:
-        """The path of one file; MissingDataError where it is not."""
+        """Return the path of the file ``name``; raise MissingDataError if it does not exist."""
         return self.some(name)[0]
 
     def some(self, name: str) -> list[Path]:
-        """The paths of the files called ``name``, at least one; MissingDataError, with ways to go on, where none is."""
-        if found := self.paths(name):
-            return found
+        """Return the paths of the files called ``name``; raise MissingDataError if there are none."""
+        if paths := self.paths(name):
+            return paths
         fetch = "or download it from there yourself (no download with a checked hash is known)"
         if self.downloads:
             fetch = f"or pip install 'fedbounds[data]' and call empirics.data.catalogue.download({self.set!r})"
@@ -99,26 +99,26 @@ class Files:
         )
 
 
-def _listed_files() -> dict[str, Files]:
+def _read_files() -> dict[str, Files]:
     sets = tomllib.loads(Path(__file__).with_name("sets.toml").read_text(encoding="utf-8"))
-    for name, about in sets.items():
-        about["downloads"] = tuple(Download(tuple(one["urls"]), one["sha256"]) for one in about.get("downloads", ()))
-        sets[name] = Files(name, **{**about, "names": tuple(about["names"])})
+    for name, entry in sets.items():
+        entry["downloads"] = tuple(Download(tuple(file["urls"]), file["sha256"]) for file in entry.get("downloads", ()))
+        sets[name] = Files(name, **{**entry, "names": tuple(entry["names"])})
     return sets
 
 
-FILES = _listed_files()
-"""What each set that is not embedded needs on disk."""
+FILES = _read_files()
+"""Files of each data set that is not embedded in scikit-learn."""
 
 
 def root() -> Path:
-    """The folder with one folder per family of sets."""
-    given = os.environ.get("FEDBOUNDS_DATA")
-    return Path(given).expanduser() if given else cache_folder()
+    """Return the folder that contains one folder per family of data sets."""
+    folder = os.environ.get("FEDBOUNDS_DATA")
+    return Path(folder).expanduser() if folder else cache_folder()
 
 
-def listed(path: Path) -> bool | None:
-    """Whether a file has the hash that ``SHA256SUMS`` of the root lists for it; None where it lists none."""
+def matches_hash(path: Path) -> bool | None:
+    """Whether a file has the hash that the root's ``SHA256SUMS`` lists for it; None if it lists none."""
     listing = root() / "SHA256SUMS"
     lines = listing.read_text().splitlines() if listing.is_file() else []
     rows = (line.split(maxsplit=1) for line in lines)
@@ -130,13 +130,13 @@ def listed(path: Path) -> bool | None:
 
 
 def damaged(path: Path, reason: object) -> DataFormatError:
-    """The error for a file that cannot be read."""
+    """Return the error for a file that cannot be read."""
     return DataFormatError(f"{path} is truncated, damaged or of another format ({reason}); fetch the file again")
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """While a file is opened and parsed: whatever its content makes of a parser is the file's fault."""
+    """Turn any error while a file is opened and parsed into a ``DataFormatError`` about the file."""
     try:
         yield
     except EmpiricsError:
@@ -146,8 +146,8 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def read(path: Path) -> bytes:
-    """The content of a file, checked against ``SHA256SUMS`` if it is listed there, and decompressed by its ending."""
-    if listed(path) is False:
+    """Return the content of a file, checked against ``SHA256SUMS`` and decompressed by its ending."""
+    if matches_hash(path) is False:
         raise DataFormatError(f"{path} does not have the sha256 that SHA256SUMS lists; fetch the file again")
     data = path.read_bytes()
     with reading(path):
@@ -155,8 +155,8 @@ def read(path: Path) -> bytes:
 
 
 def members(path: Path, ending: str) -> list[tuple[str, bytes]]:
-    """Names and contents of the files in a tar (compressed or not) or zip archive whose names end so, in its order."""
-    data = io.BytesIO(read(path))  # decompressed as a whole: tarfile alone would not miss a lost end
+    """Return names and contents of the files in a tar or zip archive whose names have an ending, in its order."""
+    data = io.BytesIO(read(path))  # decompressed as a whole, since tarfile would not notice a truncated archive
     with reading(path):
         if path.suffix == ".zip":
             with zipfile.ZipFile(data) as zipped:
@@ -167,21 +167,21 @@ def members(path: Path, ending: str) -> list[tuple[str, bytes]]:
 
 
 def matlab(path: Path, *names: str) -> list[Any]:
-    """The variables ``names`` of a MATLAB file (version 5)."""
+    """Return the variables ``names`` of a MATLAB file (version 5)."""
     from scipy.io import loadmat
 
     data = read(path)
     with reading(path):
-        found = loadmat(io.BytesIO(data), variable_names=names)
-        return [found[name] for name in names]
+        variables = loadmat(io.BytesIO(data), variable_names=names)
+        return [variables[name] for name in names]
 
 
 def picture(data: bytes, path: Path, mode: str, size: int) -> np.ndarray:
-    """Pixels ``(H, W)`` for mode "L" or ``(H, W, 3)`` for "RGB", made ``size`` x ``size`` by averaging areas."""
+    """Decode an image: bytes ``(size, size)`` for mode "L" or ``(size, size, 3)`` for "RGB", resized by averaging."""
     try:
         from PIL import Image
     except ImportError:
-        raise EmpiricsError("opening pictures needs Pillow: pip install 'fedbounds[data]'") from None
+        raise EmpiricsError("opening images needs Pillow: pip install 'fedbounds[data]'") from None
     with reading(path):
         image = Image.open(io.BytesIO(data)).convert(mode)
     if image.size != (size, size):
@@ -190,7 +190,7 @@ def picture(data: bytes, path: Path, mode: str, size: int) -> np.ndarray:
 
 
 def leaf_users(files: Files, part: str) -> Iterator[tuple[Path, str, list[Any], list[Any]]]:
-    """File, name, samples and targets of every user in the files of a part, in order of their names.
+    """Yield file, name, samples and targets of every user in the files of a part, file after file.
 
     LEAF's JSON (Caldas et al. 2018) holds ``users``, ``num_samples`` and ``user_data`` with lists ``x`` and ``y`` per
     user; a set is a folder with ``train/*.json`` and ``test/*.json``.
@@ -208,21 +208,21 @@ def leaf_users(files: Files, part: str) -> Iterator[tuple[Path, str, list[Any], 
 
 
 def fetch(files: Files) -> Path:
-    """Download the files of a set, unless they are there, with ``pooch`` (the extra ``data``); returns their folder."""
+    """Download missing files of a set with ``pooch`` (the extra ``data``) and return their folder."""
     if not files.downloads:
         raise EmpiricsError(f"no download with a checked hash is known for {files.set}; its files are at {files.page}")
     folder = root() / files.folder
     for download in () if files.present else files.downloads:
-        path = _retrieved(download, folder)
+        path = _retrieve(download, folder)
         if path.name.endswith((".tar.gz", ".zip")):
-            for wanted in files.names:  # the members that the set names, without their folders
-                for inside, content in members(path, "/" + wanted):
-                    (folder / Path(inside).name).write_bytes(content)
+            for name in files.names:  # archives are unpacked without their folders
+                for member, content in members(path, "/" + name):
+                    (folder / Path(member).name).write_bytes(content)
     return folder
 
 
-def _retrieved(download: Download, folder: Path) -> Path:
-    """The file, from the first address that answers."""
+def _retrieve(download: Download, folder: Path) -> Path:
+    """Download a file from the first address that answers and return its path."""
     try:
         import pooch
     except ImportError:

@@ -1,8 +1,8 @@
 """Data sets of texts: characters of Shakespeare and bytes of MultiNLI for sequence models, tweets as bags of words.
 
 The windows of a speaker of Shakespeare run over all their speeches in order, as in LEAF. Tweets become counts of the
-most frequent words of the training texts (split at white space, as the released code of Decaying-K does); those without
-a known word are left out, as there. ``Frequencies`` turns counts into shares.
+most frequent words of the training texts (split at white space), and tweets without any of these words are omitted,
+both as in the released code of Decaying-K. ``Frequencies`` turns counts into shares.
 """
 
 from __future__ import annotations
@@ -18,57 +18,60 @@ import numpy as np
 
 from ..errors import EmpiricsError
 from ..numbers import must
+from .conversion import Codes, Frequencies
 from .dataset import Dataset, numbered, Part, with_test
-from .resident import Codes, Frequencies
 from .store import damaged, FILES, Files, leaf_users, read, reading
 
-# ---- Shakespeare: 80 characters, and the one that follows them or each of them; clients are speakers ----
+# ---- Shakespeare: predict the character after 80 characters, or after each of them; clients are speakers ----
 
 LETTERS = " !\"&'(),-.0123456789:;>?ABCDEFGHIJKLMNOPQRSTUVWXYZ[]abcdefghijklmnopqrstuvwxyz}"
-"""Decaying-K's alphabet, LEAF's without the line feed; anything else counts as a space."""
+"""Decaying-K's alphabet: LEAF's without the line feed. Other characters count as a space."""
 
 
 def tiny_shakespeare(length: int = 80, stride: int = 1, alphabet: str = "own", task: str = "last") -> Dataset:
-    """A million characters of the plays with headings "Speaker:"; ``alphabet`` is its own 65 letters or the paper's.
+    """A million characters of the plays; ``alphabet`` is ``"own"`` (the 65 letters of the file) or ``"paper"``.
 
     With ``task="next"`` targets are ``(n, length)``: the character after every position, for language models.
     """
     files = FILES["tiny_shakespeare"]
-    path, said = files.one("input.txt"), dict[str, list[str]]()
+    path, speeches = files.one("input.txt"), dict[str, list[str]]()
     with reading(path):
         for block in read(path).decode().split("\n\n"):
             heading, _, text = block.strip("\n").partition("\n")
             if not heading.endswith(":"):
                 raise ValueError(f"a block starts with {heading[:30]!r}, not with a heading")
-            said.setdefault(heading[:-1], []).append(text)
-    return _sequences(files, said, length, stride, alphabet, task)
+            speeches.setdefault(heading[:-1], []).append(text)
+    return _sequences(files, speeches, length, stride, alphabet, task)
 
 
 def shakespeare(
     length: int = 80, stride: int = 1, alphabet: str = "paper", least_lines: int = 3, task: str = "last"
 ) -> Dataset:
-    """All plays, a client for every role of a play; roles with fewer lines are left out (LEAF drops those up to 2)."""
+    """All plays, with a client for every role of a play; roles with fewer lines are omitted (LEAF omits up to 2)."""
     files = FILES["shakespeare"]
-    path, said = files.one(files.names[0]), dict[str, list[str]]()
+    path, speeches = files.one(files.names[0]), dict[str, list[str]]()
     with reading(path):
         for speech in map(json.loads, read(path).decode().splitlines()):
-            said.setdefault(f"{speech['play']}: {speech['speaker']}", []).append(speech["text"])
-    long = {role: texts for role, texts in said.items() if sum(t.count("\n") + 1 for t in texts) >= least_lines}
+            speeches.setdefault(f"{speech['play']}: {speech['speaker']}", []).append(speech["text"])
+    long = {role: texts for role, texts in speeches.items() if sum(t.count("\n") + 1 for t in texts) >= least_lines}
     return _sequences(files, long, length, stride, alphabet, task)
 
 
 def codes(text: str, letters: str) -> np.ndarray:
-    """The place of every character in ``letters``; others count as a space (or the first letter)."""
+    """Return the index of every character in ``letters``; others count as a space (or the first letter)."""
     table = np.full(0x110000, max(letters.find(" "), 0), dtype=np.uint8)
     table[[ord(c) for c in letters]] = np.arange(len(letters))
     return table[np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)]
 
 
-def _sequences(files: Files, said: dict[str, list[str]], length: int, stride: int, alphabet: str, task: str) -> Dataset:
+def _sequences(
+    files: Files, speeches: dict[str, list[str]], length: int, stride: int, alphabet: str, task: str
+) -> Dataset:
+    """Return the set of all windows of the roles' texts; ``speeches`` lists those of each role in order."""
     must(min(length, stride) >= 1, "length and stride", "at least 1", (length, stride))
     must(alphabet in ("own", "paper"), "alphabet", "'own' or 'paper'", alphabet)
     must(task in ("last", "next"), "task", "'last' or 'next'", task)
-    texts = {role: "\n".join(parts) for role, parts in said.items()}
+    texts = {role: "\n".join(parts) for role, parts in speeches.items()}
     letters = LETTERS if alphabet == "paper" else "".join(sorted(set("".join(texts.values()))))
     texts = {role: text for role, text in texts.items() if len(text) > length}
     if not texts:
@@ -79,8 +82,8 @@ def _sequences(files: Files, said: dict[str, list[str]], length: int, stride: in
     pool = np.concatenate([w[:, :-1] for w in windows])
     targets = np.concatenate([w[:, 1:] if task == "next" else w[:, -1] for w in windows]).astype(np.int64)
     train = pool, targets, np.repeat(groups, [len(w) for w in windows])
-    about = {"group_names": names, "group_word": "role", "prepare": Codes(), "overlap": length // stride}
-    return with_test(files, [train], len(letters), kind="sequence", **about)
+    options = {"group_names": names, "group_word": "role", "prepare": Codes(), "overlap": length // stride}
+    return with_test(files, [train], len(letters), kind="sequence", **options)
 
 
 # ---- MultiNLI ----
@@ -91,10 +94,10 @@ ANSWERS = {"entailment": 0, "neutral": 1, "contradiction": 2}
 def multinli(length: int = 128, task: str = "label") -> Dataset:
     """MultiNLI, does one sentence follow from another? Prompts of ``length`` bytes, 393k + 9.8k, of five genres.
 
-    Prompts are cut or padded with 0, and worded as in FedALS's released code. ``task="label"``: the target is the
-    answer (3 classes). ``task="next"``: the prompt ends with the answer, inputs are all bytes but the last and targets
-    ``(n, length - 1)`` all but the first, padding included, as in that code. Pairs without an agreed answer ("-") are
-    left out.
+    Prompts are truncated or padded with 0, and worded as in FedALS's released code. With ``task="label"`` the target is
+    the answer (3 classes). With ``task="next"`` the prompt ends with the answer, inputs are all bytes but the last, and
+    targets ``(n, length - 1)`` are all but the first, padding included, as in that code. Pairs without an agreed answer
+    ("-") are omitted.
     """
     must(length >= 2, "length of multinli", "at least 2", length)
     must(task in ("label", "next"), "task of multinli", "'label' or 'next'", task)
@@ -123,7 +126,7 @@ def multinli(length: int = 128, task: str = "label") -> Dataset:
 
 Tweets = tuple[list[str], list[int], list[str]]
 """Texts, labels and users."""
-MOODS = {"negative": 0, "neutral": 1, "positive": 2}
+SENTIMENTS = {"negative": 0, "neutral": 1, "positive": 2}
 
 
 def sent140(words: int = 5000) -> Dataset:
@@ -142,19 +145,19 @@ def sent140(words: int = 5000) -> Dataset:
 
 
 def sent140_users(words: int = 5000) -> Dataset:
-    """The test part of LEAF's Sentiment140 with at least 30 tweets a user, one JSON line per user: 16,025 tweets."""
+    """The test part of LEAF's Sentiment140 with at least 30 tweets per user, one JSON line per user: 16,025 tweets."""
 
     def rows(lines: io.StringIO) -> Iterator[tuple[str, int, str]]:
         for user in map(json.loads, lines):
             for text, y in zip(user["x"], user["y"], strict=True):
                 yield text, int(y), user["user"]
 
-    return _of_lines("sent140_users", rows, words)
+    return _from_lines("sent140_users", rows, words)
 
 
 def sent140_sample(words: int = 5000) -> Dataset:
-    """20,000 tweets of Sentiment140 with columns user, label, text; mostly one tweet a user: a common pool."""
-    return _of_lines(
+    """20,000 tweets of Sentiment140 with columns user, label, text; most users have one tweet: a common pool."""
+    return _from_lines(
         "sent140_sample", lambda lines: ((r["text"], int(r["label"]), r["user"]) for r in csv.DictReader(lines)), words
     )
 
@@ -162,28 +165,29 @@ def sent140_sample(words: int = 5000) -> Dataset:
 def sent140_csv(words: int = 5000) -> Dataset:
     """All 1.6 million tweets in the original CSV: polarity 0 or 4, id, date, query, user, text, no header, Latin-1."""
     polarity = {"0": 0, "4": 1}
-    return _of_lines(
+    return _from_lines(
         "sent140_csv", lambda lines: ((r[5], polarity[r[0]], r[4]) for r in csv.reader(lines)), words, "latin-1"
     )
 
 
 def airline(words: int = 5000) -> Dataset:
     """14,640 tweets of 7,701 users about US airlines: negative, neutral, positive."""
-    return _of_lines(
-        "airline", lambda lines: ((r["text"], MOODS[r["sentiment"]], r["user"]) for r in csv.DictReader(lines)), words,
-        classes=3,
-    )  # fmt: skip
+
+    def rows(lines: io.StringIO) -> Iterator[tuple[str, int, str]]:
+        return ((row["text"], SENTIMENTS[row["sentiment"]], row["user"]) for row in csv.DictReader(lines))
+
+    return _from_lines("airline", rows, words, classes=3)
 
 
 def vocabulary(texts: Iterable[str], words: int) -> dict[str, int]:
-    """The most frequent words and their columns; words that occur equally often come in alphabetical order."""
+    """Return the most frequent words with their columns; ties are in alphabetical order."""
     counts = Counter(word for text in texts for word in text.split())
     ranked = sorted(counts, key=lambda word: (-counts[word], word))
     return {word: column for column, word in enumerate(ranked[:words])}
 
 
 def bags(texts: Sequence[str], columns: dict[str, int]) -> np.ndarray:
-    """Counts of the known words ``(texts, words)``; a word counts at most 255 times in a text."""
+    """Return the counts ``(texts, words)`` of the words of a vocabulary, at most 255 per text."""
     counts = np.zeros((len(texts), len(columns)), dtype=np.uint8)
     for row, text in enumerate(texts):
         for word, count in Counter(w for w in text.split() if w in columns).items():
@@ -191,14 +195,14 @@ def bags(texts: Sequence[str], columns: dict[str, int]) -> np.ndarray:
     return counts
 
 
-def _of_lines(
+def _from_lines(
     name: str,
     rows: Callable[[io.StringIO], Iterable[tuple[str, int, str]]],
     words: int,
     encoding: str = "utf-8",
     classes: int = 2,
 ) -> Dataset:
-    """The set whose single file ``rows`` reads."""
+    """Return the set whose single file ``rows`` parses into texts, labels and users."""
     path = FILES[name].one(FILES[name].names[0])
     with reading(path):
         lines = io.StringIO(read(path).decode(encoding), newline="")
@@ -206,22 +210,22 @@ def _of_lines(
 
 
 def _tweets(path: Path, rows: Iterable[tuple[str, int, str]]) -> Tweets:
-    """The rows as columns."""
+    """Return the columns of rows that are parsed from the file ``path``."""
     with reading(path):
         text, label, user = zip(*rows, strict=True)
     return list(text), list(label), list(user)
 
 
 def _bags(files: Files, train: Tweets, classes: int, words: int, test: Tweets | None = None) -> Dataset:
+    """Return the set of bags of words, without tweets that contain no word of the vocabulary."""
     must(words >= 1, "words", "at least 1", words)
     columns = vocabulary(train[0], words)
     groups, test_groups, names = numbered(train[2], test[2] if test else None)
 
-    def known(tweets: Tweets, users: np.ndarray) -> Part:
+    def part(tweets: Tweets, users: np.ndarray) -> Part:
         counts = bags(tweets[0], columns)
-        kept = counts.any(axis=1)
-        return counts[kept], np.array(tweets[1], dtype=np.int64)[kept], users[kept]
+        nonempty = counts.any(axis=1)
+        return counts[nonempty], np.array(tweets[1], dtype=np.int64)[nonempty], users[nonempty]
 
-    parts = [known(train, groups), *([known(test, test_groups)] if test else [])]
-    about = {"group_names": names, "group_word": "user", "prepare": Frequencies()}
-    return with_test(files, parts, classes, **about)
+    parts = [part(train, groups), *([part(test, test_groups)] if test else [])]
+    return with_test(files, parts, classes, group_names=names, group_word="user", prepare=Frequencies())

@@ -14,7 +14,7 @@ from typing import Any
 
 from bounds.showing.files import content, MOST_SOURCE
 
-from ..data.own import table
+from ..data.csv_tables import table
 from ..errors import EmpiricsError
 from ..spec_strings import CALL, names_file, tree
 

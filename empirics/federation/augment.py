@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..data.resident import Pixels
+from ..data.conversion import Pixels
 from ..errors import EmpiricsError
 from ..models.linear import with_intercept
 from ..numbers import must

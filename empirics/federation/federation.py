@@ -134,9 +134,9 @@ class Federation:
         """Make a federation of a pandas DataFrame, with a client for each value of the column ``group``, or one client.
 
         Features are float64 ``(rows, columns)`` in the order of the columns, unscaled; targets are class numbers from 0
-        or, for regression, float64. Columns and errors are those of ``empirics.data.own.table``.
+        or, for regression, float64. Columns and errors are those of ``empirics.data.csv_tables.table``.
         """
-        from ..data.own import from_frame  # with pandas
+        from ..data.csv_tables import from_frame  # with pandas
 
         data = from_frame(frame, target, group, leave_out, kind)
         data = data.as_classes() if data.kind == "binary" else data

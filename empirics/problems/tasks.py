@@ -16,8 +16,8 @@ import torch
 from bounds.domains import POSITIVE
 
 from ..data.catalogue import DATASETS
+from ..data.csv_tables import YOURS
 from ..data.dataset import Dataset
-from ..data.own import YOURS
 from ..errors import EmpiricsError
 from ..federation.federate import BEYOND_ONE, everything, federate, tensor
 from ..federation.federation import Federation, short_batch_note

@@ -23,7 +23,7 @@ from bounds.errors import BoundsError, unknown
 from bounds.quantities import CLIENTS
 from bounds.showing.values import grid, read, Value
 from bounds.vocabulary import clients
-from empirics.data.cells import Cells, from_csv
+from empirics.data.text_table import from_csv, TextTable
 from empirics.progress import Progress
 
 from ..runs import schedules
@@ -134,7 +134,7 @@ def read_log(path: Path, bound: Bound) -> Log:
     return Log(columns, seeds, rounds, ROUND in cells.columns, unused)
 
 
-def _seeds(cells: Cells) -> tuple[Array, tuple[str, ...]]:
+def _seeds(cells: TextTable) -> tuple[Array, tuple[str, ...]]:
     """The index of the run of every row, and the names of the runs: numbers, or one word with a number each."""
     codes, names = cells.labels(SEED)
     stems = [re.sub(r"\d+", "", name) for name in names]
@@ -148,7 +148,7 @@ def _seeds(cells: Cells) -> tuple[Array, tuple[str, ...]]:
     return codes, tuple(names)
 
 
-def _rounds(cells: Cells) -> tuple[Array, tuple[str, ...]]:
+def _rounds(cells: TextTable) -> tuple[Array, tuple[str, ...]]:
     """The index of the round of every row, and the rounds in order."""
     times = cells.numbers(ROUND)
     for row in map(int, np.flatnonzero((times < 0) | (times != np.floor(times)))):
@@ -158,7 +158,9 @@ def _rounds(cells: Cells) -> tuple[Array, tuple[str, ...]]:
     return codes, tuple(str(int(name)) for name in names)
 
 
-def _arranged(cells: Cells, numbers: Mapping[str, Array]) -> tuple[dict[str, Array], tuple[str, ...], tuple[str, ...]]:
+def _arranged(
+    cells: TextTable, numbers: Mapping[str, Array]
+) -> tuple[dict[str, Array], tuple[str, ...], tuple[str, ...]]:
     """Columns as ``(seeds, rounds)``, seeds and rounds; a log of one run may omit seeds, one of one time rounds."""
     count = len(next(iter(numbers.values())))
     run, seeds = _seeds(cells) if SEED in cells.columns else (np.zeros(count, dtype=int), ("0",))

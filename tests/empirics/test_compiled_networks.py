@@ -23,7 +23,7 @@ from empirics.models.compiled import compiled, ENGINES, NotServed
 from empirics.models.losses import LOSSES
 from empirics.models.network import Network
 from empirics.models.networks import network
-from empirics.models.networks.parts import ConvPool, ConvReLU, DenseReLU, Split
+from empirics.models.networks.blocks import ConvPool, ConvReLU, DenseReLU, Split
 from empirics.training.engines import ClientLoop
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting

@@ -14,8 +14,8 @@ from empirics.algorithms.consensus import Generate, LearnedGenerator
 from empirics.algorithms.network_methods import generator
 from empirics.federation.federation import Federation
 from empirics.models.network import Network
+from empirics.models.networks.blocks import Split
 from empirics.models.networks.generator import Generator
-from empirics.models.networks.parts import Split
 from empirics.streams import stream
 from empirics.training.rounds import plan_round
 from empirics.training.setting import Setting

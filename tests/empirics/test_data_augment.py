@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from refusals import all_refused
 
-from empirics.data.resident import CIFAR10_PIXELS, Codes, Frequencies
+from empirics.data.conversion import CIFAR10_PIXELS, Codes, Frequencies
 from empirics.federation.augment import CROP_FLIP, CropFlip, DECAYING_K, FEDINIT, noise, Recipe, WORDS
 
 ROWS, BATCH, SIDE = 3, 5, 9

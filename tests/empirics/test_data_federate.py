@@ -7,8 +7,8 @@ from refusals import all_refused
 from torch import nn
 
 from empirics.algorithms.algorithm import fedavg
+from empirics.data.conversion import Codes, Pixels
 from empirics.data.dataset import Dataset
-from empirics.data.resident import Codes, Pixels
 from empirics.federation.augment import CropFlip
 from empirics.federation.federate import federate, held_out, matched
 from empirics.federation.partitions import ByGroup, Dirichlet, Sorted

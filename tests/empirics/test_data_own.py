@@ -8,7 +8,7 @@ import pytest
 from refusals import all_refused, refusal
 
 from empirics.data.catalogue import dataset
-from empirics.data.own import from_frame, table
+from empirics.data.csv_tables import from_frame, table
 from empirics.federation.federation import Federation
 from empirics.problems.own_problem import own_problem
 

@@ -18,7 +18,7 @@ from empirics.federation.federation import Federation
 from empirics.models.compiled import compiled, NotServed
 from empirics.models.network import Network, STATISTICS
 from empirics.models.networks import network
-from empirics.models.networks.parts import Split
+from empirics.models.networks.blocks import Split
 from empirics.problems.problem import FederatedProblem
 from empirics.problems.tasks import described
 from empirics.training.engines import ClientLoop

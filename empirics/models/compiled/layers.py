@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from ..network import Network
-from ..networks.parts import ConvPool, ConvReLU, DenseReLU, Split
+from ..networks.blocks import ConvPool, ConvReLU, DenseReLU, Split
 from . import NotServed
 
 

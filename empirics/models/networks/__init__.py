@@ -10,9 +10,9 @@ from bounds.errors import unknown
 
 from ..losses import LOSSES
 from ..network import Network
+from .blocks import Architecture, PRECISIONS
 from .decoder import Opt
 from .generator import Generator
-from .parts import Architecture, PRECISIONS
 from .residual import ResNet18, ResNet20
 from .sequential import (
     DecayingKCnn,

@@ -12,7 +12,7 @@ from torch import nn, Tensor
 
 from ...errors import EmpiricsError
 from ...numbers import must
-from .parts import Architecture, DenseReLU, Split
+from .blocks import Architecture, DenseReLU, Split
 
 BYTE_TOKENS = 257  # the byte values, and one that ends a text
 OFFSET = 2  # OPT keeps two unused rows before its positions

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from torch import nn
 
 from ...numbers import must
-from .parts import norm, Split
+from .blocks import norm, Split
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch.nn.functional as F
 from torch import nn, Tensor
 
-from .parts import NormedArchitecture, one_of, Split
+from .blocks import NormedArchitecture, one_of, Split
 
 Norm = Callable[[int], nn.Module]
 SHORTCUTS = {"pad": 0, "conv1": 1, "conv3": 3}

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from torch import nn, Tensor
 
-from .parts import Architecture, ConvPool, ConvReLU, DenseReLU, ImageArchitecture, Split, whole
+from .blocks import Architecture, ConvPool, ConvReLU, DenseReLU, ImageArchitecture, Split, whole
 
 
 def cnn(image: tuple[int, int], channels: Sequence[int], kernel: int, dense: Sequence[int], classes: int) -> Split:

@@ -29,7 +29,7 @@ class Small:
     def __call__(self) -> Any:
         from torch import nn
 
-        from empirics.models.networks.parts import Split
+        from empirics.models.networks.blocks import Split
 
         return Split(nn.Sequential(nn.Linear(FEATURES, HIDDEN), nn.Tanh()), nn.Linear(HIDDEN, CLASSES))
 

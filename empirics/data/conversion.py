@@ -1,6 +1,6 @@
-"""From what lies in memory (small integers) to what a model reads, batch by batch, on whatever device it lies.
+"""Conversion of stored samples (small integers) to model inputs, batch by batch, on the device of the samples.
 
-Hooks are frozen dataclasses that take a batch ``(rows, b, ...)`` or a pool ``(n, ...)`` and return model inputs.
+Converters are frozen dataclasses that take a batch ``(rows, b, ...)`` or a pool ``(n, ...)`` and return model inputs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pixels:
-    """Grey levels 0 .. 255 of images ``(..., C, H, W)`` as ``(x/255 - mean)/std`` per channel, float32."""
+    """Converts pixels 0 .. 255 of images ``(..., C, H, W)`` to ``(x/255 - mean)/std`` per channel, in float32."""
 
     mean: tuple[float, ...]
     std: tuple[float, ...]
@@ -26,13 +26,13 @@ class Pixels:
         return images.float().mul_(scale).add_(shift)
 
     def warm(self, device: torch.device) -> None:
-        """Have the constants on the device."""
+        """Copy the constants to the device ahead of time."""
         _affine(self.mean, self.std, str(device))
 
 
 @lru_cache(maxsize=64)
 def _affine(mean: tuple[float, ...], std: tuple[float, ...], device: str) -> Any:
-    """Scale and shift ``(C, 1, 1)``, made once per device: a copy per batch would stall a GPU."""
+    """Return scale and shift ``(C, 1, 1)``, cached per device since a copy per batch would stall a GPU."""
     import torch
 
     centre, spread = (torch.tensor(v, dtype=torch.float64).view(-1, 1, 1) for v in (mean, std))
@@ -41,7 +41,7 @@ def _affine(mean: tuple[float, ...], std: tuple[float, ...], device: str) -> Any
 
 @dataclass(frozen=True)
 class Frequencies:
-    """Counts of words ``(..., words)`` as shares of the known words in the text, float32; no known word: zeros."""
+    """Converts counts of words ``(..., words)`` to shares of the text's words, in float32; texts without words to 0."""
 
     def __call__(self, counts: Tensor) -> Tensor:
         bags = counts.float()
@@ -50,13 +50,13 @@ class Frequencies:
 
 @dataclass(frozen=True)
 class Codes:
-    """Codes of characters or bytes as the 64-bit integers that embeddings take."""
+    """Converts codes of characters or bytes to the 64-bit integers that embeddings take."""
 
     def __call__(self, codes: Tensor) -> Tensor:
         return codes.long()
 
 
-# As the released code of the papers has them; MNIST's are the usual ones of its training set.
+# As in the released code of the papers; for MNIST, mean and deviation of its training set.
 MNIST_PIXELS = Pixels((0.1307,), (0.3081,))
 HALF_PIXELS = Pixels((0.5,), (0.5,))  # FedCOG on Fashion-MNIST
 CIFAR10_PIXELS = Pixels((0.4914, 0.4822, 0.4465), (0.2023, 0.1994, 0.2010))  # FedCOG
