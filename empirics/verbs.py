@@ -31,7 +31,7 @@ from .measuring.constants import constants as estimate_constants
 from .measuring.constants.core import Constants
 from .measuring.kept import Keeper
 from .measuring.trained import Trained
-from .models.compiled import compiled, engine_of, kept, NotServed, prepare
+from .models.compiled import cache_note, compiled, engine_of, NotServed, prepare
 from .models.linear import LeastSquares
 from .numbers import check_options
 from .problems.own_problem import given_or_own
@@ -425,7 +425,7 @@ def _with_engine(problem: FederatedProblem, setting: Setting, args: Namespace, b
         except NotServed as reason:
             lines.append(str(reason))
     if args.verbose:
-        place = f", whose code is {kept()}" if engine_of(model) != "torch" else ""
+        place = f", whose code is {cache_note()}" if engine_of(model) != "torch" else ""
         lines.append(f"the engine is {engine_of(model)}{place}")
     if first and lines:
         print("\n".join(f"fedbounds: {line}" for line in lines), file=sys.stderr, flush=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ..models.compiled import ENGINES, loaded, NotServed
+from ..models.compiled import ENGINES, load_module, NotServed
 
 GPU = "cuda"
 """The engine of runs whose networks are on a GPU."""
@@ -20,7 +20,7 @@ def lacking(engines: Collection[str]) -> str:
             return "torch sees no GPU, which engine cuda needs: take engine torch for all runs"
     if set(engines) - {"torch", GPU}:
         try:
-            loaded()
+            load_module("network")
         except NotServed as reason:
             return f"{reason}: take engine torch for all runs"
     return ""

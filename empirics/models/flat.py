@@ -1,4 +1,4 @@
-"""A module without parameters or running statistics of its own: they are views of whichever flat row it is given."""
+"""A module whose parameters and running statistics are views of a flat row that can be exchanged."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ STATISTICS = ("running_mean", "running_var")
 
 
 class FlatModule:
-    """A work module; ``shapes`` gives its parameters' shapes by name in the order of a row (shared ones count once).
+    """A module that computes with any flat row of weights; ``shapes`` lists the row's parts by name, in order.
 
-    Running statistics of batch norm come behind the first ``trained`` columns, those of the parameters. While
-    ``learning``, a row's pass may normalise by the batch and renew the statistics; otherwise it normalises by them.
+    The first ``trained`` columns are parameters (shared ones occur once); running statistics of batch norm follow.
+    While ``learning``, a pass may normalise by the batch and update the statistics; otherwise it normalises by them.
     """
 
     def __init__(self, module: nn.Module) -> None:
@@ -32,14 +32,14 @@ class FlatModule:
         self._places = _places(module)
         for part in module.modules():
             if isinstance(part, nn.RNNBase):
-                part.flatten_parameters = _stay  # type: ignore[method-assign]
+                part.flatten_parameters = _do_nothing  # type: ignore[method-assign]
 
     def bind(self, row: Tensor, trained: bool = True, learns: bool = False) -> None:
-        """Let the module compute with ``row (dim,)``; later changes of the row in place are seen as well.
+        """Let the module compute with ``row (dim,)``, including later changes of the row in place.
 
-        Views of a row that is part of an autograd graph are part of it too. Other views are leaves (``views``), which
-        require gradients unless ``trained`` is False. Nothing is copied, and a graph made before stays valid: it holds
-        the views it was made with. Only a row that ``learns`` from the pass renews its statistics: no teacher does.
+        If the row is part of an autograd graph, its views are too. Otherwise the ``views`` are leaves, which require
+        gradients unless ``trained`` is False. Nothing is copied, and older graphs stay valid, since they hold their own
+        views. Only a row that ``learns`` updates its statistics in a pass; the teacher of a distillation does not.
         """
         for part, _ in self._statistics:
             part.training = learns and self.learning and torch.is_grad_enabled()
@@ -57,12 +57,12 @@ class FlatModule:
         self.views = views
 
 
-def _stay() -> None:
-    """Instead of a method that on a GPU moves the weights of a recurrent network out of the row."""
+def _do_nothing() -> None:
+    """Replaces a method that, on a GPU, would move the weights of a recurrent network out of the row."""
 
 
 def _places(module: nn.Module) -> list[list[tuple[dict[str, Any], str]]]:
-    """Where each parameter hangs: (a submodule's dictionary of parameters, key), several for a shared one."""
+    """Return for each parameter the submodules' dictionaries and keys that hold it, several for a shared one."""
     places: dict[int, list[tuple[dict[str, Any], str]]] = {}
     for part in module.modules():
         for key, parameter in part._parameters.items():

@@ -1,11 +1,11 @@
 """Linear models over stacked flat weights ``(rows, dim)``, with losses and gradients in closed form.
 
-Inputs are ``(rows, batch, features)``; append a constant feature for an intercept (``with_intercept``), which is then
-regularised like the rest, so that strong convexity is exactly the regularisation. Every loss is the mean over the batch
-plus ``regularisation/2 ||w||^2``. A batch is ``(inputs, targets, weight)``; ``weight (rows, batch)`` sums to 1 over the
-batch, None means equal weights. Inputs and targets of a single row are shared by all models: one matrix product does
-for all of them. Outputs have the batch as last axis: a softmax over the short class axis is many times faster when
-samples, not classes, are next to each other in memory.
+Inputs are ``(rows, batch, features)``. For an intercept, append a constant feature (``with_intercept``); its weight is
+regularised like the others, so that the strong convexity is exactly the regularisation. Every loss is the mean over the
+batch plus ``regularisation/2 ||w||^2``. A batch is ``(inputs, targets, weight)``; ``weight (rows, batch)`` sums to 1
+over the batch (None: equal weights). Inputs and targets of a single row are used for all models, by one matrix product.
+The last axis of outputs is the batch: a softmax over the short class axis is many times faster if samples are adjacent
+in memory.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from .solvers import newton
 
 Product = Callable[[Tensor], Tensor]
 EXACT = 1e-10
-"""Gradient norm at which a minimiser counts as exact."""
+"""Largest gradient norm of a minimiser."""
 
 
 def with_intercept(inputs: Tensor) -> Tensor:
-    """Inputs ``(n, features)`` with a last feature of ones."""
+    """Return inputs ``(n, features)`` with a constant last feature of 1."""
     return torch.cat([inputs, inputs.new_ones(*inputs.shape[:-1], 1)], dim=-1)
 
 
 @dataclass(frozen=True)
 class Linear:
-    """A linear map of ``features`` inputs to ``outputs`` numbers; subclasses say which loss it is trained with."""
+    """A linear map from ``features`` inputs to ``outputs`` numbers; subclasses define the loss."""
 
     features: int
     outputs: int = 1
@@ -59,37 +59,37 @@ class Linear:
         return {"linear": slice(0, self.dim)}
 
     def start(self, seed: int) -> Tensor:
-        """The model training starts from: zero."""
+        """Return the initial model, zero."""
         return torch.zeros(self.dim, dtype=self.dtype)
 
     def output(self, w: Tensor, inputs: Tensor) -> Tensor:
-        """Outputs ``(rows, outputs, batch)`` of the models ``w (rows, dim)``."""
+        """Return the outputs ``(rows, outputs, batch)`` of the models ``w (rows, dim)``."""
         if inputs.shape[0] == w.shape[0]:  # len() is slow for tensors
             return torch.bmm(w.view(-1, self.outputs, self.features), inputs.transpose(1, 2))
         return (w.reshape(-1, self.features) @ inputs[0].T).view(len(w), self.outputs, -1)
 
-    # ---- what a loss says about itself ----
+    # ---- the loss as a function of the outputs ----
 
     def losses(self, output: Tensor, targets: Tensor) -> Tensor:
-        """Loss of every sample ``(rows, batch)``, without regularisation."""
+        """Return the loss of every sample ``(rows, batch)``, without regularisation."""
         raise NotImplementedError
 
-    def pull(self, output: Tensor, targets: Tensor) -> Tensor:
-        """Gradient of every sample's loss in the outputs; may overwrite ``output``."""
+    def output_gradient(self, output: Tensor, targets: Tensor) -> Tensor:
+        """Return the gradient of every sample's loss in the outputs; may overwrite ``output``."""
         raise NotImplementedError
 
-    def bend(self, output: Tensor, targets: Tensor) -> Product:
-        """Second derivative of every sample's loss in the outputs, as a map on changes of the outputs."""
+    def output_hessian(self, output: Tensor, targets: Tensor) -> Product:
+        """Return the second derivative of every sample's loss in the outputs, as a map on changes of the outputs."""
         raise NotImplementedError
 
     def correct(self, output: Tensor, targets: Tensor) -> Tensor:
-        """Which samples are predicted right ``(rows, batch)``; of equal outputs the first counts."""
+        """Return which samples are predicted correctly ``(rows, batch)``; the first of equal outputs counts."""
         return output.max(1).indices == targets  # five times as fast here as argmax
 
     # ---- means over batches ----
 
     def task_loss(self, w: Tensor, batch: Batch) -> Tensor:
-        """Regularised loss of every row on its batch ``(rows,)``."""
+        """Return the regularised loss of every row on its batch ``(rows,)``."""
         inputs, targets, weight = batch
         losses = self.losses(self.output(w, inputs), _for_all(w, targets))
         mean = losses.mean(-1) if weight is None else (losses * weight).sum(-1)
@@ -100,53 +100,57 @@ class Linear:
         return 0.5 * self.regularisation * (w * w).sum(-1)
 
     def gradient(self, w: Tensor, batch: Batch) -> Tensor:
-        """Gradient of ``task_loss`` in every row ``(rows, dim)``."""
+        """Return the gradient of ``task_loss`` for every row ``(rows, dim)``."""
         inputs, targets, weight = batch
-        return self._back(w, self.pull(self.output(w, inputs), _for_all(w, targets)), inputs, weight)
+        return self._backward(w, self.output_gradient(self.output(w, inputs), _for_all(w, targets)), inputs, weight)
 
     def hessian(self, w: Tensor, batch: Batch) -> Product:
-        """The Hessian of ``task_loss`` in every row, as a map on directions ``(rows, dim)``."""
+        """Return the Hessian of ``task_loss`` for every row, as a map on directions ``(rows, dim)``."""
         inputs, targets, weight = batch
-        bend = self.bend(self.output(w, inputs), _for_all(w, targets))
-        return lambda direction: self._back(direction, bend(self.output(direction, inputs)), inputs, weight)
+        product = self.output_hessian(self.output(w, inputs), _for_all(w, targets))
+        return lambda direction: self._backward(direction, product(self.output(direction, inputs)), inputs, weight)
 
-    def _back(self, w: Tensor, pull: Tensor, inputs: Tensor, weight: Tensor | None) -> Tensor:
-        """``mean of pull x^T + regularisation w``: from the outputs back to the weights."""
+    def _backward(self, w: Tensor, d: Tensor, inputs: Tensor, weight: Tensor | None) -> Tensor:
+        """Return the mean of ``d x^T`` over the batch plus ``regularisation w``; d are derivatives in the outputs."""
         share = 1.0
         if weight is None:
             share = 1.0 / inputs.shape[1]
         else:
-            pull = pull * weight.unsqueeze(1)
+            d = d * weight.unsqueeze(1)
         if inputs.shape[0] == w.shape[0]:
             weights = w.view(-1, self.outputs, self.features)
-            back = torch.baddbmm(weights, pull, inputs, beta=self.regularisation, alpha=share)
+            gradient = torch.baddbmm(weights, d, inputs, beta=self.regularisation, alpha=share)
         else:
-            flat = pull.reshape(-1, inputs.shape[1])
-            back = torch.addmm(w.view(-1, self.features), flat, inputs[0], beta=self.regularisation, alpha=share)
-        return back.view(w.shape[0], self.dim)
+            flat = d.reshape(-1, inputs.shape[1])
+            gradient = torch.addmm(w.view(-1, self.features), flat, inputs[0], beta=self.regularisation, alpha=share)
+        return gradient.view(w.shape[0], self.dim)
 
     @torch.no_grad()
     def evaluate(self, w: Tensor, inputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-        """Loss of every sample, regularisation included, and which are predicted right, both ``(rows, batch)``."""
+        """Return the loss, including regularisation, and the correctness of every sample, both ``(rows, batch)``."""
         output, targets = self.output(w, inputs), _for_all(w, targets)
         return self.losses(output, targets) + self.penalty(w).unsqueeze(-1), self.correct(output, targets)
 
     # ---- constants and minimisers ----
 
     def smoothness(self, inputs: Tensor) -> float:
-        """Smallest L for which the loss of every sample in ``inputs (n, features)`` is L-smooth (a supremum).
+        """Return the smallest L for which the loss of every sample in ``inputs (n, features)`` is L-smooth.
 
-        A sample's Hessian is the second derivative in the outputs, Kronecker product ``x x^T``, plus the penalty.
+        A sample's Hessian is the Kronecker product of the second derivative in the outputs and ``x x^T``, plus the
+        penalty.
         """
         return self.curvature * float((inputs * inputs).sum(-1).max()) + self.regularisation
 
     @property
     def strong_convexity(self) -> float:
-        """Exact mu of a sample's loss: ``x x^T`` has rank one, so (beyond one feature) the penalty is all there is."""
+        """Exact mu of a sample's loss: that of the penalty, since ``x x^T`` has rank one (beyond one feature)."""
         return self.regularisation
 
     def minimise(self, batch: Batch, tolerance: float) -> Tensor:
-        """The minimiser of ``task_loss`` in every row, to gradient norm ``tolerance``; shared inputs need weights."""
+        """Return the minimiser of ``task_loss`` for every row, to gradient norm ``tolerance``.
+
+        If all rows have the same inputs, ``weight`` must be given, since it determines the number of rows.
+        """
         inputs, _, weight = batch
         rows = len(inputs) if weight is None else len(weight)
         value, gradient = partial(self.task_loss, batch=batch), partial(self.gradient, batch=batch)
@@ -155,22 +159,23 @@ class Linear:
 
 
 def minimisers(model: Linear, inputs: Tensor, targets: Tensor, weights: Tensor, first: int = 0) -> Tensor:
-    """The minimiser of every row's weighted mean loss ``(rows, dim)``, refused unless its gradient norm is ``EXACT``.
+    """Return the minimiser of every row's weighted mean loss ``(rows, dim)``.
 
-    ``first`` is the number of the first row's client, for the message.
+    Raises NotConvergedError if a gradient norm exceeds ``EXACT``; ``first`` is the client of the first row, for the
+    message.
     """
     batch = (inputs, targets, weights)
-    found = model.minimise(batch, EXACT / 10)
-    norms = model.gradient(found, batch).norm(dim=-1)
+    solution = model.minimise(batch, EXACT / 10)
+    norms = model.gradient(solution, batch).norm(dim=-1)
     if not (norms <= EXACT).all():  # also catches NaN
         worst = int(norms.nan_to_num(torch.inf).argmax())
         norm = float(norms[worst])
         raise NotConvergedError(f"client {first + worst}: gradient norm {norm:.2g} > {EXACT:g} at its minimiser")
-    return found
+    return solution
 
 
 def _for_all(w: Tensor, targets: Tensor) -> Tensor:
-    """Targets of a single row repeated for every model."""
+    """Return the targets, repeated for every model if they are those of a single row."""
     return targets if targets.shape[0] == w.shape[0] else targets.expand(len(w), *targets.shape[1:])
 
 
@@ -178,9 +183,9 @@ def _for_all(w: Tensor, targets: Tensor) -> Tensor:
 class Softmax(Linear):
     """Multi-class logistic regression: cross-entropy (nats) of ``outputs`` logits; targets are class numbers.
 
-    The second derivative ``diag(p) - p p^T`` has eigenvalues of at most 1/2 (Gershgorin: row i sums in absolute value
-    to ``2 p_i (1 - p_i)``), attained by two classes that share all probability; p has full support at finite outputs,
-    so beyond two classes 1/2 is approached only. Likewise the derivative ``p - e_y`` stays below ``sqrt(2)``.
+    The second derivative ``diag(p) - p p^T`` has eigenvalues up to 1/2 (Gershgorin: row i sums in absolute value to
+    ``2 p_i (1 - p_i)``), attained if two classes share all probability; with more than two classes 1/2 is only
+    approached, since p has full support at finite outputs. Likewise, the derivative ``p - e_y`` is below ``sqrt(2)``.
     """
 
     curvature: ClassVar[float] = 0.5
@@ -189,10 +194,10 @@ class Softmax(Linear):
     def losses(self, output: Tensor, targets: Tensor) -> Tensor:
         return F.cross_entropy(output, targets, reduction="none")
 
-    def pull(self, output: Tensor, targets: Tensor) -> Tensor:
+    def output_gradient(self, output: Tensor, targets: Tensor) -> Tensor:
         return _minus_one_hot(torch.softmax(output, dim=1), targets)
 
-    def bend(self, output: Tensor, targets: Tensor) -> Product:
+    def output_hessian(self, output: Tensor, targets: Tensor) -> Product:
         p = torch.softmax(output, dim=1)
 
         def product(change: Tensor) -> Tensor:
@@ -204,7 +209,7 @@ class Softmax(Linear):
 
 @dataclass(frozen=True)
 class Margin(Linear):
-    """A model of two classes -1 and 1 whose loss is a function of the margin ``target * output``."""
+    """A model for two classes -1 and 1 whose loss is a function of the margin ``target * output``."""
 
     def margin(self, output: Tensor, targets: Tensor) -> Tensor:
         return targets * output.squeeze(1)
@@ -213,11 +218,11 @@ class Margin(Linear):
         return self.margin(output, targets) > 0
 
 
-def steadily(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
-    """``function`` of every entry, to the last bit whatever the place of the entry among the others.
+def elementwise(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+    """Return ``function`` of every entry, with last bits that do not depend on the entry's position in the tensor.
 
-    PyTorch takes the last few entries of a tensor one by one, by other routines than the rest of its vectors: they are
-    followed here by zeros up to a multiple of the longest vectors in use.
+    PyTorch processes the last few entries of a tensor by another routine than full vectors. The tensor is therefore
+    padded with zeros to a multiple of the longest vectors in use.
     """
     rest = -x.numel() % 64
     if not rest or x.requires_grad:
@@ -235,13 +240,13 @@ class Logistic(Margin):
     slope: ClassVar[float] = 1.0
 
     def losses(self, output: Tensor, targets: Tensor) -> Tensor:
-        return steadily(F.softplus, -self.margin(output, targets))
+        return elementwise(F.softplus, -self.margin(output, targets))
 
-    def pull(self, output: Tensor, targets: Tensor) -> Tensor:
-        return (-targets * steadily(torch.sigmoid, -self.margin(output, targets))).unsqueeze(1)
+    def output_gradient(self, output: Tensor, targets: Tensor) -> Tensor:
+        return (-targets * elementwise(torch.sigmoid, -self.margin(output, targets))).unsqueeze(1)
 
-    def bend(self, output: Tensor, targets: Tensor) -> Product:
-        p = steadily(torch.sigmoid, output)
+    def output_hessian(self, output: Tensor, targets: Tensor) -> Product:
+        p = elementwise(torch.sigmoid, output)
         return lambda change: p * (1 - p) * change
 
 
@@ -249,16 +254,16 @@ class Logistic(Margin):
 class SquaredHinge(Margin):
     """Support vector machine with the squared hinge ``1/2 max(0, 1 - margin)^2``.
 
-    Its second derivative is 1 on margins below 1, else 0: the generalised one that Newton's method takes at the kink.
+    Its second derivative is 1 for margins below 1, else 0: a generalised derivative at the kink.
     """
 
     def losses(self, output: Tensor, targets: Tensor) -> Tensor:
         return 0.5 * torch.clamp(1 - self.margin(output, targets), min=0) ** 2
 
-    def pull(self, output: Tensor, targets: Tensor) -> Tensor:
+    def output_gradient(self, output: Tensor, targets: Tensor) -> Tensor:
         return (-targets * torch.clamp(1 - self.margin(output, targets), min=0)).unsqueeze(1)
 
-    def bend(self, output: Tensor, targets: Tensor) -> Product:
+    def output_hessian(self, output: Tensor, targets: Tensor) -> Product:
         active = (self.margin(output, targets) < 1).to(output.dtype).unsqueeze(1)
         return lambda change: active * change
 
@@ -267,9 +272,9 @@ class SquaredHinge(Margin):
 class LeastSquares(Linear):
     """Linear regression with ``1/2 ||x w - y||^2``.
 
-    Targets are numbers ``(rows, batch, outputs)`` (for one output also ``(rows, batch)``), or, for several outputs,
-    class numbers ``(rows, batch)`` that stand for their one-hot vectors. The Hessian is the same in every output, so L
-    and mu are those of a scalar target.
+    Targets are numbers ``(rows, batch, outputs)`` (for one output also ``(rows, batch)``) or, for several outputs,
+    class numbers ``(rows, batch)``, which mean one-hot vectors. The Hessian is the same for every output, so that L and
+    mu are those of a scalar target.
     """
 
     def _residual(self, output: Tensor, targets: Tensor) -> Tensor:
@@ -282,38 +287,38 @@ class LeastSquares(Linear):
     def losses(self, output: Tensor, targets: Tensor) -> Tensor:
         return 0.5 * (self._residual(output, targets) ** 2).sum(1)
 
-    def pull(self, output: Tensor, targets: Tensor) -> Tensor:
+    def output_gradient(self, output: Tensor, targets: Tensor) -> Tensor:
         return self._residual(output, targets)
 
-    def bend(self, output: Tensor, targets: Tensor) -> Product:
+    def output_hessian(self, output: Tensor, targets: Tensor) -> Product:
         return lambda change: change
 
     def correct(self, output: Tensor, targets: Tensor) -> Tensor:
-        """Which samples have their own class's output largest; NaN without classes."""
+        """Return which samples have the largest output for their class; NaN if there are no classes."""
         if self.outputs == 1 or targets.ndim == 3:
             return output.new_full((len(output), output.shape[-1]), math.nan)
         return super().correct(output, targets)
 
     def minimise(self, batch: Batch, tolerance: float) -> Tensor:
-        """One linear solve per row, in the smaller of two spaces: that of the samples (dual) or features (primal)."""
+        """As ``Linear.minimise``, by one linear solve per row in the space of samples (dual) or features (primal)."""
         inputs, targets, weight = batch
         if weight is None:
             weight = inputs.new_full((len(inputs), inputs.shape[1]), 1 / inputs.shape[1])
         root = weight.sqrt()
         scaled = root.unsqueeze(-1) * inputs
         zero = inputs.new_zeros(len(weight), self.outputs, inputs.shape[1])
-        aims = -self._residual(zero, _for_all(weight, targets)) * root.unsqueeze(1)
+        scaled_targets = -self._residual(zero, _for_all(weight, targets)) * root.unsqueeze(1)
         dual = inputs.shape[1] < inputs.shape[2]
         gram = scaled @ scaled.mT if dual else scaled.mT @ scaled
         gram.diagonal(dim1=-2, dim2=-1).add_(self.regularisation)
         try:
-            solved = torch.linalg.solve(gram, aims.mT if dual else (aims @ scaled).mT).mT
+            solution = torch.linalg.solve(gram, scaled_targets.mT if dual else (scaled_targets @ scaled).mT).mT
         except torch.linalg.LinAlgError:
             rule = "the penalty of least squares must be large enough for a single minimiser"
             raise EmpiricsError(f"{rule}; got {self.regularisation:g}") from None
-        return (solved @ scaled if dual else solved).reshape(len(weight), self.dim)
+        return (solution @ scaled if dual else solution).reshape(len(weight), self.dim)
 
 
 def _minus_one_hot(x: Tensor, targets: Tensor) -> Tensor:
-    """``x (rows, outputs, batch)`` minus one in the place of every sample's class, in place."""
+    """Subtract the one-hot vectors of the class numbers ``targets`` from ``x (rows, outputs, batch)`` in place."""
     return x.scatter_add_(1, targets.unsqueeze(1), x.new_full((1, 1, 1), -1.0).expand(len(x), 1, x.shape[-1]))

@@ -1,6 +1,6 @@
-"""What networks are trained with: the loss of every sample and which samples come out right.
+"""Losses of networks, and the correctness of their outputs.
 
-``output`` and ``targets`` have the samples first and no axis of rows; losses are ``(batch,)``.
+The first axis of ``output`` and ``targets`` is the batch (there is no axis of rows); losses are ``(batch,)``.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import torch.nn.functional as F
 from torch import Tensor
 
-IGNORED = -100  # a target that counts nowhere: torch's own convention
+IGNORED = -100  # target of positions that are ignored, torch's default
 
 
 class Loss:
-    """The loss of every sample, the mean of a batch, and how right every sample is, a number from 0 to 1."""
+    """Interface of losses: ``correct`` is a truth value or a share from 0 to 1 for every sample."""
 
     def losses(self, output: Tensor, targets: Tensor) -> Tensor:
         raise NotImplementedError
@@ -34,7 +34,7 @@ class CrossEntropy(Loss):
         return F.cross_entropy(output, targets.long(), reduction="none")
 
     def mean(self, output: Tensor, targets: Tensor) -> Tensor:
-        return F.cross_entropy(output, targets.long())  # one operation instead of two, there and back
+        return F.cross_entropy(output, targets.long())  # faster than the mean of ``losses``
 
     def correct(self, output: Tensor, targets: Tensor) -> Tensor:
         return output.argmax(-1) == targets
@@ -45,27 +45,27 @@ class NextToken(Loss):
     """One class per position: outputs ``(batch, length, tokens)``, targets ``(batch, length)``.
 
     A sample's loss is the mean over its positions whose target is not ``IGNORED``; ``correct`` is the share of these
-    that are predicted right. A sample without any such position has loss 0.
+    positions that are predicted correctly. A sample without such positions has loss 0.
     """
 
     def losses(self, output: Tensor, targets: Tensor) -> Tensor:
         losses = F.cross_entropy(output.transpose(1, 2), targets.long(), reduction="none", ignore_index=IGNORED)
-        return losses.sum(-1) / _counted(targets)
+        return losses.sum(-1) / self._positions(targets)
 
     def correct(self, output: Tensor, targets: Tensor) -> Tensor:
-        return (output.argmax(-1) == targets).sum(-1) / _counted(targets)
+        return (output.argmax(-1) == targets).sum(-1) / self._positions(targets)
 
-
-def _counted(targets: Tensor) -> Tensor:
-    return (targets != IGNORED).sum(-1).clamp(min=1)
+    @staticmethod
+    def _positions(targets: Tensor) -> Tensor:
+        return (targets != IGNORED).sum(-1).clamp(min=1)
 
 
 @dataclass(frozen=True)
 class MultiLabel(Loss):
     """Any number of labels per sample: outputs and 0/1 targets ``(batch, labels)``.
 
-    The loss is the mean over labels of the logistic loss of presence, as for FLAIR in FedCOG; ``correct`` is the share
-    of labels whose presence is predicted right (at probability one half).
+    The loss is the mean over labels of the logistic loss, as for FLAIR in FedCOG; ``correct`` is the share of labels
+    whose presence is predicted correctly (at probability one half).
     """
 
     def losses(self, output: Tensor, targets: Tensor) -> Tensor:

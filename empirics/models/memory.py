@@ -1,4 +1,4 @@
-"""Freed memory stays with the process: training allocates and frees the same arrays in every step."""
+"""Settings of the C library's allocator for training, which allocates and frees the same arrays in every step."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ import ctypes
 import sys
 from functools import cache
 
-TRIM, MMAP = -1, -3  # glibc's names for what mallopt sets
-KEPT, MAPPED = 1 << 30, 32 << 20  # bytes of free memory kept at most; size from which arrays are mapped on their own
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # glibc's parameters of mallopt
+KEPT, MAPPED = 1 << 30, 32 << 20  # bytes of free memory kept at most; size from which arrays are mapped separately
 
 
 @cache
 def keep_freed_memory() -> bool:
-    """Let the C library keep freed memory for the next allocation; True where this is possible (glibc).
+    """Let the C library keep freed memory for the next allocation; return whether this is possible (glibc only).
 
-    By itself it gives the end of the heap back to the system after most steps and takes it again in the next, every
-    page of which is then cleared anew: hundreds to thousands of page faults a step, which cost a small CNN between
-    nothing and a third of its time, as the layout of the heap happens to be. Up to 1 GB is kept; larger arrays than
-    32 MB come and go as before. Nothing else changes.
+    By default it returns the end of the heap to the system after most steps and requests it again in the next one. The
+    page faults, hundreds to thousands per step, cost a small CNN up to a third of its time, depending on the layout of
+    the heap. Up to 1 GB is kept; arrays above 32 MB are returned as before.
     """
     if not sys.platform.startswith("linux"):
         return False
@@ -25,4 +24,4 @@ def keep_freed_memory() -> bool:
         mallopt = ctypes.CDLL(None).mallopt
     except AttributeError:  # another C library
         return False
-    return bool(mallopt(TRIM, KEPT)) and bool(mallopt(MMAP, MAPPED))
+    return bool(mallopt(M_TRIM_THRESHOLD, KEPT)) and bool(mallopt(M_MMAP_THRESHOLD, MAPPED))

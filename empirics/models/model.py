@@ -1,4 +1,4 @@
-"""What a model is to the rest: rows of flat weights, a loss on batches, and how right its outputs are."""
+"""The interface of models: flat weights in rows, losses and gradients on batches, outputs and their correctness."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Protocol
 from torch import Tensor
 
 Batch = tuple[Tensor, Tensor, Tensor | None]
-"""Inputs and targets ``(rows, batch, ...)`` and weights ``(rows, batch)`` that sum to 1 in a row; None: equal ones."""
+"""Inputs and targets ``(rows, batch, ...)``, and weights ``(rows, batch)`` that sum to 1 per row (None: equal)."""
 
 
 class Trainable(Protocol):
-    """What local steps and measurements of the weights need.
+    """A model that local steps can train.
 
-    ``dim`` numbers make a model; ``layers`` names ranges of them. ``stacked`` says whether many rows go together, or a
-    single one at a time. Losses are in the units of the loss (nats, squared targets), without the setting's weight
-    decay.
+    ``dim`` is the number of weights and ``layers`` names ranges of them. A ``stacked`` model processes many rows
+    together, others a single row at a time. Losses (in nats, or squared units of the targets) do not include the
+    setting's weight decay.
     """
 
     @property
@@ -29,48 +29,48 @@ class Trainable(Protocol):
     def layers(self) -> Mapping[str, slice]: ...
 
     def start(self, seed: int) -> Tensor:
-        """The first model ``(dim,)``, the same for the same seed."""
+        """Return the initial model ``(dim,)``, which depends only on the seed."""
         ...
 
     def task_loss(self, w: Tensor, batch: Batch) -> Tensor:
-        """The weighted mean loss ``(rows,)`` of the models ``w (rows, dim)`` on their batches."""
+        """Return the weighted mean loss ``(rows,)`` of the models ``w (rows, dim)`` on their batches."""
         ...
 
     def gradient(self, w: Tensor, batch: Batch) -> Tensor:
-        """The gradient of ``task_loss`` in every row ``(rows, dim)``."""
+        """Return the gradient of ``task_loss`` for every row ``(rows, dim)``."""
         ...
 
 
 class Model(Trainable, Protocol):
-    """A model that predicts something of samples: its outputs have their classes on the axis ``class_axis``."""
+    """A model with outputs for samples; classes are on the axis ``class_axis`` of the outputs."""
 
     @property
     def class_axis(self) -> int: ...
 
     def output(self, w: Tensor, inputs: Tensor) -> Tensor:
-        """Outputs of the models ``w (rows, dim)`` on ``inputs (rows, batch, ...)``."""
+        """Return the outputs of the models ``w (rows, dim)`` on ``inputs (rows, batch, ...)``."""
         ...
 
     def losses(self, output: Tensor, targets: Tensor) -> Tensor:
-        """The loss of every sample ``(rows, batch)``, without a penalty of the weights."""
+        """Return the loss of every sample ``(rows, batch)``, without a penalty on the weights."""
         ...
 
     def correct(self, output: Tensor, targets: Tensor) -> Tensor:
-        """How right every sample is ``(rows, batch)``."""
+        """Return the correctness of every sample ``(rows, batch)``: a truth value, or a share from 0 to 1."""
         ...
 
     def evaluate(self, w: Tensor, inputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-        """The loss of every sample, penalty included, and how right it is, both ``(rows, batch)``."""
+        """Return the loss, including a penalty, and the correctness of every sample, both ``(rows, batch)``."""
         ...
 
 
 class SplitModel(Model, Protocol):
-    """A model in two halves, of which ``output(w, x)`` is ``head(w, features(w, x))``."""
+    """A model with two parts: ``output(w, x)`` is ``head(w, features(w, x))``."""
 
     def features(self, w: Tensor, inputs: Tensor) -> Tensor:
-        """What the head sees of ``inputs (rows, batch, ...)``: representations ``(rows, batch, ...)``."""
+        """Return the representations ``(rows, batch, ...)`` of ``inputs (rows, batch, ...)``."""
         ...
 
     def head(self, w: Tensor, z: Tensor) -> Tensor:
-        """Outputs of the heads of ``w (rows, dim)`` from representations."""
+        """Return the outputs of the heads of ``w (rows, dim)`` on representations."""
         ...

@@ -1,4 +1,4 @@
-"""Exact minimisers of many small convex problems at once; models are flat rows ``(rows, dim)`` in float64."""
+"""Newton's method for many small strongly convex problems at once, with models as rows ``(rows, dim)`` in float64."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from torch import Tensor
 
 from ..errors import NotConvergedError
 
-SUFFICIENT = 1e-4  # share of the predicted decrease that the line search demands (Armijo)
-ROUNDING = 1e-13  # relative error of an objective value; smaller decreases cannot be seen
+SUFFICIENT = 1e-4  # share of the predicted decrease that the line search requires (Armijo)
+ROUNDING = 1e-13  # relative error of an objective value; smaller decreases cannot be detected
 MOST_STEPS = 100
 MOST_HALVINGS = 40
 
@@ -19,7 +19,7 @@ Rows = Callable[[Tensor], Tensor]
 
 
 def dot(a: Tensor, b: Tensor) -> Tensor:
-    """Inner product of every row, summed in an order that does not depend on the other rows."""
+    """Return the inner product of every row, summed in an order that does not depend on the other rows."""
     return (a * b).sum(-1)
 
 
@@ -27,11 +27,14 @@ def dot(a: Tensor, b: Tensor) -> Tensor:
 def newton(
     value: Rows, gradient_of: Rows, hessian_at: Callable[[Tensor], Rows], start: Tensor, tolerance: float
 ) -> Tensor:
-    """Minimise every function of a stack of strongly convex ones until each gradient norm is at most ``tolerance``.
+    """Minimise a stack of strongly convex functions, one per row, until every gradient norm is <= ``tolerance``.
 
-    Newton's method with conjugate gradients inside and a backtracking line search. Each row's iterates depend on its
-    own data alone (finished ones are frozen), so the composition of the stack does not change a number. Dense
-    factorisation in the coordinates of the samples took ten times as long on 50 clients with 20 to 40 samples.
+    Newton's method with conjugate gradients and a backtracking line search. Each row's iterates depend only on its own
+    data (finished rows are frozen), so that the composition of the stack does not change a number. Dense factorisation
+    in the coordinates of the samples took ten times as long on 50 clients with 20 to 40 samples.
+
+    Raises:
+        NotConvergedError: if a row does not reach the tolerance.
     """
     w = start.clone()
     for _ in range(MOST_STEPS):
@@ -48,7 +51,7 @@ def newton(
 
 
 def _conjugate_gradients(hessian: Rows, right: Tensor, goal: Tensor) -> Tensor:
-    """Solve hessian x = right in every row until the residual norm is at most ``goal`` (infinite: x stays zero)."""
+    """Solve ``hessian x = right`` in every row until the residual norm is <= ``goal`` (infinite: x stays zero)."""
     solution = torch.zeros_like(right)
     residual = right.clone()
     direction = residual.clone()
@@ -70,7 +73,7 @@ def _conjugate_gradients(hessian: Rows, right: Tensor, goal: Tensor) -> Tensor:
 
 
 def _line_search(value: Rows, w: Tensor, step: Tensor, slope: Tensor, active: Tensor) -> Tensor:
-    """Halve each row's step until its function falls by a fair share of what the slope predicts."""
+    """Halve each active row's step until its function decreases by a sufficient share of what the slope predicts."""
     before = value(w)
     length = active.to(w.dtype)
     for _ in range(MOST_HALVINGS):

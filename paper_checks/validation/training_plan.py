@@ -357,7 +357,7 @@ def _largest(problem: FederatedProblem, model: Linear, path: Tensor) -> dict[str
         norm = model.regularisation * float(w.norm())
         for _, x, y in problem.samples.like(w).chunks(1 << 15):
             loss = max(loss, float(model.evaluate(w.unsqueeze(0), x, y)[0].max()))
-            pull = model.pull(model.output(w.unsqueeze(0), x), y)[0]
+            pull = model.output_gradient(model.output(w.unsqueeze(0), x), y)[0]
             slope = max(slope, float((pull.norm(dim=0) * x[0].norm(dim=-1)).max()) + norm)
     found = {
         word: KnownValue(seen, "the largest at models of a run", seen, math.inf, "is a lower estimate")

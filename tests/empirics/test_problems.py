@@ -63,7 +63,7 @@ def points_of(pool: Pool) -> tuple[np.ndarray, np.ndarray]:
 
 def hessian_in_outputs(model: Linear, scores: np.ndarray, target: torch.Tensor) -> np.ndarray:
     output = torch.as_tensor(scores, dtype=torch.float64).reshape(1, -1, 1)
-    product = model.bend(output.clone(), target.reshape(1, 1))
+    product = model.output_hessian(output.clone(), target.reshape(1, 1))
     units = torch.eye(len(scores), dtype=torch.float64)
     return np.stack([product(unit.reshape(1, -1, 1)).numpy().ravel() for unit in units])
 
@@ -142,7 +142,9 @@ def test_the_slope_is_never_exceeded_and_nearly_reached(word):
     model, rng = problem_of(word).model, np.random.default_rng(7)
     target = torch.tensor([[1]]) if word in MANY else torch.tensor([[1.0]], dtype=torch.float64)
     scores = np.concatenate([rng.normal(scale=9, size=(200, model.outputs)), np.zeros((1, model.outputs))])
-    slopes = [float(model.pull(torch.from_numpy(s).reshape(1, -1, 1).clone(), target).norm()) for s in scores]
+    slopes = [
+        float(model.output_gradient(torch.from_numpy(s).reshape(1, -1, 1).clone(), target).norm()) for s in scores
+    ]
     assert max(slopes) <= model.slope
     if math.isfinite(model.slope):
         assert max(slopes) > 0.95 * model.slope

@@ -36,7 +36,7 @@ def _closed_form(model: Linear, w: Tensor, samples: Samples) -> np.ndarray:
     """The variance for a linear model, as a sample's gradient is ``pull x^T`` plus the same penalty for all."""
     squares = []
     for _, x, y in samples.chunks(1 << 15):
-        pull = model.pull(model.output(w.unsqueeze(0), x), y)
+        pull = model.output_gradient(model.output(w.unsqueeze(0), x), y)
         squares.append((pull[0] ** 2).sum(0) * (x[0] ** 2).sum(-1))
     batches = ((x.unsqueeze(0), y.unsqueeze(0), None) for x, y in map(samples.of, range(samples.federation.clients)))
     mean = torch.stack([model.gradient(w.unsqueeze(0), batch)[0] - model.regularisation * w for batch in batches])

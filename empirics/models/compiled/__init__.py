@@ -1,7 +1,11 @@
-"""Networks of convolutions, pooling, ReLU and dense layers, and linear models, by compiled passes on a CPU.
+"""Compiled forward and backward passes on CPUs, for linear models and networks of convolutions and dense layers.
 
-``compiled(model)`` is the same model over flat rows, networks several times as fast; its numbers agree with torch's to
-rounding. Nothing here is loaded before it is used, and without numba all runs on torch.
+``compiled(model)`` returns the same model over flat rows, several times as fast for networks; its numbers agree with
+torch's to rounding. Everything is imported on first use, and without numba torch computes instead.
+
+A network's modules become layers (``layers.py``), and these a list of operations (``plan.py``) that one compiled
+function executes (``program.py``). ``network.py`` and ``linear.py`` are the models; ``docs/explanation/compiled.md``
+explains the design.
 """
 
 from __future__ import annotations
@@ -14,50 +18,50 @@ from typing import Any
 from ...errors import EmpiricsError
 
 ENGINES = ("torch", "compiled-2")
-"""What computes, by the names that cells have in their keys. The number is raised when the last bits may change."""
+"""Names of the two implementations in the keys of runs. The number increases whenever last bits may change."""
 
-SLOW = 1.0  # seconds: loading what an earlier run compiled takes a fraction of one
+SLOW = 1.0  # seconds; loading cached code takes less
 
 
 class NotServed(EmpiricsError):
-    """Why a model cannot be compiled, in one line."""
+    """A model cannot be compiled; the message is the reason in one line."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(f"the model runs on torch alone: {why}")
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the model runs on torch alone: {reason}")
 
 
 def compiled(model: Any) -> Any:
-    """``model`` by compiled passes; raises ``NotServed`` where they do not serve it or numba is missing."""
+    """Return ``model`` with compiled passes; raise ``NotServed`` if it is not supported or numba is missing."""
     from ..linear import Linear
     from ..network import Network
 
     if engine_of(model) != "torch":
         return model
     if isinstance(model, Linear):
-        linear = loaded("linear")
+        linear = load_module("linear")
         if type(model) not in linear.SERVED:
             raise NotServed(f"it is {type(model).__name__}")
         return linear.of(model)
-    if type(model) is not Network:  # a subclass may compute something else
-        known = isinstance(model, Network)
-        raise NotServed(f"it is {type(model).__name__}" if known else "it is neither a network nor a linear model")
+    if type(model) is not Network:  # a subclass may override methods
+        network = isinstance(model, Network)
+        raise NotServed(f"it is {type(model).__name__}" if network else "it is neither a network nor a linear model")
     from .layers import refuse_unserved
 
     refuse_unserved(model)
-    return loaded().CompiledNetwork.of(model)
+    return load_module("network").CompiledNetwork.of(model)
 
 
-def loaded(kind: str = "network") -> Any:
-    """The module of compiled networks or ``linear`` models; raises ``NotServed`` where numba is missing or broken."""
+def load_module(name: str) -> Any:
+    """Import the module ``network`` or ``linear``; raise ``NotServed`` if numba is missing or broken."""
     try:
-        return import_module(f".{kind}", __name__)
-    except Exception as error:  # an installation may be broken in any way
+        return import_module(f".{name}", __name__)
+    except Exception as error:  # a broken installation can raise anything
         first = (str(error).splitlines() or [""])[0]
         raise NotServed(f"numba cannot be loaded: {type(error).__name__}: {first}") from None
 
 
 def prepare(model: Any, slow: Callable[[], object]) -> None:
-    """Compile a model's passes, or load what was compiled before; ``slow`` is called when that takes a while."""
+    """Compile a model's passes or load them from the cache; call ``slow`` if this takes more than a second."""
     timer = Timer(SLOW, slow)
     timer.daemon = True
     timer.start()
@@ -67,14 +71,14 @@ def prepare(model: Any, slow: Callable[[], object]) -> None:
         timer.cancel()
 
 
-def kept() -> str:
-    """Where compiled code is kept between runs, in words."""
+def cache_note() -> str:
+    """Return a sentence part that says where compiled code is cached between runs."""
     from .cache import folder
 
     place = folder()
-    return f"kept in {place}" if place else "kept nowhere and compiled anew by every process: no folder can be written"
+    return f"kept in {place}" if place else "not kept but compiled by every process, since no folder can be written"
 
 
 def engine_of(model: Any) -> str:
-    """Which of ``ENGINES`` computes for a model."""
+    """Return which of ``ENGINES`` computes for a model."""
     return ENGINES[-1] if getattr(model, "compiled", False) else ENGINES[0]

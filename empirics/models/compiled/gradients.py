@@ -1,38 +1,38 @@
-"""Gradients of linear models: all clients of a step in one compiled call, samples read where they lie in the pool.
+"""Gradients of linear models for all clients of a step in one compiled call, which reads samples from the common pool.
 
-A client's samples are copied once, in rows and turned round, into memory that stays in the nearest cache. Outputs are
-sums over features for a vector of samples, gradients sums over samples for a vector of features. A row's numbers depend
-on its own samples alone. All in the precision of the model.
+A client's samples are copied once, as rows and transposed, into memory that stays in the L1 cache. Outputs are sums
+over features for a vector of samples; gradients are sums over samples for a vector of features. A row's numbers depend
+only on its own samples. All computations are in the precision of the model.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .cache import kept_kernel, kernel
-from .ends import turned
+from .cache import cached_kernel, kernel
 from .exponential import exponentials
 from .products import along_rows, block
 from .tiles import OUTPUTS, WIDTH
+from .transfer import transpose
 
 SOFTMAX, LOGISTIC, SQUARED_HINGE, RESIDUAL = range(4)
-"""What a loss does with the outputs; ``RESIDUAL`` subtracts targets, and class numbers as their one-hot vectors."""
+"""Kinds of losses; ``RESIDUAL`` (least squares) subtracts targets, or the one-hot vectors of class numbers."""
 
 
 @kernel
-def softmax(z, most, total, width, batch, outputs, table):
-    """Shares ``(outputs, width)`` of every sample in the place of its outputs."""
+def softmax(z, largest, total, width, batch, outputs, table):
+    """Replace outputs ``z (outputs, width)`` by their softmax, sample by sample."""
     for t in range(batch):
-        most[t] = z[t]
+        largest[t] = z[t]
         total[t] = 0
     for c in range(1, outputs):
         own = z[c * width : c * width + batch]
         for t in range(batch):
-            most[t] = own[t] if own[t] > most[t] or own[t] != own[t] else most[t]
+            largest[t] = own[t] if own[t] > largest[t] or own[t] != own[t] else largest[t]
     for c in range(outputs):
         own = z[c * width : c * width + batch]
         for t in range(batch):
-            own[t] -= most[t]
+            own[t] -= largest[t]
         exponentials(own, table)
         for t in range(batch):
             total[t] += own[t]
@@ -43,22 +43,26 @@ def softmax(z, most, total, width, batch, outputs, table):
 
 
 @kernel
-def pulled(z, spare, kind, targets, classes, places, shares, width, batch, outputs, table):
-    """Outputs ``z (outputs, width)`` become weighted gradients of the losses; whether all class numbers were some."""
-    one, most, total = table[4], spare[:batch], spare[width : width + batch]
+def output_gradients(z, spare, kind, targets, classes, places, shares, width, batch, outputs, table):
+    """Replace outputs ``z (outputs, width)`` by weighted gradients of the losses; return whether targets are valid.
+
+    ``places`` are the numbers of the samples in the pool, ``shares`` their weights.
+    """
+    one, first, second = table[4], spare[:batch], spare[width : width + batch]
     if kind == SOFTMAX:
-        softmax(z, most, total, width, batch, outputs, table)
+        softmax(z, first, second, width, batch, outputs, table)
     elif kind != RESIDUAL:
+        margin, decay = first, second
         for t in range(batch):
-            most[t] = z[t] * targets[places[t]]
-            total[t] = -abs(most[t])
+            margin[t] = z[t] * targets[places[t]]
+            decay[t] = -abs(margin[t])
         if kind == LOGISTIC:
-            exponentials(total, table)
+            exponentials(decay, table)
         for t in range(batch):
-            pull = most[t] - one if not most[t] >= one else one - one
+            slope = margin[t] - one if not margin[t] >= one else one - one
             if kind == LOGISTIC:
-                pull = -(total[t] if most[t] >= 0 else one) / (one + total[t])
-            z[t] = pull * targets[places[t]]
+                slope = -(decay[t] if margin[t] >= 0 else one) / (one + decay[t])
+            z[t] = slope * targets[places[t]]
     elif not classes:
         for o in range(outputs):
             for t in range(batch):
@@ -76,17 +80,17 @@ def pulled(z, spare, kind, targets, classes, places, shares, width, batch, outpu
     return True
 
 
-@kept_kernel
+@cached_kernel
 def gradients(
     kind, models, found, pool, index, step, ends, sizes, targets, classes, weight, features, outputs, regularisation,
     table,
 ):  # fmt: skip
-    """Gradients ``found`` of the losses of ``models``, both ``(rows, outputs * features)``, on one step's batches.
+    """Write the gradients of the losses of ``models (rows, outputs * features)`` on one step's batches to ``found``.
 
-    ``pool (n, features)`` and ``targets`` (``(n,)``, class numbers where ``classes`` says so, or ``(n, outputs)``) lie
-    flat. ``index (rows, steps, batch)`` says where samples are, ``weight (1 or rows, 1 or steps, batch)`` what they
-    weigh. With ``sizes`` of steps, models walk in place from ``step`` on, each to its own end of ``ends``; ``found`` is
-    space for one gradient then. Returns whether all class numbers were valid.
+    ``pool (n, features)`` and ``targets`` (``(n,)``, class numbers if ``classes``, or ``(n, outputs)``) are flat.
+    ``index (rows, steps, batch)`` are the numbers of the samples, ``weight (1 or rows, 1 or steps, batch)`` their
+    weights. If step ``sizes`` are given, models take SGD steps in place instead, from ``step`` to their entry of
+    ``ends``, and ``found`` is working memory for one gradient. Returns whether all class numbers were valid.
     """
     batch, dim, walking = index.shape[2], outputs * features, len(sizes) > 0
     w, g, penalty = models.reshape(-1), found.reshape(-1), models.dtype.type(regularisation)
@@ -106,7 +110,7 @@ def gradients(
                 sample, copy = pool[places[t] * features : (places[t] + 1) * features], x[t * pitch : (t + 1) * pitch]
                 for f in range(features):
                     copy[f] = sample[f]
-            turned(across, 0, width, x, 0, pitch, batch, features)
+            transpose(across, 0, width, x, 0, pitch, batch, features)
             for lane in range(0, width, lanes):
                 o = 0
                 while o < outputs:
@@ -114,7 +118,7 @@ def gradients(
                         outputs - o, z, o * width + lane, width, across, lane, width, w, w0 + o * features, features, 1,
                         0, taps, 0, 1, features, w, -1, 0,
                     )  # fmt: skip
-            if not pulled(z, spare, kind, targets, classes, places, shares, width, batch, outputs, table):
+            if not output_gradients(z, spare, kind, targets, classes, places, shares, width, batch, outputs, table):
                 return False
             along_rows(g, g0, outputs, features, z, 0, width, x, 0, samples, 0, batch, spare, 0)
             own, slope = w[w0 : w0 + dim], g[g0 : g0 + dim]

@@ -1,6 +1,6 @@
-"""Which modules are served: a module becomes the list of layers that compiled passes are made of, or is refused.
+"""Conversion of a torch module to the list of layers that compiled passes support.
 
-Nothing here needs numba: whether a network is served is known without it.
+Nothing here needs numba, so that unsupported networks can be refused without it.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from . import NotServed
 
 @dataclass(frozen=True)
 class Layer:
-    """What is done: ``kind`` is dense, convolution, maximum or none; ``weight`` and ``bias`` begin in the row.
+    """A layer; ``kind`` is dense, convolution, maximum or none. ``weight`` and ``bias`` are their first columns.
 
-    Of dense layers ``outputs`` and ``inputs`` count features, of convolutions channels.
+    ``outputs`` and ``inputs`` count features of dense layers and channels of convolutions.
     """
 
     kind: str
@@ -34,11 +34,11 @@ class Layer:
     stride: tuple[int, int] = (1, 1)
     padding: tuple[int, int] = (0, 0)
     flat: bool = False
-    """Samples are flat from here on."""
+    """Whether the layer flattens samples."""
 
     @property
     def taps(self) -> int:
-        """Places of the kernel."""
+        """Number of entries of the kernel per channel."""
         return self.kernel[0] * self.kernel[1]
 
 
@@ -46,7 +46,7 @@ SQUARES = Layer("maximum", relu=True, kernel=(2, 2), stride=(2, 2))
 
 
 def refuse_unserved(network: Network) -> None:
-    """Raise ``NotServed`` for a network that has a layer, or a precision, that is none of the compiled passes'."""
+    """Raise ``NotServed`` for a network with a layer or a precision that compiled passes do not support."""
     if network.dtype != torch.float32:
         raise NotServed(f"it is in {str(network.dtype).removeprefix('torch.')}")
     working = [layer for layer in layers(network.work.module, network.parameters) if layer.kind != "none"]
@@ -55,7 +55,7 @@ def refuse_unserved(network: Network) -> None:
 
 
 def layers(module: nn.Module, places: Mapping[str, slice], prefix: str = "") -> list[Layer]:
-    """The layers of a module whose parameters lie at ``places`` of the row; raises ``NotServed``."""
+    """Return the layers of a module whose parameters are the columns ``places``; raise ``NotServed`` if impossible."""
     found: list[Layer] = []
     for name, part in _parts(module, prefix):
         new = _layers(name, part, places)
@@ -63,36 +63,36 @@ def layers(module: nn.Module, places: Mapping[str, slice], prefix: str = "") -> 
             found[-1] = replace(found[-1], relu=True)
         else:
             found += new
-        if len(found) > 1 and found[-1].kind == "maximum" and found[-2].relu:  # they commute; later there is less to do
+        if len(found) > 1 and found[-1].kind == "maximum" and found[-2].relu:  # ReLU commutes and costs less after it
             found[-2:] = [replace(found[-2], relu=False), replace(found[-1], relu=True)]
     return found
 
 
 def _parts(module: nn.Module, name: str) -> Iterator[tuple[str, nn.Module]]:
-    """The modules that are called one after another, with their names."""
+    """Yield the modules that are called one after another, with their names."""
     if any(getattr(module, f"_{kind}") for kind in ("forward_hooks", "forward_pre_hooks", "backward_hooks")):
         raise NotServed(f"{name or 'the module'} has hooks")
     if type(module) not in (nn.Sequential, Split):
         yield name, module
         return
-    for key, child in module._modules.items():  # one that is there twice is two
+    for key, child in module._modules.items():  # a module may occur twice
         if child is not None:
             yield from _parts(child, f"{name}.{key}" if name else key)
 
 
 def _layers(name: str, part: Any, places: Mapping[str, slice]) -> list[Layer]:
-    """What one module does."""
+    """Return the layers that one module stands for."""
     kind: Any = type(part)
     what = f"{name or 'the module'} is {kind.__name__}"
 
-    def own(key: str) -> int:
-        """Where a parameter begins in the row."""
-        found = places.get(f"{name}.{key}" if name else key)
-        if found is None:
+    def begin(key: str) -> int:
+        """The first column of a parameter."""
+        columns = places.get(f"{name}.{key}" if name else key)
+        if columns is None:
             raise NotServed(f"{name} shares its {key}")
-        return found.start
+        return columns.start
 
-    if kind in (nn.Identity, nn.Dropout, nn.Dropout2d):  # with p > 0 no network takes it
+    if kind in (nn.Identity, nn.Dropout, nn.Dropout2d):  # networks refuse dropout with p > 0
         return []
     if kind is nn.ReLU:
         return [Layer("none", relu=True)]
@@ -101,7 +101,7 @@ def _layers(name: str, part: Any, places: Mapping[str, slice]) -> list[Layer]:
             raise NotServed(f"{what} from dimension {part.start_dim} to {part.end_dim}")
         return [Layer("none", flat=True)]
     if kind in (nn.Linear, DenseReLU, nn.Conv2d, ConvReLU, ConvPool):
-        weight, bias = own("weight"), -1 if part.bias is None else own("bias")
+        weight, bias = begin("weight"), -1 if part.bias is None else begin("bias")
     if kind in (nn.Linear, DenseReLU):
         return [Layer("dense", kind is DenseReLU, weight, bias, part.out_features, part.in_features)]
     if kind in (nn.Conv2d, ConvReLU, ConvPool):
@@ -113,6 +113,6 @@ def _layers(name: str, part: Any, places: Mapping[str, slice]) -> list[Layer]:
     if kind is nn.MaxPool2d:
         plain = part.padding in (0, (0, 0)) and part.dilation in (1, (1, 1)) and not part.return_indices
         if not plain or part.kernel_size not in (2, (2, 2)) or part.stride not in (2, (2, 2)) or part.ceil_mode:
-            raise NotServed(f"{what} of other windows than squares of 2 x 2 side by side")
+            raise NotServed(f"{what} with other windows than 2 x 2 at stride 2")
         return [replace(SQUARES, relu=False)]
     raise NotServed(what)

@@ -1,4 +1,4 @@
-"""Linear models by compiled gradients: the same models over flat rows, their numbers by other code than torch's."""
+"""Linear models whose gradients are computed by compiled code instead of torch."""
 
 from __future__ import annotations
 
@@ -21,38 +21,38 @@ NO_STEPS, NO_SIZES = np.zeros(0, np.int64), np.zeros(0)
 
 
 class CompiledLinear(Linear):
-    """A linear model that makes the gradients of a step, or plain steps, for all rows in one compiled call, on a CPU.
+    """A linear model that computes gradients or SGD steps of all rows in one compiled call, on a CPU.
 
-    Numbers agree with torch's to rounding. Samples are read where they lie in the pool. Gradients on samples that have
-    been gathered, losses, second derivatives and minimisers are torch's: copying costs what compiled passes gain.
+    Numbers agree with torch's to rounding. Samples are read from the pool without copying. torch computes gradients on
+    gathered samples, losses, second derivatives and minimisers, since compiled code would not be faster there.
     """
 
     compiled: ClassVar[bool] = True
     kind: ClassVar[int]
-    """What the loss does with the outputs, by its number among ``gradients``."""
+    """The kind of loss, one of those of ``gradients.py``."""
 
     def gradient_in(self, w: Tensor, batches: Any, step: int) -> Tensor | None:
-        """``gradient`` on a step's ``batches`` of the first rows; None where compiled passes do not read such arrays.
+        """Return the gradient on a step's ``batches`` of the first rows, or None if their arrays are not supported.
 
-        Batches say with ``arrays`` where samples lie in their pool (``empirics.federation.federation.Batches``).
+        ``batches.arrays`` say where the samples are in the pool (``empirics.federation.federation.Batches``).
         """
         g = torch.empty_like(w, memory_format=torch.contiguous_format)
-        return g if self._done(w.contiguous(), g, batches, step, NO_STEPS, NO_SIZES) else None
+        return g if self._run(w.contiguous(), g, batches, step, NO_STEPS, NO_SIZES) else None
 
     def walk_in(self, w: Tensor, batches: Any, steps: Array, sizes: Array) -> bool:
-        """Plain SGD steps in place on ``w (rows, dim)``, ``steps`` for each row; False where they are not served."""
-        return w.is_contiguous() and self._done(w, torch.empty_like(w[:1]), batches, 0, steps, sizes)
+        """Take SGD steps in place on ``w (rows, dim)``, ``steps`` for each row; return False if unsupported."""
+        return w.is_contiguous() and self._run(w, torch.empty_like(w[:1]), batches, 0, steps, sizes)
 
     def load(self) -> None:
-        """Compile what rows of this kind need, or load what was compiled before."""
+        """Compile the kernel for this kind of model, or load it from the cache."""
         inputs = torch.zeros(1, self.features, dtype=self.dtype)
         targets = torch.zeros(1, dtype=CLASS if self._takes_classes else self.dtype)
         arrays = inputs.numpy().reshape(-1), targets.numpy(), np.zeros((1, 1, 1), np.int64), None
         one = SimpleNamespace(inputs=inputs, targets=targets, arrays=arrays)
         self.gradient_in(torch.zeros(1, self.dim, dtype=self.dtype), one, 0)
 
-    def _done(self, w: Tensor, g: Tensor, batches: Any, step: int, steps: Array, sizes: Array) -> bool:
-        """Whether compiled passes did it: they never look where an array ends, so that all must fit."""
+    def _run(self, w: Tensor, g: Tensor, batches: Any, step: int, steps: Array, sizes: Array) -> bool:
+        """Call the kernel, or return False if its arguments do not fit, since it does not check the ends of arrays."""
         arrays = batches.arrays
         if arrays is None or w.requires_grad or w.device.type != "cpu" or torch._C._are_functorch_transforms_active():
             return False
@@ -64,18 +64,18 @@ class CompiledLinear(Linear):
             return False
         if weight is None:
             weight = _even(index.shape[2], models.dtype)
-        right: bool = gradients(
+        valid: bool = gradients(
             self.kind, models, g.numpy(), inputs, index, step, steps, sizes, targets, batches.targets.dtype is CLASS,
             weight, self.features, self.outputs, self.regularisation, EXPONENTIAL[models.dtype],
         )  # fmt: skip
-        return right  # false: a target is not a class; torch names it
+        return valid  # if a target is not a class, torch raises an error that names it
 
     @property
     def _takes_classes(self) -> bool:
         return self.kind == SOFTMAX or (self.kind == RESIDUAL and self.outputs > 1)
 
     def _takes(self, targets: Tensor, kind: torch.dtype) -> bool:
-        """Whether targets of samples are class numbers, or numbers in the model's own precision."""
+        """Whether targets are class numbers, or numbers in the model's precision, as the loss requires."""
         if targets.dtype is CLASS:
             return targets.ndim == 1 and self._takes_classes
         if targets.dtype is not kind or self.kind == SOFTMAX:
@@ -108,11 +108,11 @@ SERVED: dict[type[Linear], type[CompiledLinear]] = {
 
 
 def of(model: Linear) -> Linear:
-    """The same model, one of ``SERVED``, by compiled gradients."""
+    """Return the compiled version of a model whose class is in ``SERVED``."""
     return SERVED[type(model)](**{field.name: getattr(model, field.name) for field in fields(model)})
 
 
 @lru_cache(maxsize=16)
 def _even(count: int, kind: np.dtype[Any]) -> Array:
-    """Equal weights ``(1, 1, count)``."""
+    """Return equal weights ``(1, 1, count)``."""
     return np.full((1, 1, count), 1 / count, kind)

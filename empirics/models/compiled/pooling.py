@@ -1,4 +1,4 @@
-"""Maxima over squares of 2 x 2, ``(channel, row, column, sample)`` with the samples innermost, in LLVM's own words."""
+"""Maxima over squares of 2 x 2 of arrays ``(channel, row, column, sample)``, written in LLVM's intermediate code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ QUARTERS = [(0, 0), (0, 1), (1, 0), (1, 1)]
 
 @intrinsic
 def squares(typing: Any, memory: Any, x0: Any, below: Any, y0: Any, code0: Any, width: Any, relu: Any) -> Any:
-    """Maxima of one 2 x 2 square for ``width`` samples; ``below`` says how far on the next row is."""
+    """Write maxima and codes of one 2 x 2 square of ``width`` samples; ``below`` is the offset of the next row."""
     place = types.int64
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
@@ -50,7 +50,7 @@ def squares(typing: Any, memory: Any, x0: Any, below: Any, y0: Any, code0: Any, 
 
 @intrinsic
 def squares_back(typing: Any, memory: Any, d0: Any, code0: Any, x0: Any, below: Any, width: Any) -> Any:
-    """A square's gradient to the number that ``code`` names, and zero to the other three."""
+    """Write a square's gradient to the entry of its maximum (its ``code``), and zero to the other three."""
     place = types.int64
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
@@ -73,10 +73,10 @@ def squares_back(typing: Any, memory: Any, d0: Any, code0: Any, x0: Any, below: 
 
 @kernel
 def maxima(memory, width, x0, y0, code0, channels, rows, columns, high, wide, channel_pitch, row_pitch, relu):
-    """Maxima ``(channels, rows, columns)`` of the squares of inputs ``(channels, high, wide)``.
+    """Write the maxima ``(channels, rows, columns)`` of the squares of inputs ``(channels, high, wide)``.
 
-    ``code`` keeps which number of the square it was, so that the way back need not read the inputs again; -1 where
-    ReLU cut it. The first of equal ones counts, and a NaN wins, as torch has it.
+    The codes are the entries of the maxima in their squares, for the backward pass, or -1 where ReLU made it zero. The
+    first of equal entries counts, and NaN is larger than any number, as in torch.
     """
     for c in range(channels):
         for r in range(rows):
@@ -89,8 +89,8 @@ def maxima(memory, width, x0, y0, code0, channels, rows, columns, high, wide, ch
 
 @kernel
 def maxima_back(memory, width, d0, code0, to0, channels, rows, columns, high, wide):
-    """Gradients ``(channels, high, wide)`` of the inputs: each square's goes to the number that ``code`` names."""
-    if 2 * rows < high or 2 * columns < wide:  # an odd side: its last numbers are in no square
+    """Write the gradients ``(channels, high, wide)`` of the inputs, with each square's at the entry of its maximum."""
+    if 2 * rows < high or 2 * columns < wide:  # the last entries of an odd side are in no square
         for place in range(to0, to0 + channels * high * wide * width):
             memory[place] = ZERO
     for c in range(channels):

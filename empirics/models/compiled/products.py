@@ -1,9 +1,8 @@
-"""Dense layers and convolutions, forward and back to their inputs: sums of weights times inputs over lists of taps.
+"""Dense layers and convolutions, forward and backward: sums of weights times inputs over lists of taps.
 
-A layer's output pixel sees some input pixels, each through one place of the kernel. ``pixels`` holds four numbers for
-every pixel that is written: where its window begins in the input, where it goes in the output, and its first and last
-tap. A tap is a pair in ``taps``: how far into the input, how far into the weights. Padding, stride and the gradient's
-way back are nothing but other lists; a dense layer is one pixel with a tap for every input.
+A tap is a pair in ``taps``: an offset in the input and one in the weights. ``pixels`` holds four numbers for every
+output pixel: the offset of its window in the input, its offset in the output, its first tap, and the end of its taps.
+Padding, stride and gradients of the inputs only change these lists; a dense layer is one pixel with a tap per input.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from typing import Any
 import numba
 
 from .cache import kernel
-from .ends import turned
 from .tiles import BLOCKS, ROWS, sums, TAPS, weight_sums, WIDTH
+from .transfer import transpose
 
 
 def _blocks(sizes: tuple[int, ...]) -> Any:
-    """A kernel that makes as many outputs of one pixel as one of ``sizes``, at most ``n``; it returns how many."""
+    """Return a kernel that computes the largest of ``sizes`` <= n outputs of one pixel and returns their number."""
     size, make = sizes[0], sums(sizes[0])
     if size == 1:
 
@@ -41,8 +40,8 @@ block = _blocks(BLOCKS)
 
 
 @kernel
-def blocked(left):
-    """How many of the remaining outputs ``block`` makes."""
+def block_size(left):
+    """Return how many of the remaining outputs ``block`` computes."""
     for size in BLOCKS:
         if left >= size:
             return size
@@ -50,14 +49,14 @@ def blocked(left):
 
 
 @kernel
-def packed(memory, w, to, w0, ws, wc, outputs, channels, size):
-    """Weights in the order in which blocks of outputs take them, ``(block, channel, tap, output of the block)``.
+def pack_weights(memory, w, to, w0, ws, wc, outputs, channels, size):
+    """Reorder weights as blocks of outputs read them: ``(block, channel, tap, output of the block)``.
 
-    A convolution's are taken anew for every pixel: they then come in one stream, not in one for each output.
+    A convolution reads its weights again for every pixel; reordered, they are one contiguous stream.
     """
     o = 0
     while o < outputs:
-        n = blocked(outputs - o)
+        n = block_size(outputs - o)
         for c in range(channels):
             for t in range(size):
                 for i in range(n):
@@ -70,14 +69,14 @@ def packed(memory, w, to, w0, ws, wc, outputs, channels, size):
 def product(
     memory, w, taps, pixels, width, y0, ys, x0, xc, channels, w0, ws, wc, outputs, b0, relu, first, last, pack, size
 ):
-    """Outputs ``(outputs, pixels, width)`` of a layer, or the gradients of its inputs.
+    """Write the outputs ``(outputs, pixels, width)`` of a layer, or the gradients of its inputs.
 
-    Pixels outermost: their windows overlap, so that what one pixel reads the next finds in the nearest cache, and a
-    window stays there while all outputs take from it. ``pack`` is the place for the weights of a kernel of that many
-    taps, or -1: those of a dense layer are taken once.
+    The outermost loop is over pixels: their windows overlap, so that the inputs of a pixel are in the L1 cache from the
+    previous one and stay there for all outputs. ``pack`` is the address for reordered weights of a kernel with ``size``
+    taps, or -1 for a dense layer, which reads its weights once.
     """
     if pack >= 0:
-        packed(memory, w, pack, w0, ws, wc, outputs, channels, size)
+        pack_weights(memory, w, pack, w0, ws, wc, outputs, channels, size)
     weights = memory if pack >= 0 else w
     for p in range(first, last):
         xp, yp = x0 + pixels[4 * p], y0 + pixels[4 * p + 1]
@@ -86,21 +85,21 @@ def product(
             o = 0
             while o < outputs:
                 bias = b0 + o if b0 >= 0 else -1
-                at, apart, on, times = w0 + o * ws, ws, wc, 1
+                start, pitch, channel_pitch, scale = w0 + o * ws, ws, wc, 1
                 if pack >= 0:
-                    times = blocked(outputs - o)
-                    at, apart, on = pack + o * channels * size, 1, size * times
+                    scale = block_size(outputs - o)
+                    start, pitch, channel_pitch = pack + o * channels * size, 1, size * scale
                 o += block(
-                    outputs - o, memory, yp + o * ys + lane, ys, memory, xp + lane, xc, weights, at, apart, on, times,
-                    taps, begin, end, channels, w, bias, relu,
+                    outputs - o, memory, yp + o * ys + lane, ys, memory, xp + lane, xc, weights, start, pitch,
+                    channel_pitch, scale, taps, begin, end, channels, w, bias, relu,
                 )  # fmt: skip
 
 
 @kernel
 def convolution_weights(memory, g, taps, width, g0, outputs, count, d0, ds, t0, first, last):
-    """Gradients ``(outputs, count)`` of a convolution's weights, all input channels' taps in one list.
+    """Write the gradients ``(outputs, count)`` of a convolution's weights, with the taps of all channels in one list.
 
-    Blocks of outputs and taps, pixels and samples innermost: what is summed over goes by once for every block.
+    The outer loops are over blocks of outputs and taps, each of which reads all pixels and samples once.
     """
     for o in range(0, outputs, ROWS):
         for t in range(0, count, TAPS):
@@ -112,38 +111,38 @@ def convolution_weights(memory, g, taps, width, g0, outputs, count, d0, ds, t0, 
 
 @kernel
 def dense_weights(memory, g, taps, width, batch, g0, outputs, inputs, d0, x0, copy, pitch, spare, first):
-    """Gradients ``(outputs, inputs)`` of a dense layer's weights.
+    """Write the gradients ``(outputs, inputs)`` of a dense layer's weights.
 
-    The sum is over the samples, which lie innermost: instead of summing over the lanes of vectors for every weight, the
-    inputs are turned round once, ``copy (batch, pitch)``, and vectors go along them.
+    The sum is over samples, the innermost axis. Instead of a sum over vector lanes for every weight, the inputs are
+    transposed once, to ``copy (batch, pitch)``, and vectors run along the inputs.
     """
-    turned(memory, copy, pitch, memory, x0, width, inputs, batch)
+    transpose(memory, copy, pitch, memory, x0, width, inputs, batch)
     along_rows(g, g0, outputs, inputs, memory, d0, width, memory, copy, taps, first, batch, memory, spare)
 
 
 @kernel
 def along_rows(g, g0, outputs, inputs, d, d0, width, x, x0, taps, first, batch, spare, spare0):
-    """``g[o, k] = sum over samples t of d[o, t] x[t, k]``; taps say where t is in ``x`` and in a row of ``d``."""
+    """Write ``g[o, k] = sum over samples t of d[o, t] x[t, k]``; taps are the offsets of t in ``x`` and ``d[o]``."""
     lanes = WIDTH * 4 // g.itemsize
     for k in range(0, inputs, lanes):
         whole = k + lanes <= inputs
-        target = g if whole else spare  # what is left over at the end of a row is made apart and copied
+        target = g if whole else spare  # an incomplete vector at the end of a row is computed in spare memory
         o = 0
         while o < outputs:
-            made = block(
+            count = block(
                 outputs - o, target, g0 + o * inputs + k if whole else spare0, inputs if whole else lanes, x, x0 + k, 0,
                 d, d0 + o * width, width, 0, 1, taps, first, first + batch, 1, x, -1, 0,
             )  # fmt: skip
             if not whole:
-                for row in range(made):
+                for row in range(count):
                     for rest in range(inputs - k):
                         g[g0 + (o + row) * inputs + k + rest] = spare[spare0 + row * lanes + rest]
-            o += made
+            o += count
 
 
 @kernel
 def bias(memory, g, g0, outputs, d0, ds):
-    """Gradients of biases: the sum over pixels and samples, which lie one after another."""
+    """Write the gradients of biases: sums over pixels and samples, which are contiguous."""
     for o in range(outputs):
         total = numba.float32(0)
         d = memory[d0 + o * ds : d0 + (o + 1) * ds]
@@ -154,9 +153,9 @@ def bias(memory, g, g0, outputs, d0, ds):
 
 @kernel
 def cut(memory, d0, y0, channels, rows, columns, channel_pitch, row_pitch):
-    """Back through ReLU: gradients ``(channels, rows, columns)`` vanish where the output, which may have a rim, does.
+    """Backward pass of ReLU: set gradients ``(channels, rows, columns)`` to zero where the output at ``y0`` is zero.
 
-    ``columns`` and pitches count samples, so that the innermost loop runs over whole rows.
+    The output may have a rim, hence its pitches. ``columns`` and pitches count samples.
     """
     for c in range(channels):
         for r in range(rows):

@@ -1,31 +1,31 @@
-"""A network's passes as a list of operations, and the one compiled function that carries such a list out.
+"""The operations of a network's passes, and the one compiled function that executes a list of them.
 
-The list is made once for a network and a padded batch; so a single compiled function, kept between runs, serves every
-network. Python is entered once for a whole pass, not once for a layer, and other threads run meanwhile.
+A list is made once per network and padded batch size, so that one compiled function, cached between runs, works for
+every network. Python is left once per pass instead of once per layer, and other threads can run meanwhile.
 """
 
 from __future__ import annotations
 
-from .cache import kept_kernel
-from .ends import entropy, given_out, relu, taken_in, zeros
+from .cache import cached_kernel
 from .pooling import maxima, maxima_back
 from .products import bias, convolution_weights, cut, dense_weights, product
+from .transfer import copy_in, copy_out, entropy_gradient, relu, zeros
 
-(TAKE_IN, GIVE_OUT, ENTROPY, ZEROS, RELU, MAXIMA, MAXIMA_BACK, PRODUCT, CONVOLUTION_WEIGHTS, DENSE_WEIGHTS, BIAS,
+(COPY_IN, COPY_OUT, ENTROPY, ZEROS, RELU, MAXIMA, MAXIMA_BACK, PRODUCT, CONVOLUTION_WEIGHTS, DENSE_WEIGHTS, BIAS,
  CUT) = range(12)  # fmt: skip
 LEARNING = (CONVOLUTION_WEIGHTS, DENSE_WEIGHTS, BIAS)
-"""What makes gradients of the row alone."""
+"""Operations that compute gradients of the row."""
 LONGEST = 15
-"""Numbers in an operation beside its name."""
+"""Largest number of arguments of an operation."""
 
 
-@kept_kernel
-def carry_out(program, taps, pixels, width, batch, memory, w, g, source, target, targets, weight):
-    """Carry out the operations ``program (n, 1 + LONGEST)`` on a batch padded to ``width`` samples.
+@cached_kernel
+def execute(program, taps, pixels, width, batch, memory, w, g, source, target, targets, weight):
+    """Execute the operations ``program (n, 1 + LONGEST)`` on a batch padded to ``width`` samples.
 
-    Flat float32 arrays: ``memory`` for all between, the row ``w`` and its gradient ``g``, samples that come in from
-    ``source`` and go out to ``target``, the loss's ``targets`` (int64) and ``weight`` per sample. Returns
-    whether all targets were classes.
+    Arrays are flat and float32: working ``memory``, the row ``w`` and its gradient ``g``, the ``source`` and ``target``
+    of copies in and out, and the ``weight`` of each sample; ``targets`` are int64. Returns whether all targets were
+    valid class numbers.
     """
     for line in range(len(program)):
         p = program[line]
@@ -45,12 +45,12 @@ def carry_out(program, taps, pixels, width, batch, memory, w, g, source, target,
             maxima(memory, width, p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11])
         elif name == MAXIMA_BACK:
             maxima_back(memory, width, p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8])
-        elif name == TAKE_IN:
-            taken_in(memory, width, batch, source, p[1], p[2], p[3], p[4], p[5], p[6])
-        elif name == GIVE_OUT:
-            given_out(memory, width, batch, target, p[1], p[2], p[3], p[4], p[5], p[6])
+        elif name == COPY_IN:
+            copy_in(memory, width, batch, source, p[1], p[2], p[3], p[4], p[5], p[6])
+        elif name == COPY_OUT:
+            copy_out(memory, width, batch, target, p[1], p[2], p[3], p[4], p[5], p[6])
         elif name == ENTROPY:
-            if not entropy(memory, width, batch, targets, weight, p[1], p[2], p[3]):
+            if not entropy_gradient(memory, width, batch, targets, weight, p[1], p[2], p[3]):
                 return False
         elif name == ZEROS:
             zeros(memory, p[1], p[2])

@@ -39,9 +39,9 @@ NETWORKS: dict[str, Callable[..., Architecture]] = {
 
 
 def network(text: str, **options: Any) -> Network:
-    """The network written as ``text``, such as ``resnet20(shortcut='pad', classes=100)``; ``options`` replace its own.
+    """Return the network that ``text`` describes, such as ``resnet20(shortcut='pad', classes=100)``.
 
-    Its ``name`` is the canonical form of the same call, every option spelled out.
+    ``options`` override those in the text. The network's ``name`` is the canonical call with all options.
     """
     # Imported here because algorithms may use networks (FedCOG's generator).
     from ...spec_strings import parse, spec_string

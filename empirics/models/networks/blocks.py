@@ -1,4 +1,4 @@
-"""What several networks are made of: the split into features and head, norms, and convolutions that end in pooling."""
+"""Building blocks of several networks: options and their checks, the split into features and head, layers, norms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch import nn, Tensor
 
 from ...errors import EmpiricsError
 from ...numbers import must
-from ..network import weighs
+from ..network import begins_layer
 from .pooling import relu_pool
 
 PRECISIONS = {"float32": torch.float32, "float64": torch.float64}
@@ -20,10 +20,10 @@ PRECISIONS = {"float32": torch.float32, "float64": torch.float64}
 
 @dataclass(frozen=True)
 class Architecture:
-    """A network's options: subclasses are frozen dataclasses, and calling one builds the module freshly initialised.
+    """Options of a network; calling an instance builds the initialised module. Subclasses are frozen dataclasses.
 
-    ``loss`` is a name in ``LOSSES``, ``precision`` one in ``PRECISIONS``. ``extractor`` counts the layers before the
-    border to the head of layer-wise methods (the L of FedALS, Table 3); None: all but the module's own head.
+    ``loss`` is a name in ``LOSSES``, ``precision`` one in ``PRECISIONS``. ``extractor`` is the number of layers before
+    the head of layer-wise methods (the L of FedALS, Table 3); None means all but the module's head.
     """
 
     classes: int = 10
@@ -43,15 +43,15 @@ class Architecture:
         raise NotImplementedError
 
     def begins(self, name: str, ndim: int) -> bool:
-        """Whether a parameter begins a new layer, as FedALS counts them; the first parameter always does."""
-        return weighs(name, ndim)
+        """Whether a parameter begins a layer, as FedALS counts them; the first parameter always does."""
+        return begins_layer(name, ndim)
 
     def __post_init__(self) -> None:
-        one_of(self.losses, loss=self.loss)
-        one_of(PRECISIONS, precision=self.precision)
+        check_options_in(self.losses, loss=self.loss)
+        check_options_in(PRECISIONS, precision=self.precision)
         for option in fields(self):
             if option.type == "int":
-                whole(**{option.name: getattr(self, option.name)})
+                check_integers(**{option.name: getattr(self, option.name)})
 
 
 @dataclass(frozen=True)
@@ -66,20 +66,20 @@ class ImageArchitecture(Architecture):
         return (self.channels, self.side, self.side)
 
 
-def whole(least: int = 1, **options: object) -> None:
-    """Refuse an option that is not an integer of at least so much."""
+def check_integers(least: int = 1, **options: object) -> None:
+    """Raise for an option that is not an integer >= ``least``."""
     for name, value in options.items():
-        must(type(value) is int and value >= least, name, f"a whole number >= {least}", value)
+        must(type(value) is int and value >= least, name, f"an integer >= {least}", value)
 
 
-def one_of(allowed: Collection[object], **options: object) -> None:
-    """Refuse an option that is none of the words."""
+def check_options_in(allowed: Collection[object], **options: object) -> None:
+    """Raise for an option that is not among the allowed values."""
     for name, value in options.items():
         must(value in allowed, name, f"one of {', '.join(map(str, allowed))}", value)
 
 
 class Split(nn.Module):
-    """``head(features(x))``. Parameters of the head come last in a flat row and their names begin with ``head``."""
+    """``head(features(x))``. Parameters of the head come last in a flat row, and their names begin with ``head``."""
 
     def __init__(self, features: nn.Module, head: nn.Module) -> None:
         super().__init__()
@@ -90,16 +90,16 @@ class Split(nn.Module):
 
 
 class ConvPool(nn.Conv2d):
-    """Convolution (stride 1), 2x2 max-pooling, bias, ReLU: the values of ReLU before pooling, quicker.
+    """Convolution (stride 1), 2x2 max-pooling, bias, ReLU: the same values as ReLU before pooling, but faster.
 
-    Without padding, the last row and column that pooling would leave out at an odd border are not computed.
+    Without padding, a last row or column that pooling would ignore is not computed.
     """
 
     def forward(self, x: Tensor) -> Tensor:
         if self.padding == (0, 0):
             for axis, kernel in zip((-2, -1), self.kernel_size, strict=True):
                 size = x.shape[axis]
-                if (size - kernel + 1) % 2:  # else no slice: its gradient would be a copy all the same
+                if (size - kernel + 1) % 2:  # otherwise no slice, since its gradient would be a copy
                     x = x.narrow(axis, 0, size - 1)
         return relu_pool(F.conv2d(x, self.weight, None, padding=self.padding), self.bias)
 
@@ -119,15 +119,15 @@ class DenseReLU(nn.Linear):
 
 
 NORMS = {"group": "averaged", "batch": "averaged", "batch_local": "local", "batch_frozen": "frozen"}
-"""Norms of channels, with what becomes of their running statistics; group norm has none."""
+"""Norms of channels with the treatment of their running statistics (group norm has none)."""
 
 
 @dataclass(frozen=True)
 class NormedArchitecture(ImageArchitecture):
-    """A network with group norm of ``groups``, or with batch norm and one of the treatments of its statistics.
+    """A network with group norm of ``groups``, or with batch norm and one of three treatments of its statistics.
 
-    ``batch``: averaged with the model; ``batch_local``: each client goes on with its own; ``batch_frozen``: means 0 and
-    variances 1 for ever, by which training normalises too, so that only scales and shifts are left.
+    ``batch`` averages them with the model, with ``batch_local`` each client keeps its own, and ``batch_frozen`` always
+    uses means 0 and variances 1, in training too, so that only scales and shifts remain.
     """
 
     norm: str = field(default="group", kw_only=True)
@@ -135,20 +135,20 @@ class NormedArchitecture(ImageArchitecture):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of(NORMS, norm=self.norm)
+        check_options_in(NORMS, norm=self.norm)
         if self.norm != "group" and self.groups != NormedArchitecture.groups:
-            raise EmpiricsError(f"groups belong to group norm: leave them out; got {self.groups} with {self.norm}")
+            raise EmpiricsError(f"groups= is for group norm: leave it out; got {self.groups} with norm={self.norm!r}")
 
     @property
     def statistics(self) -> str:
         return NORMS[self.norm]
 
     def normed(self, channels: int) -> nn.Module:
-        """A normalisation layer for this number of channels."""
+        """Return a normalisation layer for this number of channels."""
         return norm(self.groups, channels) if self.norm == "group" else nn.BatchNorm2d(channels)
 
 
 def norm(groups: int, channels: int) -> nn.GroupNorm:
-    """Group norm: nothing depends on the other samples of a batch, nothing is remembered."""
+    """Return a group norm, which does not depend on other samples of the batch and has no running statistics."""
     must(groups >= 1 and channels % groups == 0, "groups", f"a divisor of the {channels} channels of a layer", groups)
     return nn.GroupNorm(groups, channels)

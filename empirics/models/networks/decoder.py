@@ -1,4 +1,4 @@
-"""A decoder of the OPT family (Zhang et al. 2022), which FedALS fine-tunes on MultiNLI, and a byte-level vocabulary."""
+"""A decoder of the OPT family (Zhang et al. 2022), which FedALS fine-tunes on MultiNLI, with a vocabulary of bytes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ...errors import EmpiricsError
 from ...numbers import must
 from .blocks import Architecture, DenseReLU, Split
 
-BYTE_TOKENS = 257  # the byte values, and one that ends a text
-OFFSET = 2  # OPT keeps two unused rows before its positions
+BYTE_TOKENS = 257  # the byte values, and a token that ends a text
+OFFSET = 2  # OPT has two unused rows before its positions
 
 
 class Embedding(nn.Module):
-    """Token plus learned position. Padding belongs behind the text: then causal attention needs no mask for it."""
+    """Token plus learned position. Padding must follow the text, so that causal attention needs no mask for it."""
 
     def __init__(self, tokens: int, positions: int, width: int) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class Embedding(nn.Module):
 
 
 class Attention(nn.Module):
-    """Causal self-attention with several heads: a position sees itself and earlier ones."""
+    """Causal self-attention with several heads: a position attends to itself and earlier ones."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class Attention(nn.Module):
 
 
 class Layer(nn.Module):
-    """Attention, then two dense layers with ReLU; each after a layer norm and added to its input."""
+    """Attention and two dense layers with ReLU between; both blocks are residual and preceded by a layer norm."""
 
     def __init__(self, width: int, heads: int, hidden: int) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class Layer(nn.Module):
 
 
 class Logits(nn.Module):
-    """The last norm, and products with every token's embedding, which are those of the input."""
+    """The last norm and products with the embeddings of all tokens, which are shared with the input."""
 
     def __init__(self, embedding: nn.Embedding) -> None:
         super().__init__()
@@ -77,11 +77,11 @@ class Logits(nn.Module):
 class Opt(Architecture):
     """An OPT decoder; the defaults are OPT-125M but for the vocabulary (125,239,296 parameters with ``classes=50272``).
 
-    The default vocabulary is that of bytes and the start is random: normal with deviation 0.02, biases zero.
-    ``weights`` names a local file of the released parameters (``.bin`` or ``.pt``), which fix all sizes; tokens are
-    then the caller's business. Inputs are token numbers ``(length,)``, outputs logits of the next
-    token at every position. There is no dropout. The head is the last ``head_layers`` layers with what follows them
-    (FedALS: 2); the output weights are the tokens' embedding, so they belong to the features.
+    The default vocabulary is that of bytes, and the initial weights are normal with deviation 0.02, biases zero.
+    ``weights`` names a local file of the released parameters (``.bin`` or ``.pt``), which determine all sizes; inputs
+    must then be OPT's tokens. Inputs are token numbers ``(length,)``, outputs are logits of the next token at every
+    position. There is no dropout. The head is the last ``head_layers`` layers with everything behind them (FedALS: 2);
+    the output weights are the tokens' embedding, so they belong to the features.
     """
 
     classes: int = BYTE_TOKENS
@@ -124,7 +124,7 @@ class Opt(Architecture):
         return module
 
     def begins(self, name: str, ndim: int) -> bool:
-        """Attention layers, as FedALS counts them: the embedding goes with the first, the last norm with the last."""
+        """Whether the parameter begins an attention layer, as FedALS counts them; the first includes the embedding."""
         first = name.startswith("features.0.tokens")
         return first or (name.endswith("query.weight") and not name.startswith("features.1."))
 
@@ -133,7 +133,7 @@ class Opt(Architecture):
 
 
 def released_names(depth: int, border: int) -> dict[str, str]:
-    """Name in the released checkpoints, without their leading ``model.`` and ``decoder.``, by name in our module."""
+    """Return names in the released checkpoints, without the prefixes ``model.`` and ``decoder.``, by our names."""
     attention = {f"attention.{ours}": f"self_attn.{ours[0]}_proj" for ours in ("query", "key", "value")}
     parts = {**attention, "attention.out": "self_attn.out_proj", "attention_norm": "self_attn_layer_norm",
              "widen": "fc1", "narrow": "fc2", "dense_norm": "final_layer_norm"}  # fmt: skip
@@ -146,22 +146,22 @@ def released_names(depth: int, border: int) -> dict[str, str]:
 
 
 def load(module: nn.Module, path: str, names: Mapping[str, str]) -> None:
-    """Copy the tensors of a file of ``torch.save`` into a module; ``names`` gives the file's name of every parameter.
+    """Copy the tensors of a file of ``torch.save`` into a module; ``names`` maps its parameters to names in the file.
 
-    Prefixes such as ``model.decoder.`` in the file do not matter. Raises ``EmpiricsError`` where the file is missing
-    or no tensors by name, or a parameter is not in it or has another shape.
+    The prefixes ``model.`` and ``decoder.`` in the file are ignored. Raises ``EmpiricsError`` if the file cannot be
+    read, or if a parameter is missing in it or has another shape.
     """
-    try:  # of tensors only: no code is run
+    try:  # weights_only: no code in the file is run
         stored = dict[str, Tensor](torch.load(path, map_location="cpu", weights_only=True))
-    except Exception as error:  # whatever a damaged file makes of a reader
+    except Exception as error:  # a damaged file can cause any error
         raise EmpiricsError(f"weights: cannot read {path}: {type(error).__name__}: {error}".splitlines()[0]) from None
-    found = {name.removeprefix("model.").removeprefix("decoder."): tensor for name, tensor in stored.items()}
+    tensors = {name.removeprefix("model.").removeprefix("decoder."): tensor for name, tensor in stored.items()}
     with torch.no_grad():
         for name, parameter in module.named_parameters():
-            wanted = names[name]
-            if wanted not in found:
-                raise EmpiricsError(f"weights: {path} has no {wanted}; is it of another model?")
-            if found[wanted].shape != parameter.shape:
-                shapes = f"{tuple(found[wanted].shape)}, the network {tuple(parameter.shape)}"
-                raise EmpiricsError(f"weights: {wanted} in {path} has shape {shapes}; set the options to its sizes")
-            parameter.copy_(found[wanted])
+            released = names[name]
+            if released not in tensors:
+                raise EmpiricsError(f"weights: {path} has no {released}; is it of another model?")
+            if tensors[released].shape != parameter.shape:
+                shapes = f"{tuple(tensors[released].shape)}, the network {tuple(parameter.shape)}"
+                raise EmpiricsError(f"weights: {released} in {path} has shape {shapes}; set the options to its sizes")
+            parameter.copy_(tensors[released])

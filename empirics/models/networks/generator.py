@@ -1,4 +1,4 @@
-"""FedCOG's optional generator (appendix A.4.2): images from noise, learnt instead of the pixels themselves."""
+"""FedCOG's optional generator of images from noise (appendix A.4.2), which is learnt instead of the pixels."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from .blocks import norm, Split
 
 @dataclass(frozen=True)
 class Generator:
-    """Noise ``(noise,)`` to images ``(channels, side, side)`` with values from 0 to 1; calling it builds the module.
+    """Builds a network from noise ``(noise,)`` to images ``(channels, side, side)`` with values from 0 to 1.
 
-    A dense layer (width 8192 for 32x32 images), two doublings of the image, three 3x3 convolutions; sizes beyond the
-    paper's text (256 numbers of noise, 128, 128 and 64 maps, leaky ReLU of slope 0.2, sigmoid) as in the released code,
-    whose batch norm is group norm here. The last convolution is the head. Not a classifier, so not in ``NETWORKS``.
+    A dense layer (width 8192 for 32x32 images), two doublings of the image, three 3x3 convolutions. Sizes that the
+    paper does not state (256 noise inputs, 128, 128 and 64 maps, leaky ReLU of slope 0.2, sigmoid) are those of the
+    released code, whose batch norm is group norm here. The last convolution is the head. It is not a classifier and so
+    not in ``NETWORKS``.
     """
 
     channels: int = 3

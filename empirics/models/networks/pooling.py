@@ -1,8 +1,8 @@
 """Maximum over 2x2 squares, then bias, then ReLU, as one operation on a CPU.
 
-The three steps commute with the maximum (adding a constant and ReLU are monotone, also after rounding), so values are
-those of ReLU before pooling, at a quarter of the work. torch's own max-pooling is not vectorised for plain (batch,
-channel, row, column) tensors, and it writes an eight-byte index per output; pairwise maxima of slices are.
+Bias and ReLU are monotone, also after rounding, so that they commute with the maximum: values are those of ReLU before
+pooling, at a quarter of the work. Pairwise maxima of slices are vectorised. torch's max-pooling is not, for (batch,
+channel, row, column) tensors, and it writes an eight-byte index per output.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-SMALLEST = 12288  # numbers in the input from which the pairwise maxima win: overhead against torch's slower loop
-_threshold = torch.ops.aten.threshold_backward  # (a, b, 0) -> a where b > 0, else 0: one vectorised pass
+SMALLEST = 12288  # size of the input from which pairwise maxima are faster than torch
+_threshold = torch.ops.aten.threshold_backward  # (a, b, 0) -> a where b > 0, else 0, in one vectorised pass
 
 
 def relu_pool(x: Tensor, bias: Tensor | None = None) -> Tensor:
-    """``relu(max_pool2d(x, 2) + bias)`` for ``x (batch, channels, rows, columns)`` and ``bias (channels,)``.
+    """Return ``relu(max_pool2d(x, 2) + bias)`` for ``x (batch, channels, rows, columns)`` and ``bias (channels,)``.
 
-    Values are exact. Where several numbers of a square are equal and largest, its gradient goes to one of them, not
-    always to the one torch chooses. Falls back on torch for other devices, odd sizes, small inputs and ``torch.func``.
+    Values are exact. If a square has several largest entries, the gradient goes to one of them, not always the one that
+    torch chooses. torch computes it for other devices, odd sizes, small inputs and transforms of ``torch.func``.
     """
     if not _suits(x):
         pooled = F.max_pool2d(x, 2)
@@ -43,9 +43,9 @@ def _suits(x: Tensor) -> bool:
 
 
 def _maxima(x: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
-    """The output, and the larger of every two rows split into its left and right columns."""
+    """Return the output, and the left and right columns of the maximum of every two rows."""
     rows = torch.maximum(x[:, :, 0::2], x[:, :, 1::2])
-    # Copies, because maximum of strided slices is a scalar loop: twice as slow as two copies and a vectorised maximum.
+    # Copies, since the maximum of strided slices is a scalar loop: slower than two copies and a vectorised maximum.
     left, right = rows[..., 0::2].contiguous(), rows[..., 1::2].contiguous()
     out = torch.maximum(left, right)
     if bias is not None:
@@ -54,9 +54,9 @@ def _maxima(x: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
 
 
 class _ReluPool(torch.autograd.Function):
-    """Saves differences instead of comparisons: products with truth values make a float copy of them first.
+    """Saves differences instead of comparisons, since a product with truth values first converts them to floats.
 
-    Works in place where it can: the arrays then stay in the processor's cache.
+    Works in place where possible, so that the arrays stay in the processor's cache.
     """
 
     @staticmethod
@@ -74,7 +74,7 @@ class _ReluPool(torch.autograd.Function):
             return None, to_bias
         batch, channels, height, width = out.shape
         right = _threshold(gradient, rightward, 0)
-        # torch.complex is the quickest way to interleave two arrays, a third of the time of strided writes.
+        # torch.complex is the fastest way to interleave two arrays: a third of the time of strided writes.
         left = gradient.sub_(right)
         rows = torch.view_as_real(torch.complex(left, right)).view(batch, channels, height, 2 * width)
         bottom = _threshold(rows, lower, 0)

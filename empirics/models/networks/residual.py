@@ -1,7 +1,7 @@
 """Residual networks for images: ResNet-20 (FedALS) and ResNet-18 (FedInit, FedCOG), with group or batch norm.
 
-FedALS and FedCOG use batch norm, which ties a sample's output to the rest of its batch and keeps statistics that no
-gradient moves; FedInit replaces it by group norm with two groups, which is the default here for both networks.
+FedALS and FedCOG use batch norm, which makes a sample's output depend on its batch and has statistics that are not
+trained by gradients. FedInit replaces it by group norm with two groups, the default here for both networks.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from dataclasses import dataclass
 import torch.nn.functional as F
 from torch import nn, Tensor
 
-from .blocks import NormedArchitecture, one_of, Split
+from .blocks import check_options_in, NormedArchitecture, Split
 
 Norm = Callable[[int], nn.Module]
 SHORTCUTS = {"pad": 0, "conv1": 1, "conv3": 3}
-"""What is added to a block whose shape changes, by the kernel of its convolution (0: no convolution)."""
+"""Kernel of the convolution in the shortcut of a block that changes the shape (0: no convolution)."""
 STEMS = {"imagenet": (7, 2, 3), "cifar": (3, 1, 1)}
 """Kernel, stride and padding of the first convolution."""
 
 
 class PadShortcut(nn.Module):
-    """Every stride-th pixel, and channels of zeros on both sides: the parameter-free shortcut (A) of He et al."""
+    """Every stride-th pixel with channels of zeros on both sides: the parameter-free shortcut (A) of He et al."""
 
     def __init__(self, inputs: int, outputs: int, stride: int) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class PadShortcut(nn.Module):
 
 
 class Block(nn.Module):
-    """Two 3x3 convolutions with norms, and the input added before the last ReLU; ``kernel`` is that of its shortcut."""
+    """Two 3x3 convolutions with norms and a shortcut added before the last ReLU; ``kernel`` is that of the shortcut."""
 
     def __init__(self, inputs: int, outputs: int, stride: int, norm: Norm, kernel: int) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class GlobalMean(nn.Module):
 def residual(
     stem: Sequence[nn.Module], widths: Sequence[int], depth: int, norm: Norm, kernel: int, classes: int
 ) -> Split:
-    """``depth`` blocks per width behind a stem; the first of every width but the first halves the image."""
+    """Return a network of ``depth`` blocks per width behind a stem; the first block of a new width halves the image."""
     blocks, before = [], widths[0]
     for stage, width in enumerate(widths):
         for position in range(depth):
@@ -75,16 +75,17 @@ def residual(
 class ResNet20(NormedArchitecture):
     """The CIFAR ResNet-20 of FedALS: 16, 32 and 64 maps, three blocks each, a mean and one dense layer.
 
-    ``shortcut`` where the shape changes: ``conv3`` (a 3x3 convolution: FedALS's released code, and the only kind that
-    meets the numbers of its Table 2: head 650, extractor 292,304), ``conv1`` (1x1, extractor 271,824) or ``pad`` (none
-    of its own, 269,072). FedALS uses batch norm (``norm="batch"``); group norm, the default, has as many parameters.
+    ``shortcut`` of blocks that change the shape: ``conv3`` (a 3x3 convolution, as in FedALS's released code and the
+    only one with the numbers of its Table 2: head 650, extractor 292,304), ``conv1`` (1x1, extractor 271,824) or
+    ``pad`` (no parameters, extractor 269,072). FedALS uses batch norm (``norm="batch"``); group norm, the default, has
+    the same number of parameters.
     """
 
     shortcut: str = "conv3"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of(SHORTCUTS, shortcut=self.shortcut)
+        check_options_in(SHORTCUTS, shortcut=self.shortcut)
 
     def __call__(self) -> nn.Module:
         stem = [nn.Conv2d(self.channels, 16, 3, padding=1, bias=False), self.normed(16), nn.ReLU(inplace=True)]
@@ -95,17 +96,17 @@ class ResNet20(NormedArchitecture):
 class ResNet18(NormedArchitecture):
     """ResNet-18: 64 to 512 maps, two blocks each, 1x1 shortcuts, a mean and one dense layer.
 
-    ``stem``: ``imagenet`` (7x7 with stride 2 and 3x3 pooling: torchvision's network, in FedInit even on 32x32 images)
-    or ``cifar`` (3x3, nothing else). FedInit replaces batch norm by group norm with 2 groups, as here; FedCOG takes
-    torchvision's ResNet-18 for FLAIR (17 labels, ``loss="multi_label"``), which has batch norm (``norm="batch"``).
-    Convolutions start as in torchvision: normal, with variance 2 over the number of outgoing connections.
+    ``stem`` is ``imagenet`` (7x7 with stride 2 and 3x3 pooling: torchvision's network, in FedInit even on 32x32 images)
+    or ``cifar`` (3x3 only). FedInit replaces batch norm by group norm with 2 groups, as here; FedCOG uses torchvision's
+    ResNet-18 for FLAIR (17 labels, ``loss="multi_label"``), which has batch norm (``norm="batch"``). Convolutions are
+    initialised as in torchvision: normal, with variance 2 over the number of outgoing connections.
     """
 
     stem: str = "imagenet"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of(STEMS, stem=self.stem)
+        check_options_in(STEMS, stem=self.stem)
 
     def __call__(self) -> nn.Module:
         convolution = nn.Conv2d(self.channels, 64, *STEMS[self.stem], bias=False)

@@ -1,4 +1,4 @@
-"""The networks of FedCOG (Section 6) and Decaying-K (Section 5.2), and FedInit's VGG-11: layers one after another."""
+"""Sequential networks: those of FedCOG (Section 6) and Decaying-K (Section 5.2), and FedInit's VGG-11."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from typing import ClassVar
 
 from torch import nn, Tensor
 
-from .blocks import Architecture, ConvPool, ConvReLU, DenseReLU, ImageArchitecture, Split, whole
+from .blocks import Architecture, check_integers, ConvPool, ConvReLU, DenseReLU, ImageArchitecture, Split
 
 
 def cnn(image: tuple[int, int], channels: Sequence[int], kernel: int, dense: Sequence[int], classes: int) -> Split:
-    """Unpadded convolutions with pooling on images of ``(channels, side)``, then dense layers; the last is the head."""
+    """Return a network of unpadded convolutions with pooling on images ``(channels, side)``, then dense layers.
+
+    The last dense layer is the head.
+    """
     inputs, side = image
     for _ in channels:
         side = (side - kernel + 1) // 2
-    whole(side_after_pooling=side)
+    check_integers(side_after_pooling=side)
     widths = [inputs, *channels]
     convolutions = [ConvPool(a, b, kernel) for a, b in pairwise(widths)]
     sizes = [widths[-1] * side**2, *dense]
@@ -30,7 +33,7 @@ class FedCogCnn(ImageArchitecture):
     """FedCOG's CNN for CIFAR-10 (62,006 parameters) and, with one channel and side 28, Fashion-MNIST (44,426).
 
     Convolutions 5x5 to 6 and 16 maps, each with ReLU and 2x2 max-pooling, dense layers 120, 84 and classes. The paper
-    prints one pooling layer; the counts are those of its released code, which has two.
+    mentions one pooling layer; these are the two of its released code.
     """
 
     def __call__(self) -> nn.Module:
@@ -39,7 +42,7 @@ class FedCogCnn(ImageArchitecture):
 
 @dataclass(frozen=True)
 class FedCogCifar100Cnn(ImageArchitecture):
-    """FedCOG's CNN for CIFAR-100 (69,380 parameters, the number its appendix A.4.3 quotes).
+    """FedCOG's CNN for CIFAR-100 (69,380 parameters, as in its appendix A.4.3).
 
     Convolutions 3x3 to 16, 32 and 64 maps, each with ReLU and 2x2 max-pooling, dense layers 128 and classes.
     """
@@ -54,8 +57,8 @@ class FedCogCifar100Cnn(ImageArchitecture):
 class DecayingKCnn(ImageArchitecture):
     """Decaying-K's CNN for CIFAR-100 (1,250,852 parameters): two 3x3 convolutions with pooling, dense 512 and classes.
 
-    The paper states neither channels nor padding nor whether its 28x28 crops go in as they are. The 40.0 Mb of its
-    Table 1 (at 32 bits) are met by 32 and 64 maps without padding on 32x32 images; on 28x28 these give 28.5 Mb, padded
+    The paper states neither channels nor padding nor the size of its inputs (it crops images to 28x28). 32 and 64 maps
+    without padding on 32x32 images give the 40.0 Mb of its Table 1 (at 32 bits); on 28x28 they give 28.5 Mb, padded
     53.7 Mb.
     """
 
@@ -85,7 +88,7 @@ class FemnistDnn(Architecture):
 class Sent140Linear(Architecture):
     """Decaying-K's linear classifier for Sent140 (10,002 parameters), its only convex experiment.
 
-    From a bag of the 5,000 most frequent words to 2 classes; the features are the inputs themselves.
+    Its inputs are bags of the 5,000 most frequent words, with 2 classes; the features are the inputs themselves.
     """
 
     classes: int = 2
@@ -103,7 +106,7 @@ class Sent140Linear(Architecture):
 
 
 class Recurrence(nn.Module):
-    """States of a GRU over embedded tokens: of all positions, or of the last one."""
+    """States of a GRU over embedded tokens: of ``every`` position, or of the last one."""
 
     def __init__(self, tokens: int, embedding: int, width: int, depth: int, every: bool) -> None:
         super().__init__()
@@ -120,8 +123,8 @@ class Recurrence(nn.Module):
 class ShakespeareGru(Architecture):
     """Decaying-K's network for Shakespeare (162,887 parameters): embedding 79 to 8, two GRU layers of 128, 79 classes.
 
-    Inputs are character numbers ``(length,)``. With ``loss="cross_entropy"`` the character after the sequence is
-    predicted, as in LEAF's task; with ``"next_token"`` that after every position.
+    Inputs are character numbers ``(length,)``. With ``loss="cross_entropy"`` it predicts the character after the
+    sequence, as in LEAF's task; with ``"next_token"`` the character after every position.
     """
 
     classes: int = 79
@@ -142,17 +145,17 @@ class ShakespeareGru(Architecture):
         return Split(features, nn.Linear(self.width, self.classes))
 
     def begins(self, name: str, ndim: int) -> bool:
-        """The embedding, every GRU layer and the head."""
+        """Whether the parameter begins the embedding, a GRU layer or the head."""
         return ndim >= 2 and "weight_hh" not in name
 
 
 # ---- VGG-11, the second network of FedInit ----
 
-STAGES = ((64,), (128,), (256, 256), (512, 512), (512, 512))  # maps; every stage ends in pooling
+STAGES = ((64,), (128,), (256, 256), (512, 512), (512, 512))  # maps of each convolution
 
 
 def convolutions(channels: int, stages: Sequence[Sequence[int]]) -> list[nn.Module]:
-    """Padded 3x3 convolutions, stage after stage."""
+    """Return padded 3x3 convolutions with pooling at the end of every stage."""
     layers: list[nn.Module] = []
     for stage in stages:
         *inner, last = pairwise((channels, *stage))
@@ -166,8 +169,8 @@ def convolutions(channels: int, stages: Sequence[Sequence[int]]) -> list[nn.Modu
 class Vgg11(ImageArchitecture):
     """VGG-11 (configuration A of Simonyan and Zisserman), without norms: eight convolutions, then dense layers.
 
-    FedInit says no more than the name. The original has hidden dense layers of 4096 and 4096 for large images; on 32x32
-    images one pixel of 512 maps is left, and the default is a single dense layer (9,225,610 parameters for 10 classes);
+    FedInit gives only the name. The original has two hidden dense layers of 4096 for large images. On 32x32 images one
+    pixel of 512 maps remains, and the default is a single dense layer (9,225,610 parameters for 10 classes);
     ``dense=(512, 512)`` gives the eleven weight layers of the name.
     """
 
@@ -175,9 +178,9 @@ class Vgg11(ImageArchitecture):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole(2 ** len(STAGES), side=self.side)
+        check_integers(2 ** len(STAGES), side=self.side)
         for width in self.dense:
-            whole(dense=width)
+            check_integers(dense=width)
 
     def __call__(self) -> nn.Module:
         left = self.side // 2 ** len(STAGES)

@@ -1,4 +1,7 @@
-"""Where samples come in and go out: between rows of numbers, one per sample, and the layout with samples innermost."""
+"""Copying samples between their own layout, one row per sample, and the kernels' layout with samples innermost.
+
+Also the gradient of the cross-entropy, zeros and ReLU.
+"""
 
 from __future__ import annotations
 
@@ -7,65 +10,65 @@ import numpy as np
 
 from .cache import kernel
 from .exponential import EXPONENTIAL, exponentials
-from .tiles import LANES, tile_turned
+from .tiles import LANES, transpose_tile
 
 ZERO = numba.float32(0)
 TABLE = EXPONENTIAL[np.dtype(np.float32)]
 
 
 @kernel
-def turned(to, to0, to_pitch, x, x0, pitch, rows, columns):
-    """Turn a matrix ``x (rows, columns)`` round: ``to (columns, rows)``."""
+def transpose(to, to0, to_pitch, x, x0, pitch, rows, columns):
+    """Transpose a matrix: ``to (columns, rows)`` from ``x (rows, columns)``."""
     lanes = LANES * 4 // x.itemsize
     whole_rows, whole_columns = rows // lanes * lanes, columns // lanes * lanes
     for c in range(0, whole_columns, lanes):
         for r in range(0, whole_rows, lanes):
-            tile_turned(to, to0 + c * to_pitch + r, to_pitch, x, x0 + r * pitch + c, pitch)
+            transpose_tile(to, to0 + c * to_pitch + r, to_pitch, x, x0 + r * pitch + c, pitch)
     for r in range(rows):
         for c in range(whole_columns if r < whole_rows else 0, columns):
             to[to0 + c * to_pitch + r] = x[x0 + r * pitch + c]
 
 
 @kernel
-def taken_in(memory, width, batch, source, y0, channels, rows, columns, channel_pitch, row_pitch):
-    """Copy ``source (batch, channels * rows * columns)`` to ``y``; samples that pad the batch are zero."""
+def copy_in(memory, width, batch, source, y0, channels, rows, columns, channel_pitch, row_pitch):
+    """Copy ``source (batch, channels * rows * columns)`` to a buffer at ``y0``; samples that pad the batch are zero."""
     size = channels * rows * columns
-    if channel_pitch == rows * row_pitch and row_pitch == columns * width:  # no rim: one long row
+    if channel_pitch == rows * row_pitch and row_pitch == columns * width:  # without a rim, copy one long row
         channels, rows, columns = 1, 1, size
     for c in range(channels):
         for r in range(rows):
             y = y0 + c * channel_pitch + r * row_pitch
-            turned(memory, y, width, source, (c * rows + r) * columns, size, batch, columns)
+            transpose(memory, y, width, source, (c * rows + r) * columns, size, batch, columns)
             for v in range(columns):
                 for t in range(batch, width):
                     memory[y + v * width + t] = ZERO
 
 
 @kernel
-def given_out(memory, width, batch, target, y0, channels, rows, columns, channel_pitch, row_pitch):
-    """Copy ``y`` to ``target (batch, channels * rows * columns)``."""
+def copy_out(memory, width, batch, target, y0, channels, rows, columns, channel_pitch, row_pitch):
+    """Copy the buffer at ``y0`` to ``target (batch, channels * rows * columns)``."""
     size = channels * rows * columns
     for c in range(channels):
         for r in range(rows):
             y = y0 + c * channel_pitch + r * row_pitch
-            turned(target, (c * rows + r) * columns, size, memory, y, width, columns, batch)
+            transpose(target, (c * rows + r) * columns, size, memory, y, width, columns, batch)
 
 
 @kernel
-def entropy(memory, width, batch, targets, weight, z0, d0, classes):
-    """Gradients ``(classes, width)`` of the weighted sum of the cross-entropies of outputs ``z``; none for padding.
+def entropy_gradient(memory, width, batch, targets, weight, z0, d0, classes):
+    """Write the gradients ``(classes, width)`` of the weighted sum of cross-entropies of outputs at ``z0`` to ``d0``.
 
-    Returns whether all targets are classes.
+    Gradients of samples that pad the batch are zero. Returns whether all targets are valid class numbers.
     """
     for t in range(batch):
         if targets[t] < 0 or targets[t] >= classes:
             return False
-        most = memory[z0 + t]
+        largest = memory[z0 + t]
         for c in range(1, classes):
             a = memory[z0 + c * width + t]
-            most = a if a > most or a != a else most
+            largest = a if a > largest or a != a else largest
         for c in range(classes):
-            memory[d0 + c * width + t] = memory[z0 + c * width + t] - most
+            memory[d0 + c * width + t] = memory[z0 + c * width + t] - largest
     for c in range(classes):
         exponentials(memory[d0 + c * width : d0 + c * width + batch], TABLE)
     for t in range(batch):
@@ -83,13 +86,13 @@ def entropy(memory, width, batch, targets, weight, z0, d0, classes):
 
 @kernel
 def zeros(memory, begin, end):
-    """Zeros, where a buffer has a rim that is never written."""
+    """Set a range of memory to zero: a buffer with a rim, which nothing else writes."""
     for place in range(begin, end):
         memory[place] = ZERO
 
 
 @kernel
 def relu(memory, begin, end):
-    """ReLU in place; a NaN stays."""
+    """Apply ReLU in place; NaN is preserved."""
     for place in range(begin, end):
         memory[place] = ZERO if memory[place] < 0 else memory[place]
