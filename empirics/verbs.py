@@ -34,9 +34,9 @@ from .measuring.trained import Trained
 from .models.compiled import cache_note, compiled, engine_of, NotServed, prepare
 from .models.linear import LeastSquares
 from .numbers import check_options
-from .problems.own_problem import given_or_own
+from .problems.own_problem import resolve_problem
 from .problems.problem import FederatedProblem
-from .problems.tasks import dealt, described, Task, task
+from .problems.tasks import deal, describe_problem, Task, task
 from .progress import Progress, progress, Silent
 from .sizes import refuse_beyond_memory, ROW
 from .spec_strings import check_choice, refuse_twice
@@ -225,10 +225,10 @@ def constants(
     with progress() as bar:
         bar.doing(f"reading {args.problem}")
         source = _object(args.problem, task)
-        problem = dealt(source, args.partition, args.clients, args.seed, args.client_weight)
+        problem = deal(source, args.partition, args.clients, args.seed, args.client_weight)
         bar.doing("constants")
         estimates = estimate_constants(problem, args.batch, bar=bar, quick=args.quick)
-    remark(described(source, problem, args.batch))
+    remark(describe_problem(source, problem, args.batch))
     return Constants(estimates)
 
 
@@ -245,7 +245,7 @@ def plain(estimates: Constants, command: str) -> Any:
 def _with_own_data(args: Namespace) -> Namespace:
     """Replace the options of the user's own data by the problem and the partition made of them."""
     own = {name: vars(args).pop(name) for name in OWN}
-    args.problem, args.partition = given_or_own(args.problem, args.partition, needed=True, **own)
+    args.problem, args.partition = resolve_problem(args.problem, args.partition, needed=True, **own)
     return args
 
 
@@ -267,12 +267,12 @@ def _trained(args: Namespace) -> Trained:
             source = _object(args.problem, task)
             bar.start(len(methods) * args.seeds * args.rounds)
             for seed in range(args.seeds):
-                problem = dealt(source, args.partition, args.clients, seed, args.client_weight, args.augment).to(device)
+                problem = deal(source, args.partition, args.clients, seed, args.client_weight, args.augment).to(device)
                 cohort = problem.clients if args.cohort is None else args.cohort
                 setting = Setting(**{**{name: getattr(args, name) for name in PLAN}, "cohort": cohort})
                 problem = replace(problem, model=_with_engine(problem, setting, args, bar, first=not seed))
                 if not seed:
-                    remark(described(source, problem, args.batch))
+                    remark(describe_problem(source, problem, args.batch))
                 for method in methods:
                     measured = _default_measurements(problem) if measurements is None else measurements
                     run = Run(problem, method, setting, seed, measured, args.every, experiment=str(source))

@@ -47,10 +47,7 @@ def present(name: str) -> bool:
 
 
 def download(name: str) -> Path | None:
-    """Download the files of a set, check their hashes (needs the extra ``data``), and return their folder.
-
-    Returns None for the sets inside scikit-learn, which have no files.
-    """
+    """Download and check the files of a set (needs the extra ``data``); return their folder, or None without files."""
     if name not in DATASETS:
         raise unknown("data set", name, DATASETS)
     return fetch(FILES[name]) if name in FILES else None

@@ -89,10 +89,7 @@ def _dataset(cells: TextTable, name: str, target: str, group: str, leave_out: st
 
 
 def _targets(cells: TextTable, name: str, kind: str) -> tuple[np.ndarray, tuple[str, ...], str]:
-    """Return the targets, the names of their classes in the order of their numbers, and the kind of the data set.
-
-    The names are empty for regression. ``kind`` is that of ``table``.
-    """
+    """Return the targets, the names of their classes by number (empty for regression), and the kind of the data set."""
     plain = cells.plain(name)  # NaN where a cell is not a number
     values = np.unique(plain)
     continuous = np.isfinite(values).all() and (len(values) > MOST_CLASSES or (values % 1).any())

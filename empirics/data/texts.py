@@ -67,7 +67,6 @@ def codes(text: str, letters: str) -> np.ndarray:
 def _sequences(
     files: Files, speeches: dict[str, list[str]], length: int, stride: int, alphabet: str, task: str
 ) -> Dataset:
-    """Return the set of all windows of the roles' texts; ``speeches`` lists those of each role in order."""
     must(min(length, stride) >= 1, "length and stride", "at least 1", (length, stride))
     must(alphabet in ("own", "paper"), "alphabet", "'own' or 'paper'", alphabet)
     must(task in ("last", "next"), "task", "'last' or 'next'", task)

@@ -76,12 +76,12 @@ class Snapshot:
     @cached_property
     def train(self) -> Means:
         """The server model on every client's training samples."""
-        return evaluation.shared(self.problem.model, self.state.model, self.problem.samples)
+        return evaluation.one_model(self.problem.model, self.state.model, self.problem.samples)
 
     @cached_property
     def test(self) -> Means:
         """The server model on the common test set (one number each)."""
-        return evaluation.each(self.problem.model, self.state.model.unsqueeze(0), need_test(self.problem))
+        return evaluation.every_model(self.problem.model, self.state.model.unsqueeze(0), need_test(self.problem))
 
     @cached_property
     def risks(self) -> Tensor:
@@ -93,7 +93,7 @@ class Snapshot:
         if problem.population is not None:
             return problem.population.risks(problem.model, self.state.model.unsqueeze(0))[0]
         if problem.own_tests is not None:
-            return evaluation.shared(problem.model, self.state.model, problem.own_tests).loss
+            return evaluation.one_model(problem.model, self.state.model, problem.own_tests).loss
         return self.test.loss.expand(problem.clients)
 
     @cached_property
@@ -129,7 +129,7 @@ class Snapshot:
     @cached_property
     def local_train(self) -> Means:
         """Every active client's model on its own training samples."""
-        return evaluation.own(self.problem.model, self.rows, self.active, self.problem.samples)
+        return evaluation.own_models(self.problem.model, self.rows, self.active, self.problem.samples)
 
     @cached_property
     def local_risks(self) -> Tensor:
@@ -139,13 +139,13 @@ class Snapshot:
             risks = problem.population.risks(problem.model, self.rows)
             return risks[torch.arange(len(self.active)), torch.from_numpy(self.active)]
         if problem.own_tests is not None:
-            return evaluation.own(problem.model, self.rows, self.active, problem.own_tests).loss
+            return evaluation.own_models(problem.model, self.rows, self.active, problem.own_tests).loss
         return self.local_common.loss
 
     @cached_property
     def local_common(self) -> Means:
         """Every active client's model on the common test set."""
-        return evaluation.each(self.problem.model, self.rows, need_test(self.problem))
+        return evaluation.every_model(self.problem.model, self.rows, need_test(self.problem))
 
 
 def need_test(problem: FederatedProblem) -> evaluation.Samples:

@@ -107,7 +107,7 @@ def local_suboptimality(s: Snapshot) -> Tensor:
 
 def local_accuracy_own(s: Snapshot) -> Tensor:
     assert s.problem.own_tests is not None
-    return evaluation.own(s.problem.model, s.rows, s.active, s.problem.own_tests).right
+    return evaluation.own_models(s.problem.model, s.rows, s.active, s.problem.own_tests).right
 
 
 def round_averaged_gap(s: Snapshot) -> float:

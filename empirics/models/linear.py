@@ -134,11 +134,8 @@ class Linear:
     # ---- constants and minimisers ----
 
     def smoothness(self, inputs: Tensor) -> float:
-        """Return the smallest L for which the loss of every sample in ``inputs (n, features)`` is L-smooth.
-
-        A sample's Hessian is the Kronecker product of the second derivative in the outputs and ``x x^T``, plus the
-        penalty.
-        """
+        """Return the smallest L for which the loss of every sample in ``inputs (n, features)`` is L-smooth."""
+        # A sample's Hessian is the Kronecker product of x x^T and the second derivative in the outputs, plus penalty.
         return self.curvature * float((inputs * inputs).sum(-1).max()) + self.regularisation
 
     @property
@@ -147,10 +144,7 @@ class Linear:
         return self.regularisation
 
     def minimise(self, batch: Batch, tolerance: float) -> Tensor:
-        """Return the minimiser of ``task_loss`` for every row, to gradient norm ``tolerance``.
-
-        If all rows have the same inputs, ``weight`` must be given, since it determines the number of rows.
-        """
+        """Return every row's minimiser of ``task_loss``, to gradient norm ``tolerance``; shared inputs need weights."""
         inputs, _, weight = batch
         rows = len(inputs) if weight is None else len(weight)
         value, gradient = partial(self.task_loss, batch=batch), partial(self.gradient, batch=batch)
@@ -161,8 +155,7 @@ class Linear:
 def minimisers(model: Linear, inputs: Tensor, targets: Tensor, weights: Tensor, first: int = 0) -> Tensor:
     """Return the minimiser of every row's weighted mean loss ``(rows, dim)``.
 
-    Raises NotConvergedError if a gradient norm exceeds ``EXACT``; ``first`` is the client of the first row, for the
-    message.
+    Raises NotConvergedError if a gradient norm exceeds ``EXACT``, with client numbers from ``first``.
     """
     batch = (inputs, targets, weights)
     solution = model.minimise(batch, EXACT / 10)

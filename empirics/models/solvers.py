@@ -30,11 +30,9 @@ def newton(
     """Minimise a stack of strongly convex functions, one per row, until every gradient norm is <= ``tolerance``.
 
     Newton's method with conjugate gradients and a backtracking line search. Each row's iterates depend only on its own
-    data (finished rows are frozen), so that the composition of the stack does not change a number. Dense factorisation
-    in the coordinates of the samples took ten times as long on 50 clients with 20 to 40 samples.
-
-    Raises:
-        NotConvergedError: if a row does not reach the tolerance.
+    data (finished rows are frozen), so that the composition of the stack does not change a number. Raises
+    NotConvergedError if a row does not reach the tolerance. Dense factorisation in the coordinates of the samples took
+    ten times as long on 50 clients with 20 to 40 samples.
     """
     w = start.clone()
     for _ in range(MOST_STEPS):

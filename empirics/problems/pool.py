@@ -1,7 +1,7 @@
-"""A task whose data are the population: clients draw their samples from them with replacement.
+"""A task whose data are the population, from which clients draw their samples with replacement.
 
-Client k's distribution gives every point of the pool a share, so its population risk is a finite weighted sum, exact up
-to rounding, and only the draw of the samples is random.
+Client k's distribution gives every point of the pool a share, so that its population risk is a finite weighted sum,
+exact up to rounding, and only the draw of the samples is random.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from .problem import FederatedProblem, Population
 if TYPE_CHECKING:
     from .tasks import Task
 
-CHUNK = 5  # models whose outputs on the pool fit the cache
+CHUNK = 5  # number of models whose outputs on the pool fit the cache
 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """A linear task, every client's distribution over its data, and how many ``samples`` each client draws.
+    """A linear task, each client's distribution over its data, and the number of ``samples`` that a client draws.
 
-    ``federation_seed`` fixes the distributions; the draws of samples take a seed of their own. Models are flat rows
+    ``federation_seed`` determines the distributions; draws of samples have another seed. Models are flat rows
     ``(models, dim)`` in float64.
     """
 
@@ -49,13 +49,13 @@ class Pool:
     def __post_init__(self) -> None:
         check_options({"clients": self.clients, "samples": self.samples})
         if not self.task.linear:
-            raise EmpiricsError(f"a pool needs a linear model, which knows its minimisers; got {self.task}")
+            raise EmpiricsError(f"a pool needs a linear model, whose minimisers are exact; got {self.task}")
 
     def __str__(self) -> str:
         return f"{self.task}, {self.partition}"
 
-    def drawn(self, seed: int) -> FederatedProblem:
-        """The problem of clients that drew their samples under ``seed``; the pool stays the population."""
+    def problem(self, seed: int) -> FederatedProblem:
+        """Return the problem of clients that drew their samples with ``seed``; the pool is its population."""
         inputs, targets = self.inputs[0], self.targets[0]
         return FederatedProblem(
             self.model,
@@ -80,17 +80,17 @@ class Pool:
 
     @cached_property
     def inputs(self) -> Tensor:
-        """The pool with its constant feature: (1, points, features)."""
+        """The pool with its constant feature ``(1, points, features)``."""
         return self._whole.samples(0)[0].unsqueeze(0)
 
     @cached_property
     def targets(self) -> Tensor:
-        """The targets as the loss takes them: (1, points)."""
+        """The targets as the loss uses them ``(1, points)``."""
         return self._whole.samples(0)[1].unsqueeze(0)
 
     @cached_property
     def shares(self) -> Tensor:
-        """Every client's distribution over the pool: (clients, points), rows summing to one."""
+        """Every client's distribution over the pool ``(clients, points)``; rows sum to 1."""
         data = self.task.data
         return torch.from_numpy(self.partition.shares(data.labels, self.clients, self.federation_seed))
 
@@ -101,7 +101,7 @@ class Pool:
 
     @property
     def smoothness(self) -> float:
-        """That of a client's loss whatever samples it draws: they may all be the same."""
+        """Smoothness constant of a client's loss for any draw, since all samples may be the same point."""
         return self.sample_smoothness
 
     @property
@@ -116,23 +116,24 @@ class Pool:
     # ---- draws and minimisers ----
 
     @cached_property
-    def _ladder(self) -> np.ndarray:
-        steps = np.cumsum(self.shares.cpu().numpy(), axis=1)
-        return steps / steps[:, -1:]
+    def _distribution_functions(self) -> np.ndarray:
+        sums = np.cumsum(self.shares.cpu().numpy(), axis=1)
+        return sums / sums[:, -1:]
 
     def draw(self, seed: int, purpose: str = "samples") -> np.ndarray:
-        """Pool indices of every client's samples, drawn with replacement: (clients, samples)."""
-        heights = [stream(seed, purpose, client=k).random(self.samples) for k in range(self.clients)]
-        return np.stack([np.searchsorted(self._ladder[k], h, side="right") for k, h in enumerate(heights)])
+        """Draw the clients' samples with replacement; return their numbers in the pool ``(clients, samples)``."""
+        uniform = [stream(seed, purpose, client=k).random(self.samples) for k in range(self.clients)]
+        functions = self._distribution_functions
+        return np.stack([np.searchsorted(functions[k], u, side="right") for k, u in enumerate(uniform)])
 
     def local_minimisers(self, drawn: np.ndarray) -> Tensor:
-        """Every client's empirical risk minimiser, checked to gradient norm 1e-10: (clients, dim)."""
+        """Return every client's empirical risk minimiser ``(clients, dim)``, checked to gradient norm 1e-10."""
         rows = torch.from_numpy(drawn)
         weights = torch.full(drawn.shape, 1 / drawn.shape[1], dtype=torch.float64)
         return minimisers(self.model, self.inputs[0][rows], self.targets[0][rows], weights)
 
     def population_minimisers(self) -> Tensor:
-        """Every client's population risk minimiser (one row where the clients are identical), checked likewise."""
+        """Return every client's population risk minimiser ``(clients, dim)``, one row if clients are identical."""
         shares = self.shares[:1] if self.partition.identical else self.shares
         parts = [
             minimisers(self.model, self.inputs, self.targets, part, first=i * CHUNK)
@@ -143,5 +144,5 @@ class Pool:
     # ---- risks ----
 
     def losses(self, models: Tensor) -> Tensor:
-        """Loss of every model at every point of the pool: (models, points)."""
+        """Return the loss of every model at every point of the pool ``(models, points)``."""
         return torch.cat([self.model.evaluate(w, self.inputs, self.targets)[0] for w in models.split(CHUNK)])

@@ -1,8 +1,7 @@
-"""A federated problem: the model and the federation that training runs, and the constants that theorems ask for.
+"""A federated problem: a model, a federation to train it on, and the constants that theorems need.
 
-The attributes are those the assumptions of ``bounds.assumptions`` read; None means unknown. Constants of
-linear models are exact and hold at every model, those of networks have to be estimated
-(``empirics.measuring.constants``).
+The attributes have the names that the assumptions of ``bounds.assumptions`` read; None means unknown. Constants of
+linear models hold at every model; those of networks must be estimated (``empirics.measuring.constants``).
 """
 
 from __future__ import annotations
@@ -31,21 +30,21 @@ from .evaluation import Samples
 from .quadratics import Quadratics
 
 MOST_COORDINATES = 1500
-"""Largest model for which dense Hessians of all clients are formed."""
+"""Largest dimension for which dense Hessians of all clients are computed."""
 LEAST_EXCESS = 1e-6
-"""What B^2 exceeds 1 by at least, so that rounding does not decide on the G^2 that goes with it."""
+"""Smallest excess of B^2 over 1, so that the corresponding G^2 does not depend on rounding."""
 
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """A finite pool ``inputs (points, ...)``, ``targets`` as the population: client k draws by ``shares[k]``."""
+    """A pool ``inputs (points, ...)``, ``targets``, from which client k draws with probabilities ``shares[k]``."""
 
     inputs: Tensor
     targets: Tensor
     shares: Tensor
 
     def risks(self, model: Model, rows: Tensor) -> Tensor:
-        """The risk of every row under every client's distribution ``(rows, clients)``, exact."""
+        """Return the exact risk of every row under every client's distribution ``(rows, clients)``."""
         x, y = self.inputs.unsqueeze(0), self.targets.unsqueeze(0)
         parts = rows.split(8 if model.stacked else 1)
         return torch.cat([model.evaluate(part, x, y)[0].double() @ self.shares.T for part in parts])
@@ -53,11 +52,11 @@ class Population:
 
 @dataclass(frozen=True, eq=False)
 class FederatedProblem:
-    """``model`` trained on ``federation``; the global loss weights clients equally or by their samples.
+    """``model`` trained on ``federation``; the global loss weights clients equally or by their numbers of samples.
 
-    ``test`` is the common test set (its clients do not matter), ``local_test`` deals test samples to the same clients
+    ``test`` is the common test set (its clients do not matter), ``local_test`` holds test samples of the same clients
     as ``federation``; ``population`` makes population risks exact. ``independent_samples`` says whether every client's
-    samples are independent draws from a distribution of its own, if anybody knows.
+    samples are independent draws from its distribution (None: unknown).
     """
 
     model: Model
@@ -79,7 +78,7 @@ class FederatedProblem:
 
     @classmethod
     def of(cls, model: Model, data: FederatedData, **options: Any) -> FederatedProblem:
-        """The problem of training ``model`` on what ``federate`` returned."""
+        """Return the problem of training ``model`` on the result of ``federate``."""
         return cls(model, data.train, data.test, data.local_test, name=str(data), **options)
 
     def __str__(self) -> str:
@@ -97,7 +96,7 @@ class FederatedProblem:
 
     @cached_property
     def weights(self) -> Tensor:
-        """The clients' shares of the global loss, summing to 1."""
+        """The clients' weights in the global loss ``(clients,)``, of sum 1."""
         if self.client_weight == "uniform":
             return torch.full((self.clients,), 1 / self.clients, dtype=torch.float64, device=self.device)
         sizes = torch.from_numpy(np.ascontiguousarray(self.federation.client_sizes)).double().to(self.device)
@@ -109,9 +108,9 @@ class FederatedProblem:
 
     @cached_property
     def tests(self) -> Samples | None:
-        """The common test set; where there is none, all clients' own test samples together."""
-        chosen = self.test if self.test is not None else self.local_test
-        return None if chosen is None else Samples(chosen)
+        """The common test set or, if there is none, the test samples of all clients."""
+        tests = self.test if self.test is not None else self.local_test
+        return None if tests is None else Samples(tests)
 
     @cached_property
     def own_tests(self) -> Samples | None:
@@ -119,41 +118,39 @@ class FederatedProblem:
 
     @property
     def device(self) -> torch.device:
-        """Where the clients' samples lie, and their runs compute."""
+        """The device of the clients' samples, on which runs compute."""
         return self.federation.members.device
 
     def to(self, device: torch.device | str) -> FederatedProblem:
-        """The same problem with all samples of training and tests on a device; a pool that is drawn from stays."""
-        test, local = (held and held.to(device) for held in (self.test, self.local_test))
+        """Return the problem with training and test samples on ``device``; the population is not moved."""
+        test, local = (part and part.to(device) for part in (self.test, self.local_test))
         return replace(self, federation=self.federation.to(device), test=test, local_test=local)
 
     def replacing(self, client: int, places: np.ndarray, inputs: Tensor, targets: Tensor) -> FederatedProblem:
-        """The same problem with some training samples of a client replaced: all batches keep their order."""
+        """Return the problem with the samples ``places`` of a client replaced; batches keep their order."""
         federation = self.federation
-        members = federation.members.clone()
-        members[int(federation.offsets[client]) + torch.as_tensor(places)] = len(federation.inputs) + torch.arange(
-            len(places)
-        )
-        pool = torch.cat([federation.inputs, inputs.to(federation.inputs.dtype)])
-        aims = torch.cat([federation.targets, targets])
-        return replace(self, federation=replace(federation, inputs=pool, targets=aims, members=members))
+        members, first = federation.members.clone(), int(federation.offsets[client])
+        members[first + torch.as_tensor(places)] = len(federation.inputs) + torch.arange(len(places))
+        inputs = torch.cat([federation.inputs, inputs.to(federation.inputs.dtype)])
+        targets = torch.cat([federation.targets, targets])
+        return replace(self, federation=replace(federation, inputs=inputs, targets=targets, members=members))
 
     # ---- losses and gradients ----
 
     def client_losses(self, w: Tensor) -> Tensor:
-        """Every client's training loss at one model ``(clients,)``."""
-        return evaluation.shared(self.model, w, self.samples).loss
+        """Return every client's training loss at one model ``(clients,)``."""
+        return evaluation.one_model(self.model, w, self.samples).loss
 
     def loss(self, w: Tensor) -> float:
-        """The global training loss."""
+        """Return the global training loss."""
         return float(self.weights @ self.client_losses(w))
 
     def client_gradients(self, w: Tensor) -> Tensor:
-        """The gradient of every client's training loss ``(clients, dim)``."""
+        """Return the gradient of every client's training loss ``(clients, dim)``."""
         return evaluation.client_gradients(self.model, w, self.samples)
 
     def gradients(self, rows: Tensor) -> Tensor:
-        """The gradient of the global loss at every row ``(rows, dim)``."""
+        """Return the gradient of the global loss at every row ``(rows, dim)``."""
         return evaluation.gradient(self.model, rows, self.samples, self.weights)
 
     # ---- minimisers ----
@@ -165,7 +162,7 @@ class FederatedProblem:
     @cached_property
     def _exact(self) -> Linear:
         if not isinstance(self.model, Linear):
-            raise EmpiricsError(f"{self.name}: only convex models know their minimisers")
+            raise EmpiricsError(f"{self.name}: minimisers are only computed for linear models")
         return replace(self.model, dtype=torch.float64)
 
     @cached_property
@@ -178,7 +175,7 @@ class FederatedProblem:
     @cached_property
     def local_minimisers(self) -> Tensor:
         """The minimiser of every client's loss, to gradient norm 1e-10, in float64 ``(clients, dim)``."""
-        return torch.cat([minimisers(self._exact, *batch, int(group[0])) for group, batch in self._whole()])
+        return torch.cat([minimisers(self._exact, *batch, int(group[0])) for group, batch in self._full_batches()])
 
     @cached_property
     def optimal_loss(self) -> float:
@@ -196,19 +193,20 @@ class FederatedProblem:
         return self._at_minimum(self.local_minimisers)
 
     def _at_minimum(self, rows: Tensor) -> Tensor:
-        return torch.cat([self._exact.task_loss(rows[group].contiguous(), batch) for group, batch in self._whole()])
+        batches = self._full_batches()
+        return torch.cat([self._exact.task_loss(rows[group].contiguous(), batch) for group, batch in batches])
 
-    def _whole(self) -> Iterator[tuple[np.ndarray, tuple[Tensor, Tensor, Tensor]]]:
-        """Some clients at a time, and all their samples as a batch in double precision."""
-        for group in evaluation.groups(self.model, self.samples, np.arange(self.clients)):
-            x, y, weight = self.samples.whole(group)
+    def _full_batches(self) -> Iterator[tuple[np.ndarray, tuple[Tensor, Tensor, Tensor]]]:
+        """Yield groups of clients with all their samples as a batch in double precision."""
+        for group in evaluation.client_groups(self.model, self.samples, np.arange(self.clients)):
+            x, y, weight = self.samples.full_batches(group)
             yield group, (x.double(), y, weight.double())
 
     # ---- constants that hold at every model; None where unknown ----
 
     @property
     def smoothness(self) -> float | None:
-        """An L for which every client's training loss is L-smooth: what theorems on convergence ask for."""
+        """An L for which every client's training loss is L-smooth, as theorems on convergence assume."""
         return None if self.client_smoothness is None else float(self.client_smoothness.max())
 
     @cached_property
@@ -216,26 +214,26 @@ class FederatedProblem:
         """Smallest L for which the loss of every training (and population) sample is L-smooth."""
         if not self.convex:
             return None
-        found = [self._exact.smoothness(x[0].double()) for _, x, _ in self.samples.chunks(1 << 16)]
+        constants = [self._exact.smoothness(x[0].double()) for _, x, _ in self.samples.chunks(1 << 16)]
         if self.population is not None:
-            found.append(self._exact.smoothness(self.population.inputs.double()))
-        return max(found)
+            constants.append(self._exact.smoothness(self.population.inputs.double()))
+        return max(constants)
 
     @cached_property
     def client_smoothness(self) -> Tensor | None:
         """An L for the training loss of each client ``(clients,)``; exact for least squares.
 
-        The Hessian is the mean of ``bend_i`` Kronecker product ``x_i x_i^T``, with every ``bend_i`` at most the
-        curvature, so that it is at most ``curvature`` times the mean of ``x_i x_i^T``, plus the penalty.
+        The Hessian is the mean of Kronecker products of ``x_i x_i^T`` and second derivatives in the outputs, which are
+        at most ``curvature``, plus the penalty.
         """
         if not self.convex:
             return None
-        tops = []
+        largest = []
         for k in range(self.clients):
             x = self.samples.of(k)[0].double()
             gram = x @ x.T if len(x) < x.shape[1] else x.T @ x
-            tops.append(torch.linalg.eigvalsh(gram)[-1] / len(x))
-        return self._exact.curvature * torch.stack(tops) + self._exact.regularisation
+            largest.append(torch.linalg.eigvalsh(gram)[-1] / len(x))
+        return self._exact.curvature * torch.stack(largest) + self._exact.regularisation
 
     @property
     def strong_convexity(self) -> float | None:
@@ -253,7 +251,7 @@ class FederatedProblem:
 
     @cached_property
     def lipschitz(self) -> float | None:
-        """Lipschitz constant of a sample's loss over all models: infinite with a penalty or an unbounded slope."""
+        """Lipschitz constant of a sample's loss over all models; infinite with a penalty or an unbounded slope."""
         if not self.convex:
             return None
         if self._exact.regularisation or not math.isfinite(self._exact.slope):
@@ -262,7 +260,7 @@ class FederatedProblem:
 
     @property
     def loss_cap(self) -> float | None:
-        """Largest loss of a sample over all models: linear models have none."""
+        """Supremum of a sample's loss over all models: infinite for linear models."""
         return math.inf if self.convex else None
 
     @cached_property
@@ -272,9 +270,9 @@ class FederatedProblem:
 
     @cached_property
     def client_gradient_variance(self) -> Tensor | None:
-        """The same for each client ``(clients,)``; infinite for losses of unbounded slope.
+        """As ``gradient_variance`` for each client ``(clients,)``; infinite for losses of unbounded slope.
 
-        A variance is at most the mean square, here ``slope^2 mean ||x||^2`` (the penalty does not vary).
+        A variance is at most the mean square, here ``slope^2 mean ||x||^2`` (the penalty is constant).
         """
         if not self.convex:
             return None
@@ -283,7 +281,7 @@ class FederatedProblem:
 
     @cached_property
     def quadratics(self) -> Quadratics | None:
-        """The clients' losses as quadratics, where they are (least squares) and dense Hessians are affordable."""
+        """The clients' losses as quadratics, for least squares of up to ``MOST_COORDINATES`` dimensions."""
         if not isinstance(self.model, LeastSquares) or self.model.dim > MOST_COORDINATES:
             return None
         exact: dict[str, Any] = {"dtype": torch.float64, "device": self.device}
@@ -304,16 +302,16 @@ class FederatedProblem:
 
     @cached_property
     def optimum_dissimilarity(self) -> float | None:
-        """``sum_k p_k ||grad F_k(w*)||^2`` at the minimiser of the global loss: no G^2 is smaller."""
+        """``sum_k p_k ||grad F_k(w*)||^2`` at the minimiser of the global loss: a lower bound on G^2."""
         if not self.convex:
             return None
         exact = replace(self, model=self._exact)
         return float(self.weights @ (exact.client_gradients(self.minimiser) ** 2).sum(-1))
 
     def dissimilarity_offset_for(self, factor: float) -> float | None:
-        """A ``G^2`` that serves with ``B^2 = factor``; infinite where none is known. Least squares: the smallest.
+        """Return a valid ``G^2`` for ``B^2 = factor``, or infinity if none is known.
 
-        Else that of the family for smooth and strongly convex clients (``bounds.dissimilarity``).
+        For quadratics it is the smallest, else that for smooth and strongly convex clients (``bounds.dissimilarity``).
         """
         if self.quadratics is not None:
             return self.quadratics.dissimilarity_offset_for(factor)
@@ -326,19 +324,19 @@ class FederatedProblem:
 
     @cached_property
     def _curvatures(self) -> tuple[float, float] | None:
-        """(L, mu) of the clients, where they give pairs that a float holds."""
+        """(L, mu) of the clients, or None if mu is 0 or unknown, or G^2 and B^2 would overflow."""
         L, mu = self.smoothness, self.strong_convexity
         return (L, mu) if L is not None and mu and math.isfinite(excess(L, mu)) else None
 
     @cached_property
     def dissimilarity_factor(self) -> float | None:
-        """The B^2 that goes with ``dissimilarity_offset``: of quadratics their own, else that of s = 1."""
+        """The B^2 of ``dissimilarity_offset``: that of ``quadratics``, else for s = 1 in ``bounds.dissimilarity``."""
         if self.quadratics is not None:
             return self.quadratics.dissimilarity_factor
         return None if self._curvatures is None else 1 + 2 * max(excess(*self._curvatures), LEAST_EXCESS)
 
     @cached_property
     def dissimilarity_offset(self) -> float | None:
-        """G^2 that serves with ``dissimilarity_factor`` at every model."""
+        """A G^2 that is valid with ``dissimilarity_factor`` at every model."""
         factor = self.dissimilarity_factor
         return None if factor is None else self.dissimilarity_offset_for(factor)

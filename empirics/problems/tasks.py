@@ -1,6 +1,6 @@
-"""What to train on, as text: a model of a data set, such as ``softmax(digits, regularisation=0.01)``.
+"""Tasks, a model of a data set, described by text such as ``softmax(digits, regularisation=0.01)``.
 
-A task has no clients yet: ``deal`` gives its samples to them by a partition, ``pool`` lets them draw from it.
+A task has no clients yet: ``deal`` distributes its samples by a partition, ``pool`` makes its data the population.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from .problem import FederatedProblem
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A model of a data set: ``name`` is its canonical text, ``make`` builds the model for the dealt samples.
+    """A model of a data set: ``name`` is its canonical text, ``make`` builds the model for a federation's samples.
 
-    Real inputs come in ``dtype`` (None: as the data set holds them, which is what linear models then compute in).
+    Real inputs are converted to ``dtype`` (None: unchanged, and linear models compute in the precision of the inputs).
     """
 
     name: str
@@ -60,8 +60,8 @@ class Task:
         local_test: str = "none",
         augment: str | None = None,
     ) -> FederatedProblem:
-        """The problem in which ``clients`` hold the samples that ``partition`` gives them under ``seed``."""
-        dealt = federate(
+        """Return the problem whose ``clients`` hold the samples that ``partition`` gives them with ``seed``."""
+        federated = federate(
             self.data,
             partition,
             clients,
@@ -73,50 +73,50 @@ class Task:
             augment=augment,
             dtype=self.dtype,
         )
-        return FederatedProblem.of(self.make(dealt.train), dealt, client_weight=client_weight)
+        return FederatedProblem.of(self.make(federated.train), federated, client_weight=client_weight)
 
     def pool(self, partition: Split | str, clients: int, samples: int, seed: int = 0) -> Pool:
-        """The data as the population, from which each of the ``clients`` draws ``samples`` samples with replacement.
+        """Return a pool: the data as population, from which each client draws ``samples`` samples with replacement.
 
         Args:
-            partition: gives every client its distribution over the data: ``iid`` or ``dirichlet_replaced(0.3)``.
+            partition: the clients' distributions over the data: ``iid`` or ``dirichlet_replaced(0.3)``.
             clients: number of clients.
-            samples: drawn by each client.
-            seed: of the distributions; ``Pool.drawn`` takes that of the samples.
+            samples: number of samples of each client.
+            seed: seed of the distributions; ``Pool.problem`` takes that of the samples.
 
         Raises:
-            EmpiricsError: if the model is not linear, or a number is not at least 1.
+            EmpiricsError: if the model is not linear, or a number is less than 1.
 
         >>> pool = task("ridge(iris, regularisation=0.3)").pool("dirichlet_replaced(0.7)", clients=3, samples=8)
-        >>> pool.strong_convexity, pool.drawn(seed=5).client_sizes
+        >>> pool.strong_convexity, pool.problem(seed=5).client_sizes
         (0.3, (8, 8, 8))
         """
         split = read_partition(partition) if isinstance(partition, str) else partition
         return Pool(self, split, clients, samples, seed)
 
     def whole(self, dtype: torch.dtype) -> Federation:
-        """All data in their order with a single client, real inputs in ``dtype``."""
+        """Return all data in their order as a federation of a single client, with real inputs in ``dtype``."""
         data = self.data.standardised() if self.standardise else self.data
         return everything(data, flat=self.linear, intercept=self.linear, dtype=dtype)
 
 
 @dataclass(frozen=True)
 class LinearTask:
-    """Builds tasks of one linear model, with an intercept that is penalised like the rest.
+    """Builds tasks of one linear model, with an intercept that is penalised like the other weights.
 
-    Features that leave [-1, 1] are standardised: the smoothness constant grows with the largest squared input.
+    Features outside [-1, 1] are standardised, since the smoothness constant grows with the largest squared input.
     """
 
-    word: str
+    name: str
     model: type[Linear]
     signs: bool = False
 
     def __call__(self, data: Any, regularisation: float = 1e-3) -> Task:
-        data = _dataset(self.word, data)
-        regularisation = checked(f"{self.word}: regularisation", regularisation, POSITIVE)
+        data = _dataset(self.name, data)
+        regularisation = checked(f"{self.name}: regularisation", regularisation, POSITIVE)
         data, squares = data.as_features(), self.model is LeastSquares
         if not squares and data.kind not in ("classification", "binary"):
-            raise EmpiricsError(f"{self.word} needs one class a sample; {data} has targets for {data.kind}: try ridge")
+            raise EmpiricsError(f"{self.name} needs one class per sample; {data} has {data.kind} targets: try ridge")
         if self.signs:
             data = data.as_signs() if data.kind == "classification" else data
         elif data.kind == "binary":
@@ -128,54 +128,54 @@ class LinearTask:
             batch = federation.draw(0, 0, np.array([0]), np.array([1]), 1).at(1, 0)
             return self.model(batch[0].shape[-1], outputs, regularisation, dtype=batch[0].dtype)
 
-        name = spec_string(self.word, data.name, regularisation=regularisation)
+        name = spec_string(self.name, data.name, regularisation=regularisation)
         return Task(name, data, make, linear=True, standardise=data.tabular and bool(np.abs(data.inputs).max() > 1))
 
 
 @dataclass(frozen=True)
 class NetworkTask:
-    """Builds tasks of one network; options are the network's own.
+    """Builds tasks of one network; options are those of the network.
 
-    What is left open of the shape of inputs and of the number of classes is that of the data set.
+    By default, the shape of inputs and the number of classes are those of the data set.
     """
 
-    word: str
+    name: str
 
     def __call__(self, data: Any, **options: Any) -> Task:
-        data = _dataset(self.word, data)
-        architecture: Any = NETWORKS[self.word]
-        if "next_token" not in architecture.losses:  # those of texts look codes up
+        data = _dataset(self.name, data)
+        architecture: Any = NETWORKS[self.name]
+        if "next_token" not in architecture.losses:  # networks of texts need integer codes
             data = data.as_features()
         data = data.as_classes() if data.kind == "binary" else data
         if data.kind == "regression":
-            raise EmpiricsError(f"{self.word} needs classes; {data} has targets for regression: try ridge")
-        built = network(self.word, **{**self._fitting(data), **options})
-        has, each = data.targets.shape[1:], data.inputs.shape[1:]
-        if isinstance(built.loss, NextToken) and has != each:
-            raise EmpiricsError(f"{self.word} predicts the token after every position; {data} has one target a sample")
-        if isinstance(built.loss, CrossEntropy) and has:
-            raise EmpiricsError(f"{self.word} predicts one class per sample; {data} has targets of shape {has}")
-        name = f"{self.word}({data.name}, {built.name.partition('(')[2]}"
+            raise EmpiricsError(f"{self.name} needs classes; {data} has regression targets: try ridge")
+        built = network(self.name, **{**self._default_options(data), **options})
+        shape = data.targets.shape[1:]
+        if isinstance(built.loss, NextToken) and shape != data.inputs.shape[1:]:
+            raise EmpiricsError(f"{self.name} predicts the token after every position; {data} has one target a sample")
+        if isinstance(built.loss, CrossEntropy) and shape:
+            raise EmpiricsError(f"{self.name} predicts one class per sample; {data} has targets of shape {shape}")
+        name = f"{self.name}({data.name}, {built.name.partition('(')[2]}"
         return Task(name, data, lambda federation: built, linear=False, dtype=built.dtype)
 
-    def _fitting(self, data: Dataset) -> dict[str, int]:
-        """The network's options that describe samples, as this data set has them."""
-        one = tensor(data.inputs[:1])
-        shape = tuple((one if data.prepare is None else data.prepare(one)).shape[1:])
-        fits = {"classes": data.classes, "pixels": math.prod(shape)}
+    def _default_options(self, data: Dataset) -> dict[str, int]:
+        """Return the network's options that describe samples, with the values of this data set."""
+        sample = tensor(data.inputs[:1])
+        shape = tuple((sample if data.prepare is None else data.prepare(sample)).shape[1:])
+        values = {"classes": data.classes, "pixels": math.prod(shape)}
         if len(shape) == 1:
-            fits |= {"words": shape[0], "length": shape[0]}
+            values |= {"words": shape[0], "length": shape[0]}
         elif len(shape) == 3 and shape[1] == shape[2]:
-            fits |= {"channels": shape[0], "side": shape[1]}
-        network_type: Any = NETWORKS[self.word]
-        if "cross_entropy" not in network_type.losses:  # its classes are a vocabulary, which is the caller's
-            del fits["classes"]
-        return {option.name: fits[option.name] for option in fields(network_type) if option.name in fits}
+            values |= {"channels": shape[0], "side": shape[1]}
+        network_type: Any = NETWORKS[self.name]
+        if "cross_entropy" not in network_type.losses:  # its classes are a vocabulary, which the user chooses
+            del values["classes"]
+        return {option.name: values[option.name] for option in fields(network_type) if option.name in values}
 
 
-def _dataset(word: str, data: Any) -> Dataset:
+def _dataset(model: str, data: Any) -> Dataset:
     if not isinstance(data, Dataset):
-        raise EmpiricsError(f"{word} must be given a data set first, such as {word}(digits); got {quoted(data)}")
+        raise EmpiricsError(f"{model} needs a data set first, such as {model}(digits); got {quoted(data)}")
     return data
 
 
@@ -186,16 +186,16 @@ LINEAR = (
     LinearTask("svm", SquaredHinge, signs=True),
 )
 TASKS: dict[str, Callable[..., Task]] = {
-    **{task.word: task for task in LINEAR},
-    **{word: NetworkTask(word) for word in NETWORKS},
+    **{linear_task.name: linear_task for linear_task in LINEAR},
+    **{name: NetworkTask(name) for name in NETWORKS},
 }
 
 
 def task(text: str) -> Task:
-    """The task written as ``text``: a model called with a data set; ``path/file.py:variable`` is your own.
+    """Return the task that ``text`` describes: a model called with a data set, or ``path/file.py:variable``.
 
     Raises:
-        EmpiricsError: where the text is no such call, or model, data and options do not go together.
+        EmpiricsError: if the text is not such a call, or model, data and options do not fit.
 
     >>> print(task("ridge(iris, regularisation=0.3)"))
     ridge(iris, regularisation=0.3)
@@ -203,18 +203,18 @@ def task(text: str) -> Task:
     >>> problem.clients, problem.strong_convexity
     (6, 0.001)
     """
-    found = parse(text, {**DATASETS, **TASKS}, "problem", Task, declared=True)
-    if not isinstance(found, Task):
+    parsed = parse(text, {**DATASETS, **TASKS}, "problem", Task, declared=True)
+    if not isinstance(parsed, Task):
         raise EmpiricsError(f"problem must be a model of a data set, such as softmax(digits); got {text!r}")
-    return found
+    return parsed
 
 
 MOST_NAMED = 8
-"""Classes whose names are listed."""
+"""Largest number of classes whose names are listed."""
 
 
-def described(what: Any, problem: FederatedProblem, batch: int = 1) -> list[str]:
-    """What was read and dealt, a line each: data of the user's own, clients that cannot fill a batch, batch norm."""
+def describe_problem(what: Any, problem: FederatedProblem, batch: int = 1) -> list[str]:
+    """Return lines that describe a user's data, clients with less than a batch, and batch norm in a problem."""
     data, sizes = what.data if isinstance(what, Task) else None, problem.client_sizes
     lines = short_batch_note(batch, sizes)
     if isinstance(problem.model, Network) and problem.model.trained < problem.model.dim:
@@ -225,15 +225,14 @@ def described(what: Any, problem: FederatedProblem, batch: int = 1) -> list[str]
     listed = f" ({', '.join(map(repr, names[:MOST_NAMED]))}{', ...' * (len(names) > MOST_NAMED)})" if names else ""
     classes = f"{data.classes} classes{listed}" if data.classes else "numbers to predict"
     shape = f"{data.inputs.shape[1]} features" if data.inputs.ndim == 2 else f"inputs of shape {data.inputs.shape[1:]}"
-    span = (
-        f"{min(sizes)} to {max(sizes)} training samples" if min(sizes) < max(sizes) else f"{sizes[0]} training samples"
-    )
-    weighed = {"uniform": "weighted equally", "samples": "weighted by their samples"}
-    weights = f", {weighed[problem.client_weight]}" if min(sizes) < max(sizes) else ""
-    return [f"{shape}, {classes}; {problem.clients} clients with {span}{weights}", *lines]
+    span, weights = f"{sizes[0]}", ""
+    if min(sizes) < max(sizes):
+        span = f"{min(sizes)} to {max(sizes)}"
+        weights = {"uniform": ", weighted equally", "samples": ", weighted by their samples"}[problem.client_weight]
+    return [f"{shape}, {classes}; {problem.clients} clients with {span} training samples{weights}", *lines]
 
 
-def dealt(
+def deal(
     problem: str | Task | FederatedProblem,
     partition: Split | str = "iid",
     clients: int | None = None,
@@ -241,18 +240,17 @@ def dealt(
     client_weight: str = "uniform",
     augment: str | None = None,
 ) -> FederatedProblem:
-    """The problem that is meant, dealt by ``Task.deal``; one that is dealt to its clients already stays as it is.
+    """Return the problem of a task, dealt by ``Task.deal``; a ``FederatedProblem`` is returned unchanged.
 
     Raises:
-        EmpiricsError: where a partition, augmentation or other clients are requested for a problem that is dealt
-        already.
+        EmpiricsError: if a partition, augmentation, or other clients are requested for a ``FederatedProblem``.
     """
     if not isinstance(problem, FederatedProblem):
         what = task(problem) if isinstance(problem, str) else problem
         return what.deal(partition, clients, seed, client_weight=client_weight, augment=augment)
-    asked = partition != "iid" or augment is not None or client_weight != problem.client_weight
-    if clients not in (None, problem.clients) or asked:
-        held = f"{problem.clients} clients, client_weight={problem.client_weight!r}"
+    changed = partition != "iid" or augment is not None or client_weight != problem.client_weight
+    if clients not in (None, problem.clients) or changed:
+        federation = f"{problem.clients} clients, client_weight={problem.client_weight!r}"
         rule = "leave out partition=, clients= and augment=; use its weights"
-        raise EmpiricsError(f"the problem is dealt already ({held}): {rule}")
+        raise EmpiricsError(f"the problem is dealt already ({federation}): {rule}")
     return problem

@@ -295,10 +295,12 @@ class Inputs(NamedTuple):
 
 def _inputs(given: Mapping[str, Any]) -> Inputs:
     """The bounds and the federation that the arguments of ``compare`` or ``advise`` describe."""
-    from empirics.problems.own_problem import given_or_own
+    from empirics.problems.own_problem import resolve_problem
 
     own, known, words = given["own"], given["scenario"], given["words"]
-    problem, partition = given_or_own(given["problem"], given["partition"], **{name: given[name] for name in OWN_DATA})
+    problem, partition = resolve_problem(
+        given["problem"], given["partition"], **{name: given[name] for name in OWN_DATA}
+    )
     of_clients = {name: given[name] for name in ("clients", "client_weight") if given[name] is not None}
     if problem is None:
         words = words | of_clients
@@ -313,13 +315,13 @@ def _inputs(given: Mapping[str, Any]) -> Inputs:
         if given["measure"]:
             raise MissingQuantityError("measuring trains the federation: give a problem")
         return Inputs(book, scenario)
-    from empirics.problems.tasks import dealt, described, task
+    from empirics.problems.tasks import deal, describe_problem, task
 
     from .evidence import with_constants
 
     what, batch, seed = task(problem) if isinstance(problem, str) else problem, given["batch"], given["seed"]
-    federation: FederatedProblem = dealt(what, partition, given["clients"], seed, given["client_weight"] or "uniform")
-    remark(described(what, federation, batch))
+    federation: FederatedProblem = deal(what, partition, given["clients"], seed, given["client_weight"] or "uniform")
+    remark(describe_problem(what, federation, batch))
     scenario = with_constants(scenario, federation, batch)
     if not isinstance(problem, str) or not isinstance(partition, str) or seed:  # train partitions with seed 0
         return Inputs(book, scenario, federation)

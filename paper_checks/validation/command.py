@@ -13,7 +13,7 @@ from bounds.errors import BoundsError, unknown
 from bounds.showing.command_line import Report
 from bounds.showing.loading import load
 from bounds.showing.usage import UsageError
-from empirics.problems.own_problem import given_or_own
+from empirics.problems.own_problem import resolve_problem
 from empirics.problems.problem import FederatedProblem
 from empirics.progress import progress
 
@@ -119,7 +119,7 @@ def validate(
     own = {name: given.pop(name) for name in OWN_DATA if name in given}
     if own.keys() & {"csv", "frame"} and "regularisation" in given:
         own["regularisation"] = given.pop("regularisation")
-    own_problem, split = given_or_own(given.pop("problem", None), given.pop("partition", "iid"), **own)
+    own_problem, split = resolve_problem(given.pop("problem", None), given.pop("partition", "iid"), **own)
     if own_problem is not None:
         given["problem"] = own_problem
     if partition is not None or split != "iid":

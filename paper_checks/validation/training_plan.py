@@ -32,7 +32,7 @@ from empirics.measuring.constants import closed_forms, constants, DECIDING, LOWE
 from empirics.measuring.costs import Devices
 from empirics.models.linear import Linear
 from empirics.problems.problem import FederatedProblem, Population
-from empirics.problems.tasks import dealt, described, task
+from empirics.problems.tasks import deal, describe_problem, task
 from empirics.progress import Progress
 from empirics.sizes import NUMBER, refuse_beyond_memory, ROW
 from empirics.streams import stream
@@ -135,8 +135,8 @@ def plan_training(bound: Bound, options: Options, given: Mapping[str, float], ba
     if options.clients is not None:
         _setting(bound, options, options.clients)  # before any data are read
     chosen = task(options.problem) if isinstance(options.problem, str) else options.problem
-    base = dealt(chosen, options.partition, options.clients, options.seed, options.client_weight)
-    remark(described(chosen, base))
+    base = deal(chosen, options.partition, options.clients, options.seed, options.client_weight)
+    remark(describe_problem(chosen, base))
     if base is not chosen:
         base = replace(base, name=f"{chosen}, {options.partition}, {base.clients} clients")
     everyone = "all clients" in str(bound.statistic) and not method.everyone

@@ -13,7 +13,7 @@ from empirics.experiments.jobs.timed import timed, times
 from empirics.experiments.jobs.train import train
 from empirics.measuring import measurement, Run
 from empirics.measuring.core import need_test
-from empirics.problems.evaluation import each as evaluated
+from empirics.problems.evaluation import every_model as evaluated
 from empirics.problems.tasks import task
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting

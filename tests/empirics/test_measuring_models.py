@@ -187,7 +187,7 @@ def test_participants_are_those_drawn_and_weigh_what_they_weigh_in_the_average(e
 
 def test_gap_over_the_samples_of_each_round():
     """Fresh samples: equation (8) with Z of one round against plain sums, running mean over rounds."""
-    problem = task("ridge(digits, regularisation=0.4)").pool("iid", clients=2, samples=13).drawn(seed=5)
+    problem = task("ridge(digits, regularisation=0.4)").pool("iid", clients=2, samples=13).problem(seed=5)
     problem = replace(problem, federation=Fresh.from_(problem.federation, per_round=6))
     setting = Setting(rounds=2, cohort=2, batch=3, local_steps=2, step_size=0.05)
     rows = rows_of(problem, ["round_averaged_gap", "train_loss"], setting, every=1)
@@ -272,7 +272,7 @@ def test_the_mean_change_of_a_new_sample_is_the_expected_generalization_gap():
     setting = Setting(rounds=2, cohort=2, batch=3, local_steps=4, step_size=0.2)
     rows = []
     for seed in range(60):
-        drawn = problem.drawn(seed)
+        drawn = problem.problem(seed)
         gap = Run(drawn, fedavg, setting, seed, [measurement("generalization_gap")], every=2).rows()[-1].value
         one = paired_runs(drawn, fedavg, setting, seed, swaps(drawn, seed, 8)).changes[:, -1].mean()
         whole = paired_runs(drawn, fedavg, setting, seed, client_swaps(drawn, seed)).changes[:, -1].mean()
@@ -323,9 +323,9 @@ def everything(model, held):
     """All that is evaluated, in one list of tensors."""
     clients = np.array([1, 0])
     return [
-        *evaluation.shared(model, ROWS[0], held),
-        *evaluation.own(model, ROWS, clients, held),
-        *evaluation.each(model, ROWS, held),
+        *evaluation.one_model(model, ROWS[0], held),
+        *evaluation.own_models(model, ROWS, clients, held),
+        *evaluation.every_model(model, ROWS, held),
         evaluation.client_gradients(model, ROWS[0], held),
         evaluation.gradient(model, ROWS, held, WEIGHTS),
         *evaluation.per_sample(model, ROWS[1], held),

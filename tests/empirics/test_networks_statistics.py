@@ -20,7 +20,7 @@ from empirics.models.network import Network, STATISTICS
 from empirics.models.networks import network
 from empirics.models.networks.blocks import Split
 from empirics.problems.problem import FederatedProblem
-from empirics.problems.tasks import described
+from empirics.problems.tasks import describe_problem
 from empirics.training.engines import ClientLoop
 from empirics.training.engines.stacking import StackedNetwork
 from empirics.training.rounds import rounds
@@ -142,4 +142,4 @@ def test_what_cannot_serve_batch_norm_says_so():
         ]
     )
     for kept in STATISTICS:  # a run says by which statistics the server's model is evaluated
-        assert STATISTICS[kept] in described("own", FederatedProblem(small(kept), held))[-1]
+        assert STATISTICS[kept] in describe_problem("own", FederatedProblem(small(kept), held))[-1]

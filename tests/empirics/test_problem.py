@@ -43,7 +43,7 @@ PROBLEMS = {
     "softmax": lambda: dealt("softmax(iris, regularisation=0.2)"),
     "logistic": lambda: dealt("logistic(breast_cancer, regularisation=0.4)"),
     "svm": lambda: dealt("svm(breast_cancer, regularisation=0.6)"),
-    "drawn": lambda: task("ridge(iris, regularisation=0.3)").pool("dirichlet_replaced(0.7)", 3, 9).drawn(seed=4),
+    "drawn": lambda: task("ridge(iris, regularisation=0.3)").pool("dirichlet_replaced(0.7)", 3, 9).problem(seed=4),
     "quadratics": lambda: random_quadratics(7, 3, 4, noise=0.3, weights=WEIGHTS, floors=np.array([0.3, 1.7, 0.9])),
 }
 

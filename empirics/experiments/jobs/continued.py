@@ -62,7 +62,7 @@ def own_models_accuracy(s: Snapshot) -> torch.Tensor:
     """The clients' own models on their own test samples: of FedRep and Ditto the personal ones."""
     assert s.problem.own_tests is not None
     rows = s.algorithm.own_models(s.state)[torch.from_numpy(s.active)] if s.algorithm.personal else s.rows
-    return evaluation.own(s.problem.model, rows, s.active, s.problem.own_tests).right
+    return evaluation.own_models(s.problem.model, rows, s.active, s.problem.own_tests).right
 
 
 OWN = Measurement("local_accuracy_own", own_models_accuracy, sampled, by_client=True, local=True, tests="own")

@@ -19,7 +19,7 @@ from ...errors import Diverged, EmpiricsError
 from ...federation.federation import Federation
 from ...measuring.core import need_test
 from ...numbers import check_options, checked
-from ...problems.evaluation import each, Samples
+from ...problems.evaluation import every_model, Samples
 from ...problems.problem import FederatedProblem
 from ...streams import stream
 from ...training.rounds import rounds
@@ -57,7 +57,7 @@ class Plateau:
         """Look at a round's model, if it is due."""
         if not self.every or self.reached or state.round % self.every:
             return
-        tested = each(self.problem.model, state.model.unsqueeze(0), need_test(self.problem))
+        tested = every_model(self.problem.model, state.model.unsqueeze(0), need_test(self.problem))
         self.right.append(float(tested.right))
         late, before = self.right[-VALIDATIONS:], self.right[-2 * VALIDATIONS : -VALIDATIONS]
         self.reached = len(before) == VALIDATIONS and sum(late) <= sum(before)
@@ -84,8 +84,8 @@ class TimedReadings:
         """The values at time ``at``; a model that is still in force is not evaluated again."""
         if self._last is None or self._last[0] != state.round:
             model, row = self.problem.model, state.model.unsqueeze(0)
-            loss = float(each(model, row, self.probe).loss)
-            self._last = state.round, loss, float(each(model, row, need_test(self.problem)).right)
+            loss = float(every_model(model, row, self.probe).loss)
+            self._last = state.round, loss, float(every_model(model, row, need_test(self.problem)).right)
         _, loss, right = self._last
         told = {"runtime": at, "train_loss": loss, "test_accuracy": right, "local_steps": float(steps)}
         self.rows += [(state.round, name, value) for name, value in told.items()]

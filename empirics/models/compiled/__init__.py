@@ -1,11 +1,8 @@
 """Compiled forward and backward passes on CPUs, for linear models and networks of convolutions and dense layers.
 
 ``compiled(model)`` returns the same model over flat rows, several times as fast for networks; its numbers agree with
-torch's to rounding. Everything is imported on first use, and without numba torch computes instead.
-
-A network's modules become layers (``layers.py``), and these a list of operations (``plan.py``) that one compiled
-function executes (``program.py``). ``network.py`` and ``linear.py`` are the models; ``docs/explanation/compiled.md``
-explains the design.
+torch's to rounding. Everything is imported on first use, and without numba torch computes instead. Start with the
+models, ``network.py`` and ``linear.py``; ``docs/explanation/compiled.md`` explains the design.
 """
 
 from __future__ import annotations

@@ -44,10 +44,7 @@ def softmax(z, largest, total, width, batch, outputs, table):
 
 @kernel
 def output_gradients(z, spare, kind, targets, classes, places, shares, width, batch, outputs, table):
-    """Replace outputs ``z (outputs, width)`` by weighted gradients of the losses; return whether targets are valid.
-
-    ``places`` are the numbers of the samples in the pool, ``shares`` their weights.
-    """
+    """Replace outputs ``z (outputs, width)`` by weighted gradients of the losses; return whether targets are valid."""
     one, first, second = table[4], spare[:batch], spare[width : width + batch]
     if kind == SOFTMAX:
         softmax(z, first, second, width, batch, outputs, table)

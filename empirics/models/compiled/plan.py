@@ -175,10 +175,8 @@ class PassPlan:
         every = np.arange(count)
         first = _append(self._taps, np.stack([every * self.width, every * step], 1))
         pixel = _append(self._pixels, np.array([[0, 0, first, first + count]]))
-        self._add(
-            ops.PRODUCT, y.place, self.width, x.place, 0, 1, layer.weight, pitch, 0, results, *ends, pixel, pixel + 1,
-            -1,
-        )  # fmt: skip
+        operands = y.place, self.width, x.place, 0, 1, layer.weight, pitch, 0
+        self._add(ops.PRODUCT, *operands, results, *ends, pixel, pixel + 1, -1)
 
     def _window(self, number: int, layer: Layer, before: Buffer) -> Buffer:
         """Add a convolution or a pooling layer, with outputs where the window lies inside the (padded) image."""
@@ -229,10 +227,7 @@ class PassPlan:
         self.entropy = np.concatenate([self.forward, self._flush(), back])
 
     def _layer_back(self, number: int, d: Buffer, inputs: bool) -> Buffer:
-        """Add the gradients of a layer's weights, given those of its outputs ``d``; return those of its inputs.
-
-        Unless ``inputs``, gradients of the inputs are not computed.
-        """
+        """Add gradients of a layer's weights, from those of its outputs ``d``; return those of its inputs if needed."""
         layer, before, here = self.layers[number], self.buffers[number], self.buffers[number + 1]
         if layer.relu and layer.kind != "maximum":
             self._add(ops.CUT, d.place, here.first, *here.shape[:2], here.columns * self.width, here.channel, here.row)
@@ -273,10 +268,7 @@ class PassPlan:
         self._add(ops.CONVOLUTION_WEIGHTS, *shape, d.place, d.channel, taps, first, first + len(r))
 
     def _convolution_back(self, layer: Layer, before: Buffer, d: Buffer, to: Buffer) -> None:
-        """Add the gradients of a convolution's inputs: each sums over the outputs whose windows contain the pixel.
-
-        So no padding is multiplied.
-        """
+        """Add the gradients of a convolution's inputs: each sums over the outputs whose windows contain the pixel."""
         entries: list[tuple[int, int]] = []
         pixels = []
         base = sum(map(len, self._taps))

@@ -13,10 +13,7 @@ from .blocks import Architecture, check_integers, ConvPool, ConvReLU, DenseReLU,
 
 
 def cnn(image: tuple[int, int], channels: Sequence[int], kernel: int, dense: Sequence[int], classes: int) -> Split:
-    """Return a network of unpadded convolutions with pooling on images ``(channels, side)``, then dense layers.
-
-    The last dense layer is the head.
-    """
+    """Return unpadded convolutions with pooling on images ``(channels, side)``, dense layers, and a dense head."""
     inputs, side = image
     for _ in channels:
         side = (side - kernel + 1) // 2

@@ -1,4 +1,4 @@
-"""Quadratic federations: every constant in closed form, trained by the engine like any other problem."""
+"""Quadratic federations, with every constant in closed form, which the engine trains like other problems."""
 
 from .gaussian import GaussianMean
 from .problem import Quadratics, random_quadratics

@@ -1,4 +1,4 @@
-"""Estimating a Gaussian mean, ``1/2 ||theta - z||^2``: quadratic risks on samples and on the population, both exact."""
+"""Estimation of a Gaussian mean, ``1/2 ||w - z||^2``, with exact quadratic risks on samples and population."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class GaussianMean:
     strong_convexity = 1.0
 
     def __post_init__(self) -> None:
-        given = self.variance, self.samples, self.batch
-        must(min(given) >= 0 and min(given[1:]) >= 1, "variance, samples and batch", ">= 0, >= 1 and >= 1", given)
+        values = self.variance, self.samples, self.batch
+        must(min(values) >= 0 and min(values[1:]) >= 1, "variance, samples and batch", ">= 0, >= 1 and >= 1", values)
 
     @property
     def client_sizes(self) -> tuple[int, ...]:
@@ -45,25 +45,25 @@ class GaussianMean:
         return self._quadratics(np.asarray(self.means, dtype=float), self._dim * self.variance / 2)
 
     def draw(self, seed: int) -> np.ndarray:
-        """Every client's samples ``(C, samples, d)``."""
+        """Draw every client's samples ``(C, samples, d)``."""
         shape = (self.samples, self._dim)
         draws = [stream(seed, "samples", client=k).standard_normal(shape) for k in range(len(self.means))]
         return np.asarray(self.means, dtype=float)[:, None] + self.variance**0.5 * np.stack(draws)
 
     def training(self, drawn: np.ndarray) -> Quadratics:
-        """The training risks on given samples: about their means, floors half their mean squared distance to them.
+        """Return the training risks on given samples: minima are their means, floors half their mean squared distance.
 
-        Stochastic gradients draw ``batch`` of the samples with replacement; the covariance is that of the samples, and
-        Gaussian noise stands in for the draw.
+        Stochastic gradients draw ``batch`` of the samples with replacement, approximated by Gaussian noise with the
+        covariance of the samples.
         """
         centres = drawn.mean(1)
-        away = drawn - centres[:, None]
-        covariances = np.einsum("knd,kne->kde", away, away) / self.samples
+        deviations = drawn - centres[:, None]
+        covariances = np.einsum("knd,kne->kde", deviations, deviations) / self.samples
         floors = np.trace(covariances, axis1=1, axis2=2) / 2
         return self._quadratics(centres, floors, covariances / self.batch)
 
     def generalization_gap(self, w: np.ndarray, drawn: np.ndarray) -> float:
-        """Population minus training risk of a model, averaged over clients."""
+        """Return population minus training risk of a model, averaged over clients."""
         return float(self.population.loss(w) - self.training(drawn).loss(w))
 
     @property
@@ -74,5 +74,5 @@ class GaussianMean:
         self, centres: np.ndarray, floors: np.ndarray | float, noise: np.ndarray | None = None
     ) -> Quadratics:
         unit = np.broadcast_to(np.eye(self._dim), (len(centres), self._dim, self._dim))
-        given = self.variance / self.batch * unit if noise is None else noise
-        return Quadratics(unit, centres, given, floors=np.broadcast_to(floors, len(centres)))
+        noise = self.variance / self.batch * unit if noise is None else noise
+        return Quadratics(unit, centres, noise, floors=np.broadcast_to(floors, len(centres)))

@@ -1,7 +1,7 @@
-"""Federations of quadratic losses ``F_i(w) = 1/2 (w - b_i)^T A_i (w - b_i) + c_i``, which know all their constants.
+"""Federations of quadratic losses ``F_i(w) = 1/2 (w - b_i)^T A_i (w - b_i) + c_i`` with all constants in closed form.
 
 The global loss is ``F = sum_i p_i F_i``; a stochastic gradient of client i is ``A_i (w - b_i)`` plus Gaussian noise of
-covariance ``Sigma_i``, fresh in every local step. Everything here is linear algebra in float64, exact to rounding.
+covariance ``Sigma_i``, drawn anew in every local step. All computations are in float64, exact up to rounding.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ SINGULAR = 1e-12
 class Quadratics:
     """Clients' ``curvatures`` A (C, d, d), ``minima`` b (C, d), ``noise`` covariances (C, d, d), ``floors`` c (C,).
 
-    ``weights`` are the clients' shares of the global loss (default equal), ``start`` the model training begins with
-    (default zero), ``layers`` names ranges of coordinates (default one layer). Curvatures must be symmetric and
-    positive semidefinite, their weighted mean positive definite, so that F has one minimiser.
+    ``weights`` are the clients' weights in the global loss (default equal), ``start`` is the initial model (default
+    zero), ``layers`` names ranges of coordinates (default one layer). Curvatures must be symmetric and positive
+    semidefinite, and their weighted mean positive definite, so that F has one minimiser.
     """
 
     curvatures: np.ndarray
@@ -54,8 +54,8 @@ class Quadratics:
             "start": ((dim,), np.zeros(dim)),
         }
         for name, (shape, default) in layout.items():
-            given = getattr(self, name)
-            value = np.array(default if given is None else given, dtype=float)
+            field_value = getattr(self, name)
+            value = np.array(default if field_value is None else field_value, dtype=float)
             must(value.shape == shape, name, f"of shape {shape}", value.shape)
             must(np.isfinite(value).all(), name, "finite", value)
             object.__setattr__(self, name, value)
@@ -67,8 +67,8 @@ class Quadratics:
             size = 1e-9 * np.abs(values).max(-1)
             wrong = (np.abs(stack - np.swapaxes(stack, 1, 2)).max((1, 2)) > size) | (values[:, 0] < -size)
             must(not wrong.any(), name, "symmetric and positive semidefinite", f"client {wrong.argmax()}'s")
-        shares = (self.weights >= 0).all() and abs(self.weights.sum() - 1) <= 1e-9
-        must(shares, "weights", ">= 0 and of sum 1", self.weights)
+        valid = (self.weights >= 0).all() and abs(self.weights.sum() - 1) <= 1e-9
+        must(valid, "weights", ">= 0 and of sum 1", self.weights)
         definite = self._eigenvalues[0] > SINGULAR * self._eigenvalues[-1]
         must(definite, "the mean curvature", "positive definite, so that F has one minimiser", self._eigenvalues)
 
@@ -106,7 +106,7 @@ class Quadratics:
 
     @property
     def local_minimisers(self) -> np.ndarray:
-        """A minimiser of every client's loss ``(C, d)``: the only one where its curvature is definite."""
+        """A minimiser of every client's loss ``(C, d)``, unique if its curvature is definite."""
         return self.minima
 
     @cached_property
@@ -119,23 +119,23 @@ class Quadratics:
         return self.floors
 
     def client_losses(self, w: np.ndarray) -> np.ndarray:
-        """``F_i(w)`` of models ``w (..., d)``: ``(..., C)``."""
-        away = np.asarray(w)[..., None, :] - self.minima
-        return 0.5 * np.einsum("...id,ide,...ie->...i", away, self.curvatures, away) + self.floors
+        """Return ``F_i(w) (..., C)`` of models ``w (..., d)``."""
+        difference = np.asarray(w)[..., None, :] - self.minima
+        return 0.5 * np.einsum("...id,ide,...ie->...i", difference, self.curvatures, difference) + self.floors
 
     def loss(self, w: np.ndarray) -> np.ndarray:
-        """``F(w)``. The noise has mean zero and is fresh in every step, so this is also the population risk."""
+        """Return ``F(w)``, which is also the population risk, since the noise has mean zero and is always new."""
         return self.client_losses(w) @ self.weights
 
     def client_gradients(self, w: np.ndarray) -> np.ndarray:
-        """``grad F_i(w)`` of models ``w (..., d)``: ``(..., C, d)``."""
+        """Return ``grad F_i(w) (..., C, d)`` of models ``w (..., d)``."""
         return np.einsum("ide,...ie->...id", self.curvatures, np.asarray(w)[..., None, :] - self.minima)
 
     def gradient(self, w: np.ndarray) -> np.ndarray:
-        """``grad F(w)``."""
+        """Return ``grad F(w)``."""
         return (np.asarray(w) - self.minimiser) @ self.curvature
 
-    # ---- constants the theorems ask for ----
+    # ---- constants that theorems need ----
 
     @cached_property
     def smoothness(self) -> float:
@@ -144,12 +144,12 @@ class Quadratics:
 
     @property
     def sample_smoothness(self) -> float:
-        """The same of the losses behind single stochastic gradients: their noise does not depend on the model."""
+        """``smoothness``, also for single stochastic gradients, since their noise does not depend on the model."""
         return self.smoothness
 
     @cached_property
     def strong_convexity(self) -> float:
-        """The largest mu for which every client's loss is mu-strongly convex; 0 when one is flat in a direction."""
+        """The largest mu for which every client's loss is mu-strongly convex; 0 if one is constant in a direction."""
         lowest = min(float(self._client_eigenvalues[:, 0].min()), self.pl_constant)
         return lowest if lowest > SINGULAR * self.smoothness else 0.0
 
@@ -160,7 +160,7 @@ class Quadratics:
 
     @cached_property
     def heterogeneity(self) -> float:
-        """``Gamma = F* - sum_i p_i min F_i``, summed without the floors, which cancel."""
+        """``Gamma = F* - sum_i p_i min F_i``, computed without the floors, which cancel."""
         return float((self.client_losses(self.minimiser) - self.floors) @ self.weights)
 
     @cached_property
@@ -170,7 +170,7 @@ class Quadratics:
 
     @property
     def gradient_variance(self) -> float:
-        """The smallest bound on the variance of every client's stochastic gradient."""
+        """The smallest upper bound on the variances of the clients' stochastic gradients."""
         return float(self.client_gradient_variance.max())
 
     @property
@@ -183,12 +183,12 @@ class Quadratics:
 
     @property
     def identical_clients(self) -> bool:
-        """Whether all clients have the same loss, but for a constant."""
-        return not any(np.ptp(each, axis=0).any() for each in (self.curvatures, self.minima))
+        """Whether all clients have the same loss up to a constant."""
+        return not any(np.ptp(stack, axis=0).any() for stack in (self.curvatures, self.minima))
 
     @cached_property
     def uniform_dissimilarity(self) -> float:
-        """The largest ``||grad F_i(w) - grad F(w)||^2`` over clients and models: infinite unless curvatures agree."""
+        """The largest ``||grad F_i(w) - grad F(w)||^2`` over clients and models; infinite if curvatures differ."""
         if np.ptp(self.curvatures, axis=0).max() > SINGULAR * self.smoothness:
             return float("inf")
         return float((self.client_gradients(self.minimiser) ** 2).sum(-1).max())
@@ -205,36 +205,36 @@ class Quadratics:
         return self.client_gradients(self.minimiser)
 
     def dissimilarity_offset_for(self, factor: float) -> float:
-        """The smallest ``G^2`` that serves at every model for ``B^2 = factor``; infinite if there is none.
+        """Return the smallest ``G^2`` that is valid at every model with ``B^2 = factor``, or infinity if none is.
 
-        With ``u = w - w*`` the excess ``sum_i p_i ||A_i u + g_i||^2 - B^2 ||H u||^2`` is a quadratic in u. It is
-        bounded above when ``B^2 H^2 - sum_i p_i A_i^2`` is positive semidefinite, the generalised eigenvalue condition,
-        and its linear part vanishes where that matrix does; then its maximum is ``c + v^T (B^2 H^2 - M)^+ v``.
+        With ``u = w - w*`` the difference ``sum_i p_i ||A_i u + g_i||^2 - B^2 ||H u||^2`` is quadratic in u. It is
+        bounded above if and only if ``D = B^2 H^2 - sum_i p_i A_i^2`` is positive semidefinite and the linear part v
+        vanishes on the kernel of D; then its maximum is ``c + v^T D^+ v``.
         """
         values, vectors = np.linalg.eigh(factor * self.curvature @ self.curvature - self._mean_square)
         scale = factor * self._eigenvalues[-1] ** 2
-        pulls = np.einsum("i,ide,id->e", self.weights, self.curvatures, self._gradients_at_optimum) @ vectors
+        linear = np.einsum("i,ide,id->e", self.weights, self.curvatures, self._gradients_at_optimum) @ vectors
         constant = self.optimum_dissimilarity
-        flat = values <= 1e-11 * scale
-        if (values < -1e-11 * scale).any() or (np.abs(pulls[flat]) > 1e-9 * np.sqrt(scale * constant)).any():
+        kernel = values <= 1e-11 * scale
+        if (values < -1e-11 * scale).any() or (np.abs(linear[kernel]) > 1e-9 * np.sqrt(scale * constant)).any():
             return float("inf")
-        return constant + float((pulls[~flat] ** 2 / values[~flat]).sum())
+        return constant + float((linear[~kernel] ** 2 / values[~kernel]).sum())
 
     @cached_property
     def smallest_dissimilarity_factor(self) -> float:
-        """The infimum of the ``B^2`` with a finite ``G^2``: largest generalised eigenvalue of (mean A_i^2, H^2)."""
+        """Infimum of the ``B^2`` with a finite ``G^2``: the largest generalised eigenvalue of (mean A_i^2, H^2)."""
         inverse = np.linalg.inv(self.curvature)
         return float(np.linalg.eigvalsh(inverse @ self._mean_square @ inverse)[-1])
 
     @cached_property
     def dissimilarity_factor(self) -> float:
-        """A ``B^2`` with a finite ``G^2``: the smallest (never below 1) if it has one, else twice it."""
+        """A ``B^2`` >= 1 with a finite ``G^2``: the infimum if its ``G^2`` is finite, else twice the infimum."""
         smallest = max(self.smallest_dissimilarity_factor, 1.0)
         return smallest if np.isfinite(self.dissimilarity_offset_for(smallest)) else 2 * smallest
 
     @cached_property
     def dissimilarity_offset(self) -> float:
-        """The smallest ``G^2`` that goes with ``dissimilarity_factor``."""
+        """The smallest ``G^2`` for ``dissimilarity_factor``."""
         return self.dissimilarity_offset_for(self.dissimilarity_factor)
 
     @cached_property
@@ -258,15 +258,15 @@ def random_quadratics(
     same_curvature: bool = False,
     **options: object,
 ) -> Quadratics:
-    """A federation drawn at random: eigenvalues within ``curvature`` in random directions, minima of size ``spread``.
+    """Return a random federation: eigenvalues in the range ``curvature``, minima with standard deviation ``spread``.
 
     Noise covariances are random with a mean eigenvalue of ``noise**2``; ``options`` are fields of ``Quadratics``.
     """
     draws = stream(seed, "quadratics")
-    kinds = 1 if same_curvature else clients
-    turns = np.linalg.qr(draws.standard_normal((kinds, dim, dim)))[0]
-    curved = turns * draws.uniform(*curvature, (kinds, 1, dim)) @ turns.swapaxes(1, 2)
-    curvatures = np.broadcast_to((curved + curved.swapaxes(1, 2)) / 2, (clients, dim, dim))
+    count = 1 if same_curvature else clients
+    rotations = np.linalg.qr(draws.standard_normal((count, dim, dim)))[0]
+    matrices = rotations * draws.uniform(*curvature, (count, 1, dim)) @ rotations.swapaxes(1, 2)
+    curvatures = np.broadcast_to((matrices + matrices.swapaxes(1, 2)) / 2, (clients, dim, dim))
     minima = spread * draws.standard_normal((clients, dim))
     roots = noise / np.sqrt(dim) * draws.standard_normal((clients, dim, dim))
     values = {"start": 2 * spread * draws.standard_normal(dim), **options}

@@ -1,4 +1,4 @@
-"""Quadratic federations for the engine: a stacked model in closed form, batches of curvature, minimum and noise."""
+"""Quadratic federations as the engine trains them: a stacked model, and batches of curvature, minimum and noise."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ class QuadraticModel:
         return self.problem.layers
 
     def start(self, seed: int) -> Tensor:
-        """The problem's start, whatever the seed."""
+        """Return the problem's start for every seed."""
         return torch.as_tensor(self.problem.start, dtype=self.dtype)
 
     def task_loss(self, w: Tensor, batch: Batch) -> Tensor:
-        """``1/2 (w-b)^T A (w-b) + <noise, w-b>`` ``(rows,)``, whose mean is the client's loss above its floor."""
+        """Return ``1/2 (w-b)^T A (w-b) + <noise, w-b>`` ``(rows,)``: on average the client's loss minus its floor."""
         curvature, minimum, noise = batch
         assert noise is not None
-        away = w - minimum
-        return (away * (0.5 * _times(curvature, away) + noise)).sum(-1)
+        difference = w - minimum
+        return (difference * (0.5 * _times(curvature, difference) + noise)).sum(-1)
 
     def gradient(self, w: Tensor, batch: Batch) -> Tensor:
-        """``A (w-b) + noise`` ``(rows, d)``."""
+        """Return ``A (w-b) + noise`` ``(rows, d)``."""
         curvature, minimum, noise = batch
         assert noise is not None
         return _times(curvature, w - minimum) + noise
 
 
 def _times(matrices: Tensor, vectors: Tensor) -> Tensor:
-    """Row by row products; a sum per row, not a batched product, so that no row depends on its neighbours."""
+    """Multiply row by row; by sums, since a row of a batched product may depend on its neighbours in the last bits."""
     return (matrices * vectors.unsqueeze(-2)).sum(-1)
 
 
@@ -65,20 +65,20 @@ class QuadraticBatches:
     minima: Tensor
     noise: Tensor
 
-    def part(self, chosen: slice) -> QuadraticBatches:
-        return QuadraticBatches(self.curvatures[chosen], self.minima[chosen], self.noise[chosen])
+    def part(self, rows: slice) -> QuadraticBatches:
+        return QuadraticBatches(self.curvatures[rows], self.minima[rows], self.noise[rows])
 
     def at(self, active: int, step: int) -> Batch:
-        """The batch of one step for the first ``active`` rows."""
+        """Return the batch of one step for the first ``active`` rows."""
         return self.curvatures[:active], self.minima[:active], self.noise[:active, step]
 
 
 @dataclass(frozen=True, eq=False)
 class QuadraticFederation:
-    """Where the engine gets a quadratic's batches from.
+    """The federation from which the engine draws a quadratic problem's batches.
 
-    The noise is that of one local step, whatever the setting's batch size. A client's noise depends on (seed, round,
-    client) alone. ``client_sizes`` are the client weights: a setting with ``client_weight="samples"`` averages by them.
+    The noise is that of one local step, whatever the setting's batch size, and depends only on seed, round and client.
+    ``client_sizes`` are the client weights, by which a setting with ``client_weight="samples"`` averages.
     """
 
     problem: Quadratics
@@ -105,15 +105,15 @@ class QuadraticFederation:
 
     @property
     def label_counts(self) -> Tensor:
-        raise EmpiricsError("quadratics have no samples, so no class numbers, which the method asks for")
+        raise EmpiricsError("the method needs class numbers, and quadratics have no samples")
 
     def to(self, device: torch.device | str) -> QuadraticFederation:
         return QuadraticFederation(self.problem, self.dtype, device)
 
     def draw(self, seed: int, round_: int, clients: np.ndarray, steps: np.ndarray, batch: int) -> QuadraticBatches:
-        """Batches with fresh Gaussian noise for the ``steps`` of ``clients``."""
+        """Draw batches with new Gaussian noise for the ``steps`` of ``clients``."""
         if not np.issubdtype(steps.dtype, np.integer):
-            raise EmpiricsError("quadratics have no samples to pass over: give local_steps instead of local_epochs")
+            raise EmpiricsError("quadratics have no samples and so no epochs: set local_steps instead of local_epochs")
         noise = np.zeros((len(clients), int(steps.max()), self.problem.dim))
         for row, client in enumerate(clients):
             if self.problem.client_gradient_variance[client] > 0:
@@ -123,7 +123,7 @@ class QuadraticFederation:
         return self.batches(clients, noise)
 
     def batches(self, clients: np.ndarray, noise: np.ndarray) -> QuadraticBatches:
-        """The batches of ``clients`` with given noise ``(rows, steps, d)``."""
+        """Return the batches of ``clients`` with the noise ``(rows, steps, d)``."""
         rows = torch.from_numpy(np.asarray(clients)).to(self.device)
-        given = torch.as_tensor(noise, dtype=self.dtype, device=self.device)
-        return QuadraticBatches(self.inputs[rows], self.targets[rows], given)
+        noise_tensor = torch.as_tensor(noise, dtype=self.dtype, device=self.device)
+        return QuadraticBatches(self.inputs[rows], self.targets[rows], noise_tensor)
