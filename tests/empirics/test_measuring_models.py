@@ -342,8 +342,8 @@ def test_networks_have_the_numbers_of_closed_forms_and_chunks_and_forgetting_cha
     alike(LINEAR, whole, NETWORK, samples(), rtol=1e-12, atol=1e-15)
     expected = everything(LINEAR, whole)
     monkeypatch.setattr(evaluation, "CHUNK", 2)
-    monkeypatch.setattr(evaluation, "KEPT", 8)  # nothing is kept, and every group of clients has one
-    assert samples()._kept is None
+    monkeypatch.setattr(evaluation, "MOST_CACHED", 8)  # nothing is kept, and every group of clients has one
+    assert samples()._cached is None
     for model in (LINEAR, NETWORK):
         for a, b in zip(expected, everything(model, samples()), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-15)
