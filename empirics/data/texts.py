@@ -125,7 +125,7 @@ def multinli(length: int = 128, task: str = "label") -> Dataset:
 
 Tweets = tuple[list[str], list[int], list[str]]
 """Texts, labels and users."""
-SENTIMENTS = {"negative": 0, "neutral": 1, "positive": 2}
+MOODS = {"negative": 0, "neutral": 1, "positive": 2}
 
 
 def sent140(words: int = 5000) -> Dataset:
@@ -171,11 +171,10 @@ def sent140_csv(words: int = 5000) -> Dataset:
 
 def airline(words: int = 5000) -> Dataset:
     """14,640 tweets of 7,701 users about US airlines: negative, neutral, positive."""
-
-    def rows(lines: io.StringIO) -> Iterator[tuple[str, int, str]]:
-        return ((row["text"], SENTIMENTS[row["sentiment"]], row["user"]) for row in csv.DictReader(lines))
-
-    return _from_lines("airline", rows, words, classes=3)
+    return _from_lines(
+        "airline", lambda lines: ((r["text"], MOODS[r["sentiment"]], r["user"]) for r in csv.DictReader(lines)), words,
+        classes=3,
+    )  # fmt: skip
 
 
 def vocabulary(texts: Iterable[str], words: int) -> dict[str, int]:

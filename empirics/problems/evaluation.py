@@ -110,8 +110,7 @@ class Samples:
 
     def client_means(self, values: Tensor) -> Tensor:
         """Return the mean of ``values (..., samples)`` over every client's samples ``(..., clients)``."""
-        weighted = (values.double() * self.share).movedim(-1, 0)
-        # segment_reduce adds in the order of the samples on every device
+        weighted = (values.double() * self.share).movedim(-1, 0)  # summed in the order of the samples on every device
         return torch.segment_reduce(weighted, "sum", lengths=self._sizes).movedim(0, -1)
 
 

@@ -122,9 +122,9 @@ class Pool:
 
     def draw(self, seed: int, purpose: str = "samples") -> np.ndarray:
         """Draw the clients' samples with replacement; return their numbers in the pool ``(clients, samples)``."""
-        uniform = [stream(seed, purpose, client=k).random(self.samples) for k in range(self.clients)]
-        functions = self._distribution_functions
-        return np.stack([np.searchsorted(functions[k], u, side="right") for k, u in enumerate(uniform)])
+        uniform = (stream(seed, purpose, client=k).random(self.samples) for k in range(self.clients))
+        pairs = zip(self._distribution_functions, uniform, strict=True)
+        return np.stack([np.searchsorted(function, u, side="right") for function, u in pairs])
 
     def local_minimisers(self, drawn: np.ndarray) -> Tensor:
         """Return every client's empirical risk minimiser ``(clients, dim)``, checked to gradient norm 1e-10."""

@@ -298,9 +298,8 @@ def _inputs(given: Mapping[str, Any]) -> Inputs:
     from empirics.problems.own_problem import resolve_problem
 
     own, known, words = given["own"], given["scenario"], given["words"]
-    problem, partition = resolve_problem(
-        given["problem"], given["partition"], **{name: given[name] for name in OWN_DATA}
-    )
+    own_data = {name: given[name] for name in OWN_DATA}
+    problem, partition = resolve_problem(given["problem"], given["partition"], **own_data)
     of_clients = {name: given[name] for name in ("clients", "client_weight") if given[name] is not None}
     if problem is None:
         words = words | of_clients

@@ -201,13 +201,9 @@ class PassPlan:
         self._add(
             ops.PRODUCT, here.first, here.channel, before.place, before.channel, layer.inputs // together,
             layer.weight, layer.inputs * layer.taps, len(taps), layer.outputs, layer.bias, layer.relu, pixel,
-            pixel + len(r), self._pack(layer), len(taps),
+            pixel + len(r), self._scratch(layer.outputs * layer.inputs * layer.taps), len(taps),
         )  # fmt: skip
         return here
-
-    def _pack(self, layer: Layer) -> int:
-        """Allocate memory for the reordered weights of a convolution."""
-        return self._scratch(layer.outputs * layer.inputs * layer.taps)
 
     # ---- back ----
 
@@ -279,9 +275,10 @@ class PassPlan:
             pixels.append((0, r * to.row + v * to.width, begin, base + len(entries)))
         _append(self._taps, np.array(entries).reshape(-1, 2))
         pixel = _append(self._pixels, np.array(pixels))
+        pack = self._scratch(layer.outputs * layer.inputs * layer.taps)
         self._add(
             ops.PRODUCT, to.place, to.channel, d.place, d.channel, layer.outputs, layer.weight, layer.taps,
-            layer.inputs * layer.taps, layer.inputs, -1, 0, pixel, pixel + len(pixels), self._pack(layer), layer.taps,
+            layer.inputs * layer.taps, layer.inputs, -1, 0, pixel, pixel + len(pixels), pack, layer.taps,
         )  # fmt: skip
 
 

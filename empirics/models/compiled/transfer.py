@@ -1,7 +1,4 @@
-"""Copying samples between their own layout, one row per sample, and the kernels' layout with samples innermost.
-
-Also the gradient of the cross-entropy, zeros and ReLU.
-"""
+"""Copies of samples in and out of the kernels' layout, which has samples innermost; cross-entropy, zeros, ReLU."""
 
 from __future__ import annotations
 
