@@ -178,8 +178,5 @@ def layerwise(algorithm: Algorithm, alpha: int = 10, head: str = "head", reading
     )
 
 
-fedals = on_fedavg(
-    "fedals",
-    layerwise,
-    "FedALS (Algorithm 1): FedAvg with layer-wise averaging periods; readings as for ``layerwise``.",
-)
+ABOUT = "FedALS (Algorithm 1): FedAvg with layer-wise averaging periods; readings as for ``layerwise``."
+fedals = on_fedavg("fedals", layerwise, ABOUT)

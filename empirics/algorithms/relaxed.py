@@ -49,6 +49,5 @@ def relaxed(algorithm: Algorithm, beta: float = 0.1, reading: str = "intended") 
     )
 
 
-fedinit = on_fedavg(
-    "fedinit", relaxed, "FedInit, Algorithm 1: FedAvg from the relaxed start; readings as for ``relaxed``."
-)
+ABOUT = "FedInit, Algorithm 1: FedAvg from the relaxed start; readings as for ``relaxed``."
+fedinit = on_fedavg("fedinit", relaxed, ABOUT)

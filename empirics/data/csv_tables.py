@@ -99,7 +99,7 @@ def _targets(cells: TextTable, name: str, kind: str) -> tuple[np.ndarray, tuple[
     numeric = [DECIMAL.fullmatch(label) is not None for label in labels]
     if not kind and any(numeric) and not all(numeric):
         rows = int(np.isnan(plain).argmax()), int(np.isfinite(plain).argmax())
-        both = ", ".join(f"{cells.row(row)} has {shortened(cells.cell(name, row))!r}" for row in rows)
+        both = ", ".join(f"{cells.row(row)} has {shortened(cells.columns[name][row])!r}" for row in rows)
         remedy = f"correct it, or set kind={CLASSES!r}"
         raise EmpiricsError(f"{cells.who}: {name} must hold numbers or text, not both; {both}: {remedy}")
     if not kind and not any(numeric) and len(labels) > len(codes) / 2:

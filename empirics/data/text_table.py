@@ -79,13 +79,10 @@ class TextTable:
         """Return a column as floats, with NaN for cells that are not plain decimal numbers in the range of floats."""
         return np.array([_number(cell) for cell in self.columns[name]])
 
-    def cell(self, name: str, row: int) -> str:
-        return self.columns[name][row]
-
     def _refuse(self, name: str, kind: str, wrong: np.ndarray, instead: str = "") -> NoReturn:
         """Raise the error for the first wrong cell of a column, with a remedy."""
         row, more = int(wrong.argmax()), int(wrong.sum()) - 1
-        text = self.cell(name, row)
+        text = self.columns[name][row]
         others = f" ({more} further rows too)" if more else ""
         remedy = NOTATION if _like_a_number(text) else "code text as numbers"
         if _missing(text) or text.lower().strip("+-") == "nan":

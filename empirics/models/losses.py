@@ -75,8 +75,4 @@ class MultiLabel(Loss):
         return ((output > 0) == (targets > 0.5)).to(output.dtype).mean(-1)
 
 
-LOSSES: dict[str, Loss] = {
-    "cross_entropy": CrossEntropy(),
-    "next_token": NextToken(),
-    "multi_label": MultiLabel(),
-}
+LOSSES: dict[str, Loss] = {"cross_entropy": CrossEntropy(), "next_token": NextToken(), "multi_label": MultiLabel()}

@@ -14,7 +14,6 @@ ROUNDING = 1e-13  # relative error of an objective value; smaller decreases cann
 MOST_STEPS = 100
 MOST_HALVINGS = 40
 
-
 Rows = Callable[[Tensor], Tensor]
 
 

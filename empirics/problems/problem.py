@@ -240,9 +240,7 @@ class FederatedProblem:
         """The mu of every sample's loss."""
         return self._exact.strong_convexity if self.convex else None
 
-    @property
-    def pl_constant(self) -> float | None:
-        return self.strong_convexity
+    pl_constant = strong_convexity
 
     @cached_property
     def heterogeneity(self) -> float | None:

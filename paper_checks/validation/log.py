@@ -152,7 +152,7 @@ def _rounds(cells: TextTable) -> tuple[Array, tuple[str, ...]]:
     """The index of the round of every row, and the rounds in order."""
     times = cells.numbers(ROUND)
     for row in map(int, np.flatnonzero((times < 0) | (times != np.floor(times)))):
-        got = cells.cell(ROUND, row)
+        got = cells.columns[ROUND][row]
         raise BoundsError(f"{cells.who}, {cells.row(row)}: {ROUND} must be an integer >= 0; got {got!r}")
     names, codes = np.unique(times, return_inverse=True)
     return codes, tuple(str(int(name)) for name in names)

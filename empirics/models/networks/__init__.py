@@ -14,15 +14,7 @@ from .blocks import Architecture, PRECISIONS
 from .decoder import Opt
 from .generator import Generator
 from .residual import ResNet18, ResNet20
-from .sequential import (
-    DecayingKCnn,
-    FedCogCifar100Cnn,
-    FedCogCnn,
-    FemnistDnn,
-    Sent140Linear,
-    ShakespeareGru,
-    Vgg11,
-)
+from .sequential import DecayingKCnn, FedCogCifar100Cnn, FedCogCnn, FemnistDnn, Sent140Linear, ShakespeareGru, Vgg11
 
 NETWORKS: dict[str, Callable[..., Architecture]] = {
     "decaying_k_cnn": DecayingKCnn,
