@@ -114,34 +114,40 @@ def grid(bound: Bound, given: Mapping[str, Value], *, paired: bool = False, free
 
 
 def _span(bound: Bound, values: Mapping[str, Value], used: Mapping[str, Quantity], paired: bool) -> Grid:
-    over = {n: v.numbers.shape[-1] for n, v in values.items() if used[n].card.axis and v.kind in ("list", "table")}
-    if len(set(over.values())) > 1:
-        raise DomainError(
-            f"lists over the {bound.axis} must have one length; got {_lengths(dict(sorted(over.items())))}"
-        )
+    """Return the grid of these values, with one axis per sweep, or one for all sweeps if they are ``paired``."""
+    lists = {n: v.numbers.shape[-1] for n, v in values.items() if used[n].card.axis and v.kind in ("list", "table")}
+    if len(set(lists.values())) > 1:
+        lengths = _lengths(dict(sorted(lists.items())))
+        raise DomainError(f"lists over the {bound.axis} must have one length; got {lengths}")
     sweeps = {name: v.numbers for name, v in values.items() if _sweeps(used[name], v)}
-    lengths = {name: len(numbers) for name, numbers in sweeps.items()}
+    _check_size({name: len(numbers) for name, numbers in sweeps.items()}, max([1, *lists.values()]), paired)
+    arrays = {name: v.numbers for name, v in values.items()}
+    for place, (name, numbers) in enumerate(sweeps.items()):
+        shape = [1] if paired else [1] * len(sweeps)
+        shape[0 if paired else place] = len(numbers)
+        if used[name].card.axis:
+            shape.append(numbers.shape[1] if numbers.ndim == 2 else 1)
+        arrays[name] = numbers.reshape(shape)
+    columns = {name: numbers.tolist() for name, numbers in sweeps.items()}
+    axes = [{name: column} for name, column in columns.items()]
+    if paired and columns:
+        axes = [columns]
+    counted = {clients.name} if bound.axis == CLIENTS else set()  # certain, as the length of the lists
+    uncertain = {name: v.ends for name, v in values.items() if v.ends is not None and name not in counted}
+    return Grid(bound, arrays, tuple(axes), uncertain)
+
+
+def _check_size(lengths: Mapping[str, int], members: int, paired: bool) -> None:
+    """Raise if sweeps of these lengths cannot be paired, or if the grid is too large for ``members`` clients."""
     if paired and len(set(lengths.values())) > 1:
         raise BoundsError(f"--zip pairs sweeps of one length; got {_lengths(lengths)}")
-    count = min(1, len(sweeps)) if paired else len(sweeps)
-    if count > MOST_SWEEPS:
-        raise BoundsError(f"{count} sweeps at once are too many; at most {MOST_SWEEPS}")
-    points, members = max(lengths.values(), default=1) if paired else prod(lengths.values()), max([1, *over.values()])
+    if not paired and len(lengths) > MOST_SWEEPS:
+        raise BoundsError(f"{len(lengths)} sweeps at once are too many; at most {MOST_SWEEPS}")
+    points = max(lengths.values(), default=1) if paired else prod(lengths.values())
     if points > MOST_POINTS:
         raise BoundsError(f"the sweeps span {points} points; at most {MOST_POINTS} at once")
     if points * members > MOST_MEMBERS:
         raise BoundsError(f"{points} points of {members} each are too many; at most {MOST_MEMBERS} in all at once")
-    arrays = {name: v.numbers for name, v in values.items()}
-    for place, (name, numbers) in enumerate(sweeps.items()):
-        lead = [1] * count
-        lead[0 if paired else place] = len(numbers)
-        tail = [numbers.shape[1] if numbers.ndim == 2 else 1] if used[name].card.axis else []
-        arrays[name] = numbers.reshape(*lead, *tail)
-    columns = [{name: numbers.tolist()} for name, numbers in sweeps.items()]
-    merged = [{k: v for column in columns for k, v in column.items()}] if paired and columns else columns
-    counted = {clients.name} if bound.axis == CLIENTS else set()  # certain, as the length of the lists
-    uncertain = {name: v.ends for name, v in values.items() if v.ends is not None and name not in counted}
-    return Grid(bound, arrays, tuple(merged), uncertain)
 
 
 def _lengths(lengths: Mapping[str, int]) -> str:
