@@ -1,10 +1,10 @@
-/* The chart of one bound along one quantity, as SVG text. Words say what colours and hatches say too. */
+/* The chart of one bound along one quantity, as SVG text. Colours and hatches are explained in words too. */
 const DECADES = 9, ROW = 18, MOST_ROWS = 3;
 const EMPTY = "the formula has no finite value along this axis";
 const esc = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 const HATCH = '<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="stripe" d="M0 0V6"/></pattern>';
 
-/* From values to pixels. In units of the larger end, so that no difference of two values leaves the range of numbers. */
+/* A scale from values to pixels, in units of the larger end so that differences do not overflow. */
 function scale(low, high, log, start, end) {
   const size = log ? 1 : Math.max(Math.abs(low), Math.abs(high)), put = (x) => (log ? Math.log(x) : x / size);
   const a = put(low), b = put(high);
@@ -16,7 +16,7 @@ const finite = (x) => Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, x))
 const clamp = (p) => Math.max(-1e4, Math.min(1e4, p));
 const termsOf = ({ bound, found }) => (bound.terms.length < 2 ? [] : bound.terms.map((_, k) => found.map((f) => f.terms[k])));
 
-/* The range of the y-axis: what is inside the conditions decides, as long as there is any. */
+/* The range of the y-axis, by the values inside the conditions if there are any. */
 function yRange(shown) {
   const { found, rows, trivial } = shown, lines = [found.map((f) => f.total), ...termsOf(shown)];
   const inside = lines.flatMap((values) => values.filter((y, i) => !found[i].failed.length && Number.isFinite(y)));
@@ -41,7 +41,7 @@ function path(xs, ys, X, Y, keep = (i) => true) {
   return d;
 }
 
-/* The intervals of x in which something is so, each half a step wider. */
+/* The intervals of x in which `is` holds, extended by half a step. */
 function intervals(xs, is, X) {
   const edge = (i) => (i <= 0 ? X(xs[0]) : i >= xs.length ? X(xs[xs.length - 1]) : (X(xs[i - 1]) + X(xs[i])) / 2);
   const found = [];
@@ -55,7 +55,7 @@ function intervals(xs, is, X) {
 
 const rect = ([a, b], y, height, what) => `<rect class="${what}" x="${a.toFixed(1)}" y="${y}" width="${Math.max(1, b - a).toFixed(1)}" height="${height}"/>`;
 
-/* One row above the plot for every condition that fails somewhere: where, and its words. */
+/* One row above the plot for every condition that fails somewhere, with the range and the text. */
 function conditionRows({ bound, x, found }, X, top, left, width) {
   const failing = [...new Set(found.flatMap((f) => f.failed))].sort((a, b) => a - b), room = Math.floor(width / 6.3);
   return failing.slice(0, MOST_ROWS).map((k, row) => {
@@ -81,7 +81,7 @@ function curves(shown, X, Y) {
   return `${lines.join("")}<path class="first outside" d="${beyond}"/><path class="first" d="${path(x, total, X, Y, (i) => !outside(i))}"/>`;
 }
 
-/* The value that is chosen, and where the bound is smallest. Words last: no line crosses them. */
+/* Mark the chosen value and the minimisers; labels come last, above all lines. */
 function marks({ at, here, best }, X, Y, top, bottom, right) {
   const dot = Number.isFinite(here.total) && !(Y.log && here.total <= 0) ? `<circle class="now" r="5" cx="${X(at).toFixed(1)}" cy="${clamp(Y(here.total)).toFixed(1)}"/>` : "";
   const now = at >= X.low && at <= X.high ? `<path class="here" d="M${X(at).toFixed(1)} ${top}V${bottom}"/>${dot}` : "";
@@ -93,7 +93,7 @@ function marks({ at, here, best }, X, Y, top, bottom, right) {
   return drawn.map(({ p, kind }) => `<path class="${kind}" d="M${p.toFixed(1)} ${top}V${bottom}"/>`).join("") + now + drawn.map(label).join("");
 }
 
-/* What was measured, and what is exact, by rounds. */
+/* Measured and exact values by rounds. */
 function runPoints(rows, X, Y) {
   return rows.filter((row) => row[1] >= X.low && row[1] <= X.high && (row[2] > 0 || !Y.log)).map(([kind, x, y, error]) => {
     const p = X(x).toFixed(1), q = (value) => clamp(Y(Y.log ? Math.max(value, Y.low) : value)).toFixed(1);

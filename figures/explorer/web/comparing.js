@@ -1,6 +1,6 @@
-/* Rows of all theorems side by side: only those of one class are ranked, by the number that they state. */
+/* Compare all theorems; rows are ranked by value within one bounded quantity. */
 
-/* Where the federation is one machine, a bound may speak of it as one alone, or say more. */
+/* The rows of a bound; in a federation equivalent to one machine, the bound may apply or be better for that machine. */
 function rowsOf(bound, target, world, machine, seen = []) {
   const rows = rowsAsItIs(bound, target, world, seen);
   if (!machine || !atlas.machine.targets.includes(target)) return rows;
@@ -14,9 +14,9 @@ function rowsOf(bound, target, world, machine, seen = []) {
   return best.size ? [...best.values()] : rows;
 }
 
-/* ---- rows that are made of others ---- */
+/* ---- rows that combine theorems ---- */
 
-/* The world with every word of a run that the bound lacks put at the least bound on it, and the rows that gave them. */
+/* The world with every missing quantity of a run replaced by the smallest bound on it, and the rows of these bounds. */
 function filledUp(b, bound, world, target, seen) {
   const missing = lacking(b, world);
   if (!missing.length || !missing.every((word) => b.made[word]?.length)) return null;
@@ -44,7 +44,7 @@ function leastOf(target, kinds, world, asked_, seen) {
 
 const LOOKED_AT = 9;
 
-/* Whether the bound is nowhere larger below the values that were put in than there. */
+/* Whether the bound, at smaller values of the replaced quantities, is nowhere larger than at these values. */
 function rises(b, bound, world, missing) {
   const { v, n } = world, put = substituted(b, bound, world), before = dressed(b, bound, world), kept = changing(v, { ...(put.pair ? { [OFFSET]: put.pair[0], [FACTOR]: put.pair[1] } : {}), ...(b.free ? { [b.free]: put.free } : {}) });
   const top_ = evaluated(bound, v, n).total, fine = missing.every((word) => {
@@ -58,7 +58,7 @@ function rises(b, bound, world, missing) {
   return fine;
 }
 
-/* Without the rows of classes that conversions made and no two kinds of statements share; a bound's own class stays. */
+/* Drop rows for quantities that only conversions yield, unless they let two kinds of statements be compared. */
 function joined(rows) {
   const kind = (row) => row.kind ?? row.b.kind, made = (row) => atlas.classes[kind(row)]?.made, own = (row) => atlas.classes[row.b.kind]?.made;
   const sharing = (once) => new Set(rows.filter((row) => made(row) && row.b.once === once).map(kind));
@@ -76,7 +76,7 @@ function same(row, other) {
 
 const STATES = [...RANKED, "conditions not met", "missing", "order", "other quantity"];
 
-/** By class and number, one row for what is one number; what says nothing comes last.
+/** All rows by bounded quantity and value, equal values merged into one row; theorems that do not apply come last.
  * @param {string} target @param {World} world @returns {Row[]} */
 function compared(target, world) {
   const machine = machineOf(world), rows = joined([...bounds.values()].flatMap((bound) => rowsOf(bound, target, world, machine)));

@@ -1,14 +1,14 @@
-/* Regions below a threshold on a grid, as outlines: marching squares, with ends interpolated between the grid's points. */
+/* Outlines of the regions below a threshold on a grid, by marching squares with linear interpolation. */
 
-/* A field on points at xs, ys; outside of the frame nothing is below any threshold. Gives the outline for a threshold as
-   the path of an SVG. Where the field ends lies somewhere between two points: there the outline is smoothed. */
+/* Return a function from a threshold to the outline, an SVG path, of the region where a field on points xs, ys is below it.
+   The boundary of the domain of the field is known only up to a grid step; there the outline is smoothed. */
 function contours(field, xs, ys) {
   const wide = xs.length + 2, tall = ys.length + 2, size = wide * tall, framed = (list) => [list[0], ...list, list.at(-1)], px = framed(xs), py = framed(ys);
   const values = new Float64Array(size).fill(Infinity), next = new Int32Array(2 * size);
   for (let i = 1; i <= xs.length; i++) for (let j = 1; j <= ys.length; j++) values[i * tall + j] = field(i - 1, j - 1);
   const least = values.reduce((a, b) => Math.min(a, b)), onFrame = (k) => { const i = Math.floor(k / tall), j = k % tall; return i === 0 || j === 0 || i === wide - 1 || j === tall - 1; };
 
-  /* An edge between neighbours has the number of its lower point twice, and one more if it runs along a column. */
+  /* The edge between two neighbours is numbered 2 k, or 2 k + 1 along a column, where k is its lower point. */
   const point = (edge, threshold) => {
     const a = edge >> 1, b = a + (edge & 1 ? 1 : tall), both = Number.isFinite(values[a]) && Number.isFinite(values[b]), t = both ? (threshold - values[a]) / (values[b] - values[a]) : 0.5;
     const [x, y] = [px[Math.floor(a / tall)], py[a % tall]];
@@ -22,7 +22,7 @@ function contours(field, xs, ys) {
     for (let i = 0; i < wide - 1; i++) for (let j = 0; j < tall - 1; j++) {
       const k = i * tall + j, p = values[k] < threshold, q = values[k + tall] < threshold, r = values[k + tall + 1] < threshold, s = values[k + 1] < threshold;
       if (p === q && q === r && r === s) continue;
-      /* Along the square's border: an edge on which the region is left leads to the next one, on which it is entered. */
+      /* Along the border of the square, an edge at which the region is left leads to the next one at which it is entered. */
       const turns = [], border = [[p, q, 2 * k], [q, r, 2 * (k + tall) + 1], [r, s, 2 * (k + 1)], [s, p, 2 * k + 1]];
       for (const [from, to, edge] of border) if (from !== to) turns.push([edge, from]);
       turns.forEach(([edge, leaves], n) => { if (leaves) { next[edge] = turns[(n + 1) % turns.length][0]; starts.push(edge); } });
@@ -37,7 +37,7 @@ function contours(field, xs, ys) {
   };
 }
 
-/* Rough points move towards the middle of their neighbours. */
+/* Move points on the boundary of the domain towards the middle of their neighbours. */
 function smoothed(loop, times = 8) {
   if (!loop.some((p) => p.rough)) return loop;
   let now = loop;

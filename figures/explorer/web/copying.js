@@ -1,11 +1,11 @@
-/* What the copy buttons of a bound copy. */
-/* One word of a shell's line: what a shell would expand is quoted. */
+/* The texts that the copy buttons of a bound copy. */
+/* Quote one word of a shell command if necessary. */
 const quoted = (text) => (/^[\w.:/,=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-/* A bound of the catalogue or of a file has a name for the command line; one made in a notebook has none. */
+/* Whether the command line can load the bound: from the catalogue or a file, not from a notebook. */
 const reachable = (bound) => Boolean(bound.paper) || bound.name.includes(":");
 
-/* Quantity by quantity: a number, a list, or one number for all members of an axis. */
+/* The value of every quantity: a number, a list, or one number for all members of an axis. */
 function given(bound) {
   const world = here(), [v, n] = inputs(bound, world), own = (q) => Array.isArray(world.v[q.name]);
   Object.assign(v, chosenIn(bound, world));
@@ -14,7 +14,7 @@ function given(bound) {
   return { found, lists: found.some((one) => one.own), length: n[bound.axis] };
 }
 
-/* What the page's bound is fixed at: the catalogue's bound of its name is not, one out of a file is by itself. */
+/* The values at which a bound of the catalogue was fixed for the page; a bound from a file fixes them itself. */
 function fixed(bound) {
   if (!bound.paper) return [];
   return Object.entries(bound.given).map(([name, value]) => {
@@ -39,7 +39,7 @@ function python() {
 
 function shell() {
   const b = opened(), { found, lists, length } = given(b);
-  /* Equal weights alone ask for the special case of equal clients, which refuses what it does not need. */
+  /* Equal weights select the special case of equal clients, which rejects quantities that it does not need. */
   const special = !lists && found.some(({ q }) => q.simplex && q.axis === "clients");
   const text = found.filter(({ q }) => !(special && b.dropped.includes(q.name))).map(({ q, value, own }) => {
     if (!q.axis) return `${q.name}=${value}`;
@@ -70,7 +70,7 @@ async function copy(what, text, view = "") {
   return text;
 }
 
-/* Where the page has no clipboard: the old way. */
+/* Copy without the clipboard API. */
 function byHand(manual, text) {
   manual.hidden = false;
   manual.value = text;

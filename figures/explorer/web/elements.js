@@ -1,4 +1,4 @@
-/* Elements of the page: made, found, filled; what is said above all; light and dark. */
+/* Helpers for elements of the page: find, make and fill them; the notice above the page; the theme. */
 
 /** @param {string} id @returns {any} */
 const $ = (id) => document.getElementById(id);
@@ -16,10 +16,10 @@ function made(tag, properties = {}, ...children) {
 /** @param {string} id @param {(Node|string)[]} children */
 const put = (id, ...children) => $(id).replaceChildren(...children);
 
-/* A name that may go on in the next line after a joint, not within a word. */
+/* A name with possible line breaks after its separators. */
 const jointed = (text) => text.split(/(?<=[_/*(])|(?<=\.)(?=[a-z])/).flatMap((part, k) => (k ? [made("wbr"), part] : [part]));
 
-/* Formulas within sentences, which are typed in ASCII, as one writes them: kappa^2 <= F^* becomes κ² ≤ F*. */
+/* Set the ASCII formulas in a sentence: kappa^2 <= F^* becomes κ² ≤ F*. */
 const GREEK = { alpha: "α", beta: "β", gamma: "γ", delta: "δ", eps: "ε", eta: "η", theta: "θ", kappa: "κ", lambda: "λ", mu: "μ", nu: "ν", rho: "ρ", sigma: "σ", tau: "τ", phi: "φ", Gamma: "Γ", Delta: "Δ", Lambda: "Λ" };
 const RELATIONS = { "<=": "≤", ">=": "≥" };
 const typeset = (text) => text
@@ -28,7 +28,7 @@ const typeset = (text) => text
   .replace(/\^(-?\d)(?!\d|\/\d)/g, (_, power) => [...power].map((sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(sign)]).join(""))
   .replace(/\^\*/g, "*").replace(/\bsqrt\(/g, "√(").replace(/[<>]=/g, (sign) => RELATIONS[sign]);
 
-/* A long formula goes on in the next line before a term or a definition, not inside of one. */
+/* Group a long formula into rows, so that lines break before a term or a definition, not inside one. */
 function rowed(math) {
   let row = null, defining = false;
   for (const node of [...math.children]) {
@@ -41,7 +41,7 @@ function rowed(math) {
   }
 }
 
-/* Says it above the page; nothing hides it. */
+/* Show a text above the page; an empty one hides the notice. */
 function notice(text) {
   put("notice", text);
   $("notice").hidden = !text;
@@ -53,7 +53,7 @@ const THEME = "fedbounds-theme";
 
 const dark = () => matchMedia("(prefers-color-scheme: dark)");
 
-/* The theme that was chosen the last time, else that of the system. */
+/* Use the theme of the last visit, else that of the system. */
 function keptTheme() {
   let kept = "";
   try { kept = localStorage.getItem(THEME); } catch { /* a page inside a frame may keep nothing */ }

@@ -1,4 +1,4 @@
-/* The bounds as functions: values of quantities in, terms and failing conditions out. */
+/* Evaluate bounds: from values of quantities to terms and failing conditions. */
 const { abs, ceil, exp, floor, log, max, min, pow, sign, sqrt, trunc } = Math;
 
 function sum(length, f) {
@@ -13,17 +13,17 @@ function largest(length, f) {
   return most;
 }
 
-/* log(1+x)/x, continued by 1 at 0. */
+/* log(1+x)/x, with its limit 1 at 0. */
 const logRatio = (x) => (x === 0 ? 1 : Math.log1p(x) / x);
 
-/* (1+x)^y for whole y, of a negative base too; nothing is lost where x is tiny. */
+/* (1+x)^y for integer y, also of a negative base, without loss of digits for tiny x. */
 const growth = (x, y) => {
   if (x > -1) return Math.exp(y * Math.log1p(x));
   if (x === -1) return y > 0 ? 0 : y === 0 ? 1 : Infinity;
   return (Math.abs(y) % 2 ? -1 : 1) * Math.exp(y * Math.log1p(-2 - x));
 };
 
-/** Terms, their sum and the places of failing conditions, at values by name and lengths of the axes.
+/** The terms of a bound, their sum and the indices of failing conditions, at values by name and lengths of the axes.
  * @param {Bound} bound @param {Values} v @param {Lengths} n */
 function evaluated(bound, v, n, entry = 0) {
   const code = CODE[bound.name];
@@ -37,13 +37,13 @@ function evaluated(bound, v, n, entry = 0) {
   return { terms, total: terms.reduce((a, b) => a + b, 0), failed };
 }
 
-/* The inequalities of conditions; they leave both sides in a list that is given. */
+/* The inequalities of conditions; they append both sides to the list `sides`, if given. */
 const le = (a, b, sides) => { sides?.push(a, b); return a <= b; };
 const lt = (a, b, sides) => { sides?.push(a, b); return a < b; };
 const ge = (a, b, sides) => { sides?.push(a, b); return a >= b; };
 const gt = (a, b, sides) => { sides?.push(a, b); return a > b; };
 
-/* Both sides of a condition that fails, of the first member where it does. */
+/* Both sides of a failing condition, for the first client or class for which it fails. */
 function bothSides(bound, k, v, n) {
   const [f, each] = CODE[bound.name].c[k];
   for (let i = 0; i < (each ? n[bound.axis] : 1); i++) {
@@ -53,8 +53,8 @@ function bothSides(bound, k, v, n) {
   return {};
 }
 
-/** Values of a bound's quantities and the length of its axis: what the setting has or implies, else the bound's own
- * example. What the setting has for other plans alone is none of this one.
+/** The values of a bound's quantities and the length of its axis: from the setting and what follows from it, else from the
+ * bound's example. Constants that do not hold at this plan are NaN.
  * @param {Bound} bound @param {World} world @returns {[Values, Lengths]} */
 function inputs(bound, world) {
   const v = { ...world.v, ...bound.given }, n = { ...world.n }, b = atlas.bounds[bound.name];
@@ -71,13 +71,13 @@ function inputs(bound, world) {
   return [v, n];
 }
 
-/* A list of so many: the one that is given, else equal ones. */
+/* A list of this length: the given one, else equal entries. */
 function members(quantity, length, value) {
   if (Array.isArray(value) && value.length === length) return value;
   return Array(length).fill(quantity.simplex ? 1 / length : typeof value === "number" ? value : quantity.value);
 }
 
-/** The best constants that hold in a world, where the bound leaves some to choose.
+/** The best admissible constants in a world, if the bound leaves some to choose.
  * @param {Bound} bound @param {World} world @returns {Values} */
 function chosenIn(bound, world) {
   const b = atlas.bounds[bound.name], found = {};
@@ -88,7 +88,7 @@ function chosenIn(bound, world) {
   return found;
 }
 
-/* What a bound says in a world: its terms, their sum, and which conditions fail. */
+/* Evaluate a bound in a world: its terms, their sum, and which conditions fail. */
 function saysIn(bound, world, chosen = chosenIn(bound, world)) {
   const [v, n] = inputs(bound, world);
   return evaluated(bound, Object.assign(v, chosen), n);

@@ -1,5 +1,5 @@
-/* Numbers beside the rows that a theorem must stand above if it is true: exact worst cases of the committed tables, exact
-numbers of quadratics, and measurements that are committed. */
+/* Evidence beside the rows, which a valid bound must not be below: exact worst cases of the committed tables, exact numbers
+of quadratics, and committed measurements. */
 const largestOf = (value) => (Array.isArray(value) ? largest(value.length, (k) => value[k]) : value);
 const near = (a, b) => Math.abs(a - b) <= atlas.worst.alike * Math.max(Math.abs(a), Math.abs(b));
 const evidenced = (target, world) => withEvidence(compared(target, world), world);
@@ -9,7 +9,7 @@ function withEvidence(rows, world) {
   return rows;
 }
 
-/* The numbers of a row in units in which L = 1 and the gap at the start is 1, and what its own unit is in them. */
+/* The constants of a row in units in which L = 1 and the initial gap is 1, and these units. */
 function scaledPlace(row, world) {
   const { v } = world, { b, pair } = row, put = (word) => (b.needs.includes(word) ? largestOf(v[source(b, word, v)]) : undefined);
   const L = put("smoothness"), gap = put("initial_gap") ?? put("initial_loss") - (put("optimal_loss") ?? 0), { place, clients: most } = atlas.worst;
@@ -24,10 +24,10 @@ function scaledPlace(row, world) {
 
 const fits = (at, names, found) => at.head.every((x, k) => near(x, found[k])) && names.every((word, k) => near(at.told[word], found[8 + k]));
 
-/* One word for one state: a worst case that is attained, or one that is proved from above alone. */
+/* A worst case is exact if it is attained, else an upper estimate. */
 const worstWords = (above) => (above ? "worst case, at most" : "exact worst case");
 
-/* The exact worst case at the plan, where the table of the bound has it. */
+/* The worst case at the plan, if the table of the bound has it. */
 function worstOf(row, world) {
   const table = atlas.worst.tables[row.bound.name];
   if (!table || row.conversions.some((name) => !atlas.worst.same.includes(name))) return null;
@@ -39,7 +39,7 @@ function worstOf(row, world) {
     what: `over all federations that the theorem covers, ${at.head[0] > 1 ? `clients ${at.head[0]} of a kind` : "all clients identical"}, no noise${certified}` };
 }
 
-/* The plans of the same rounds and constants at which the theorem's worst case is known, the best one first. */
+/* The plans with the same rounds and constants at which the theorem's worst case is known, the best first. */
 function worstPlaces(name, target, given, upTo) {
   const table = atlas.worst.tables[name], bound = bounds.get(name);
   if (!table) return [];
@@ -55,11 +55,11 @@ function worstPlaces(name, target, given, upTo) {
 
 const equal = (x, y) => x === y || ([x].flat().length === [y].flat().length && [x].flat().every((one, k) => Math.abs(one - [y].flat()[k]) <= ROUNDING * Math.abs(one)));
 
-/* Whether no constant was moved: what was measured is of this federation and no other. */
+/* Whether no constant was changed, since measurements are valid for the original federation only. */
 const unmoved = (world) => Object.entries(federation().given).every(([word, x]) => word in world.beyond || equal(world.given[word], x));
 const wordsOf = (row) => atlas.classes[row.kind].words, targetOf = (row) => atlas.classes[row.kind].target;
 
-/* At the plan that the federation starts from: the largest exact number of quadratics that the theorem covers. */
+/* The largest exact number of quadratics that the theorem covers, at the federation's initial plan. */
 function exactOf(row, world) {
   const { exact = {}, plan } = federation(), found = exact[targetOf(row)]?.find(([name, kind]) => name === row.bound.name && kind === wordsOf(row));
   if (!found || world.v.relaxation !== 0 || !Object.entries(plan).every(([word, x]) => equal(world.v[word], x)) || !unmoved(world)) return [];
@@ -67,7 +67,7 @@ function exactOf(row, world) {
   return [{ kind: "exact", value, error: 0, above: false, words: `exact, quadratics ${said(value)}`, what: words(what) }];
 }
 
-/* What is committed in the class of a row: at the plan, or at any K and eta. */
+/* The committed measurements of a row's quantity, at the plan or at any value of the `free` quantities. */
 function committedOf(row, world, ...free) {
   const fits = ({ target, kind, plan, of }) => target === targetOf(row) && kind === wordsOf(row) && (!of.length || of.includes(row.bound.name)) && ofPlan(plan, world.v, ...free);
   return (federation().measured ?? []).some(fits) && unmoved(world) ? federation().measured.filter(fits) : [];
@@ -76,7 +76,7 @@ function committedOf(row, world, ...free) {
 const committedWords = ({ value, error, exact, what, plan }) => ({ kind: "measured", value, error, above: false, from: what, steps: plan.local_steps, size: plan.step_size, words: `measured ${said(value)} ± ${said(error, 2)}`,
   what: `${what}, mean and standard error${exact === undefined ? "" : `; its exact expectation is ${said(exact, 6)}`}` });
 
-/* The plans of this federation with a committed measurement, each a button that goes there. */
+/* A button for every plan of this federation with a committed measurement. */
 function measuredPlans() {
   const { measured, plan: start } = federation(), each = new Map();
   for (const { target, plan } of measured ?? []) if (plan.rounds === start.rounds) each.set(JSON.stringify([target, plan]), [target, plan]);

@@ -1,13 +1,13 @@
-/* What leaves the page of one federation: its numbers as a command, and its pictures for a paper. */
+/* Exports: the comparison as a command, and the pictures for a paper. */
 
-/* Everything that holds at the plan, as compare takes it. */
+/* The constants that hold at the plan, as arguments of compare. */
 const toldWords = () => Object.entries(holding(told().given, told().upTo).kept);
 
 const federationShell = () => ["fedbounds", "compare", fed.target, ...toldWords().map(([word, value]) => `${word}=${Array.isArray(value) ? `[${value.join(",")}]` : value}`)].map(quoted).join(" ");
 
 const federationPython = () => `import fedbounds\n\nprint(fedbounds.compare(\n    "${fed.target}",\n${toldWords().map(([word, value]) => `    ${word}=${JSON.stringify(value)},`).join("\n")}\n))\n`;
 
-/* The ranking as one picture: it is drawn out of sight, as each row of the page is a picture of its own. */
+/* Call `act` with the ranking as one picture, drawn off screen since each row of the page is a separate picture. */
 function withLadder(act) {
   const rows = [], wide = ladderWide;
   let y = 40;
@@ -31,7 +31,7 @@ function withLadder(act) {
   try { return act(box.firstElementChild); } finally { box.remove(); }
 }
 
-/* A picture that needs no page: the colours of every element in it. */
+/* A picture with the styles of the page written into its elements. */
 function standalone(svg) {
   const copy = svg.cloneNode(true), each = (node) => [node, ...node.querySelectorAll("*")], from = each(svg);
   each(copy).forEach((node, i) => { const look = getComputedStyle(from[i]); for (const name of ["fill", "fill-opacity", "stroke", "stroke-width", "font-size", "font-weight"]) node.setAttribute(name, look.getPropertyValue(name)); });
@@ -45,7 +45,7 @@ const TEX = { "η": "$\\eta$", "β": "$\\beta$", "σ": "$\\sigma$", "μ": "$\\mu
 const texed = (text) => text.replace(/[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+/g, (power) => `\u0001${[...power].map((c) => (c === "⁻" ? "-" : RAISED.indexOf(c))).join("")}\u0002`)
   .replace(/[\\~^ηβσμζ·−∞×≤±–◆●■]/g, (c) => TEX[c]).replace(/[&%#_]/g, "\\$&").replaceAll("\u0001", "$^{").replaceAll("\u0002", "}$");
 
-/* The corners of a path of straight lines, piece by piece; a last true closes the piece. */
+/* The corners of a path of straight lines, piece by piece. */
 function piecesOf(path) {
   const pieces = [];
   let x = 0, y = 0, x0 = 0, y0 = 0;
@@ -62,7 +62,7 @@ function piecesOf(path) {
   return pieces;
 }
 
-/* A picture of rectangles, circles, straight lines and words, with the colours it has on the page. */
+/* TikZ code of a picture of rectangles, circles, straight lines and texts, with its colours on the page. */
 function tikz(svg) {
   const colours = new Map(), lines = [], home = svg.getCTM().inverse(), short = (x) => String(Number(x.toFixed(2)));
   const colour = (text) => {

@@ -1,5 +1,4 @@
-/* The state of the page: a setting with its constants, the plan, what is compared, and the theorem that is shown; and the
-link that says so. */
+/* The state of the page (setting and constants, plan, compared quantity, shown theorem), its controls, and its link. */
 const VERSION = "2", LIMITS = { relaxation: 0.5 }, MOST_COUNT = 1e15;
 const PLAN_WORDS = ["local_steps", "step_size", "cohort", "rounds", "runtime", "relaxation"];
 const PROBLEM_WORDS = ["smoothness", "strong_convexity", "gradient_variance", "optimum_dissimilarity", "initial_gap", "optimal_loss", "initial_distance_sq", "grad_cap_sq", "lipschitz", "samples", "samples_per_round"];
@@ -18,27 +17,27 @@ const freshFederation = (place = 0, target = atlas.federations[place].target ?? 
   return { place, target, theorem: of, x: "", words: {}, plan: { ...atlas.plan, ...plan } };
 };
 
-/* A page of single bounds has no map and no ranking: its settings are their examples. */
+/* Whether the page shows single bounds, without map and ranking; its settings are their examples. */
 const single = () => !atlas.targets.length;
 const opened = () => bounds.get(fed.theorem);
 const titled = (name) => typeset(bounds.get(name)?.title ?? name);
 const words = (name) => name.replaceAll("_", " ");
 const united = (name, unit) => (unit === "1" ? words(name) : `${words(name)} [${typeset(unit)}]`);
 
-/* What a federation says of a word, before anything is moved on this page. */
+/* The original value of a constant or plan, before any change on the page. */
 function based(word) {
   const { given, plan } = federation();
   if (word === "initial_gap" && given.initial_gap === undefined && given.initial_loss !== undefined) return given.initial_loss - given.optimal_loss;
   return given[word] ?? plan[word];
 }
 
-/* How much more all losses bend: a gap of losses is a squared gradient over a curvature. */
+/* The factor by which all curvatures were scaled, or 1: heterogeneity as a gap of losses scales inversely with it. */
 function bent() {
   const [up, low] = ["smoothness", "strong_convexity"].map((word) => (fed.words[word] ?? based(word)) / based(word));
   return Math.abs(up - low) <= 1e-9 * up ? up : 1;
 }
 
-/* Everything that is told to the theorems: constants that were moved take along what scales with them. */
+/* The constants and plan given to the theorems; changed constants scale those that depend on them. */
 function told() {
   const { given, follows = [], up_to } = federation(), all = { ...given }, upTo = { ...up_to };
   if (single()) return { given: { ...all, ...fed.words }, upTo };
@@ -70,19 +69,19 @@ const here = () => { const { given, upTo } = told(); return worldOf(given, upTo)
 const TARGETS = { grad_norm_sq: "squared gradient norm", distance_sq: "squared distance to the best model", divergence: "divergence of clients" };
 const targeted = (name) => TARGETS[name] ?? words(name);
 
-/** A quantity as the bound of the panel has it, else as any bound has it. @param {string} name @returns {Quantity} */
+/** A quantity as in the shown bound, else as in any bound. @param {string} name @returns {Quantity} */
 function quantityOf(name) {
   for (const b of [opened(), ...bounds.values()]) for (const q of b?.quantities ?? []) if (q.name === name) return q;
   return /** @type {any} */ ({ name, letter: "", meaning: words(name), unit: "1", domain: "" });
 }
 
-/* Numbers of the setting that have a control of their own; the panel of a bound has those that nothing gives. */
+/* Which quantities have a control in the setting, and which in the panel of a bound, since nothing gives them. */
 const inPlan = (word) => !single() && PLAN_WORDS.includes(word);
 const known = (word) => !single() && (inPlan(word) ? fed.plan[word] !== undefined : PROBLEM_WORDS.includes(word) && based(word) > 0);
 const ungiven = (word) => (single() ? word in federation().given && !(word === opened().axis && lists().length) : !known(word) && !inPlan(word) && (word in fed.words || here().v[word] === undefined));
 const valueOf = (word) => (inPlan(word) ? fed.plan[word] : fed.words[word] ?? based(word));
 
-/* The values a control steps through, in equal ratios. */
+/* The values of a control, in equal ratios. */
 function stepsOf(word) {
   if (!known(word)) return ladder(quantityOf(word));
   const base = based(word), { clients, smoothness } = federation().given, least = COUNTED.includes(word) ? 1 : 0;
@@ -116,10 +115,10 @@ function refusedWord(word, x) {
 }
 const refusedNumber = (word, x) => (!Number.isFinite(x) ? "write a number, such as 0.5, 1e-3 or 1/3" : Math.abs(x) > SIZE || (x !== 0 && Math.abs(x) < 1 / SIZE) ? "must be of a size from 1e-100 to 1e100" : (IMPOSSIBLE[word] ?? ((y) => y > 0))(x) ? "" : REASONS[word] ?? "must be above 0");
 
-/* Lists over clients or classes that the setting or the reader gives. */
+/* The lists over clients or classes that setting, reader or bound give. */
 const lists = () => Object.values({ ...federation().given, ...fed.words, ...opened()?.given }).filter(Array.isArray);
 
-/* Why a list is none of the quantity; empty where it is one. */
+/* The reason why a list is not a valid value of the quantity; empty if it is. */
 function refusedList(q, list) {
   const bad = list.map((x) => refusal(q, x)).find(Boolean), total = list.reduce((a, b) => a + b, 0), length = valueOf(q.axis) ?? list.length;
   if (!q.axis) return "must be one number";
@@ -128,11 +127,11 @@ function refusedList(q, list) {
   return q.simplex && Math.abs(total - 1) > 1e-9 ? `must sum to 1; the sum is ${said(total)}` : "";
 }
 
-/* A number or a list, as typed; equal weights where nothing is said of them. */
+/* Parse a number or a list; undefined stands for equal weights. */
 const readValue = (q, text) => (text.includes(",") ? text.split(",").map(typed) : q.simplex && text.trim() === "" ? undefined : typed(text));
 const writtenValue = (value) => (value === undefined ? "" : [value].flat().map((x) => Number(x.toPrecision(6))).join(", "));
 
-/** A number, or a list, with a slider where it is a number. @param {string} word */
+/** A control for a number (with slider) or a list. @param {string} word */
 function controlOf(word, value = valueOf(word)) {
   const box = made("div", { className: "control", id: `fc-${word}` }), q = quantityOf(word), listed = Array.isArray(value) || q.simplex, steps = listed ? [] : stepsOf(word);
   const field = made("input", { id: `f-${word}`, inputMode: q.axis ? "text" : "decimal", autocomplete: "off", value: writtenValue(value), placeholder: q.simplex ? "equal" : "" });
@@ -160,7 +159,7 @@ function controlOf(word, value = valueOf(word)) {
   return box;
 }
 
-/* After numbers were chosen elsewhere than in their controls. */
+/* Update controls after their numbers were changed elsewhere. */
 function showWords(...names) {
   for (const word of names) {
     $(`f-${word}`).value = writtenValue(valueOf(word));
@@ -172,14 +171,14 @@ function showWords(...names) {
 
 /* ---- the link ---- */
 
-/* The sum by which a link that was harmed is told from a whole one. */
+/* The checksum of a link. */
 function mark(text) {
   let hash = 2166136261;
   for (const c of text) hash = Math.imul(hash ^ c.codePointAt(0), 16777619) >>> 0;
   return hash.toString(36);
 }
 
-/* What undoes that which happens to links on their way: an ampersand spelled out, signs encoded once more, something put behind, line breaks. */
+/* Repairs of links that were altered in transit: escaped ampersands, double encoding, appended text, line breaks. */
 const MENDS = [(x) => x.replaceAll("&amp;", "&"), decoded, (x) => x.replace(/(&c=[0-9a-z]+).*$/is, "$1"), (x) => x.replace(/\s|%20|%0[ad]/gi, "")];
 
 function decoded(text) {
@@ -192,7 +191,7 @@ function unharmed(text) {
   return check === mark(said.toString());
 }
 
-/* The link as it was, where its sum says that it is whole again; else as it came. */
+/* The repaired link if its checksum is then correct, else the link as it came. */
 function mended(text) {
   const tries = [text.replace(/^#/, "")];
   for (const mend of MENDS) tries.push(...tries.map(mend));
@@ -201,7 +200,7 @@ function mended(text) {
 
 const KEYS_OF = { target: "target", b: "theorem", x: "x" };
 
-/* Where the theorem is about another quantity than the one that is compared: its own. */
+/* The quantity to compare for a theorem: its own target if the page has it, else the current one. */
 const aimed = (name, target = fed.target) => (atlas.targets.includes(bounds.get(name)?.target.name) ? bounds.get(name).target.name : target);
 
 function federationLink() {
@@ -214,7 +213,7 @@ function federationLink() {
   return `#${said}`;
 }
 
-/* The state of a link; a damaged one is an error that says why. */
+/* The state of a link; raises the reason if it is damaged. */
 function federationOf(text) {
   const said = new URLSearchParams(text.replace(/^#/, "")), check = said.get("c");
   said.delete("c");

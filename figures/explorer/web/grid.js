@@ -1,7 +1,7 @@
-/* Every theorem over the map of K and eta: 64 x 64 plans, in slices between waiting. */
+/* Evaluate every theorem on the map of K and eta: 64 x 64 plans, in short slices. */
 const SIDE = 64, ROUGH = 4, MOST_STEPS = 1024, SLICE = 8;
 
-/* The window: whole K from 1 on, eta in whole decades around 1/L. */
+/* The ranges of the map: K from 1, eta in whole decades around 1/L. */
 function window_(v) {
   const size = v.smoothness > 0 ? v.smoothness : 1;
   const low = 10 ** Math.floor(Math.log10(2e-5 / size)), high = 10 ** Math.ceil(Math.log10(2 / size));
@@ -10,9 +10,8 @@ function window_(v) {
 
 const along = ({ low, high }, k) => low * (high / low) ** ((k + 0.5) / SIDE);
 
-/* A search that starts where the last one ended: from a neighbour of the plan its choice is near. It looks at fewer choices
-than the row of a plan does, so that all theorems are there at once;
-of the one that is shown, plans whose level is in doubt are then looked at as a row does (`fine`). */
+/* Search the best constants of a bound, starting from those of the neighbouring plan. It tries fewer values than the row of
+a plan does, to be fast for all theorems; with `fine`, plans whose level is in doubt are searched as thoroughly as a row. */
 class Searcher {
   best = NaN;
   silent = false;
@@ -48,7 +47,7 @@ class Searcher {
     return true;
   }
 
-  /* Step sizes rise: what no choice makes speak is silent at larger ones too, unless the last choice speaks there. */
+  /* The smallest value at increasing step sizes: if no choice meets the conditions, none does at larger ones, unless the last does. */
   least(world, start) {
     if (start) this.silent = false;
     this.best = NaN;
@@ -67,7 +66,7 @@ class Searcher {
     return this.best;
   }
 
-  /* The best choice often lies where a condition is just met: a larger step size asks for one a little further in. */
+  /* The best choice often just meets a condition; at a larger step size, try choices slightly inside. */
   yielding(world, p, s) {
     for (let away = 1; away < this.known.length && Number.isNaN(this.best); away++) {
       this.better(world, p - away, s) || this.better(world, p, s + away) || this.better(world, p, s - away) || this.better(world, p - away, s + away);
@@ -89,10 +88,10 @@ class Searcher {
   }
 }
 
-/* Along the edge of a condition both give way together. */
+/* Along the boundary of a condition both constants change together. */
 const MOVES = [[1, 0], [-1, 0], [0, 1], [0, -1], [1, -1], [-1, 1], [1, 1], [-1, -1], [6, 0], [-6, 0], [0, 5], [0, -5]];
 
-/* 0 silent, 1 vacuous by far, 2 vacuous, 3 nearly, 4 of the class, 5 speaks, then one more for every factor of ten below the start. */
+/* Levels: 0 does not apply, 1 to 3 vacuous (1 by far), 4 below its premises, 5 informative, then one more per factor of ten. */
 const topOf = ({ here, ofClass }) => (here < Infinity ? here : ofClass);
 
 function levelOf(value, trivial_) {
@@ -104,10 +103,10 @@ function levelOf(value, trivial_) {
   return 5 + Math.min(3, Math.floor(Math.log10(top / value)));
 }
 
-/* Of every plan the value, its level, and the value over what it is compared with: the start, or what the premises alone give. */
+/* An empty field: value, level, and value relative to the trivial value, at every plan. */
 const empty = () => ({ value: new Float64Array(SIDE * SIDE).fill(NaN), level: new Uint8Array(SIDE * SIDE), share: new Float64Array(SIDE * SIDE).fill(NaN) });
 
-/* The smallest valid bound at every plan, over all theorems that the audit has not refuted. */
+/* The smallest bound at every plan over all theorems that the audit has not refuted. */
 function smallest(found) {
   const all = empty();
   for (const [name, { value, level, share }] of found) {
@@ -117,11 +116,11 @@ function smallest(found) {
   return all;
 }
 
-/* Columns and rows of the map of which one in so many is computed. */
+/* The columns or rows that are computed: one in `apart`. */
 const everyOf = (apart) => Array.from({ length: SIDE / apart }, (_, k) => apart * k + (apart >> 1));
 
-/* The plane as a task that can be stopped between its columns: of every theorem its values, of every plan or roughly of
-some; or of one theorem alone, finely. */
+/* The map as a generator that can be stopped between columns: the values of every theorem at every plan (or coarsely, one
+in `apart`), or with `only` those of one theorem, finely. */
 function* plane(target, given, upTo, only = "", apart = 1) {
   const made = { target, found: new Map(), given, upTo, apart }, one = worldOf(given, upTo), view = window_(one.v);
   const sizes = Array.from({ length: SIDE }, (_, k) => along(view.sizes, k)), worlds = worldsOf(given, upTo, sizes, apart);
@@ -155,7 +154,7 @@ function* plane(target, given, upTo, only = "", apart = 1) {
   return { ...made, view, sizes };
 }
 
-/* Step sizes up to which the same words hold have a world of their own. */
+/* One world, with its rows, for each range of step sizes at which the same constants hold. */
 function worldsOf(given, upTo, sizes, apart) {
   const worlds = new Map();
   for (const k of everyOf(apart)) {
@@ -173,7 +172,7 @@ function fails([text, kind], { v, n }) {
   return answer === "0" || Array.isArray(answer);
 }
 
-/* The theorems that structure does not silence in a column. */
+/* The theorems that can apply in a column by its structure. */
 function* ranked(heads, target, world) {
   for (const head of heads) {
     const reach = world.situation >= 0 ? atlas.reached[atlas.ways[head.b.start][world.situation]][target] : undefined;
@@ -187,10 +186,10 @@ function* ranked(heads, target, world) {
   }
 }
 
-/* How many times too large a quick search may be. */
+/* Factor by which a quick search may miss the minimum. */
 const IN_DOUBT = 4;
 
-/* One theorem at one plan. */
+/* Evaluate one theorem at one plan. */
 function spot(one, world, at, start, { found, target }) {
   const { bound, b, code, reach, search, asks } = one, { v, n } = world, before = one.plain ? null : dressed(b, bound, world);
   let total = asks.length && asks.some((each) => fails(each, world)) ? NaN : search ? search.least(world, start) : quick(code, b.decided.length, bound.axis, v, n);

@@ -1,20 +1,20 @@
-/* What people do on the page, and when what is computed again. */
+/* Events of the page, and what is computed again after them. */
 /** @type {Row[]} */
 let shownRows = [];
 let job = null, waiting = 0, ladderWide = 0, planeWide = 0, keptLink = 0, byItself = true, pressed = false;
 const taken = { drags: [], planes: [], ladders: [], paints: [] };
 
-/* A change of the plan needs the ladder anew; one of anything else the plane too. */
+/* After a change: redraw the ranking, and compute the map again unless only K or eta has changed. */
 function moved(word = "") {
   leaveStory();
-  put("plane-hover"); // it was of the setting before
+  put("plane-hover"); // it belongs to the previous setting
   if (word !== "local_steps" && word !== "step_size" && !single()) recompute();
   if (!waiting) waiting = requestAnimationFrame(redraw);
   clearTimeout(keptLink);
   keptLink = setTimeout(keep, 300);
 }
 
-/* A change that has come to rest is a step of the back button; what the page does by itself, on opening, is none. */
+/* Make the last change a step of the history; changes by the page itself, on opening, replace the current step. */
 function keep() {
   clearTimeout(keptLink);
   keptLink = 0;
@@ -24,7 +24,7 @@ function keep() {
   byItself = false;
 }
 
-/* Whatever is drawn anew takes the focus from its buttons: the same one, or the one in its place, gets it back. */
+/* Redraw a part of the page and give the focus back to the same button, or to the one in its place. */
 function keepingFocus(id, act) {
   const now = document.activeElement;
   if (!$(id).contains(now)) { act(); return; }
@@ -54,7 +54,7 @@ function rerank(world, begin) {
   theorems();
 }
 
-/* The plan and what the ranking comes to, in one sentence. */
+/* Write the plan and the result of the ranking in one sentence. */
 function sentence({ v }) {
   const who = v.clients === 1 ? "one client" : `${v.clients} clients${v.cohort === v.clients ? "" : `, ${v.cohort} in every round`}`, plan = `${who}, ${said(v.rounds, 6)} rounds of ${v.local_steps} local ${v.local_steps === 1 ? "step" : "steps"}, η = ${said(v.step_size, 3)}: `;
   if (!(v.rounds >= 1)) return put("sentence", plan, made("strong", {}, "no whole round fits into these seconds."));
@@ -65,7 +65,7 @@ function sentence({ v }) {
   put("sentence", plan, made("strong", {}, result), before, count);
 }
 
-/* The plane anew: in its thread, else in slices between waiting, of which the newest change alone is worked on. */
+/* Compute the map again, in the worker or else in short slices; only the newest change is computed. */
 function recompute() {
   const { given, upTo } = told();
   if (drawn) drawn.stale = true;
@@ -110,7 +110,7 @@ function pickTheorem(name) {
 
 let theoremsOf = "";
 
-/* What the map can show. */
+/* Fill the list of theorems that the map can show. */
 function theorems() {
   const rows = [...new Map([...byTheorem(shownRows), ...shownRows.filter((row) => row.state === "conditions not met")].flatMap((row) => [row.bound.name, ...(row.alias ?? [])].map((name) => [name, row])))];
   const part = (label, keep) => made("optgroup", { label }, ...rows.filter(([, row]) => keep(row)).map(([name]) => new Option(titled(name), name)));
@@ -124,7 +124,7 @@ function theorems() {
   $("open-bound").hidden = !fed.theorem;
 }
 
-/* All controls anew. */
+/* Make all controls again. */
 function arrange() {
   put("federations", ...atlas.federations.map((one, i) => new Option(one.name, String(i))));
   $("federations").value = String(fed.place);
@@ -162,7 +162,7 @@ function placed(plan) {
   moved("local_steps");
 }
 
-/* The value where the pointer is: at that very plan, of the theorem that is shown or of the best one. */
+/* Show the value of the shown (or best) theorem at the plan under the pointer. */
 function hover(event) {
   if (!frameOf) return;
   const { local_steps, step_size } = planAt(event), { given, upTo } = told(), world = worldOf({ ...given, local_steps, step_size }, upTo), bound = bounds.get(mapped());
@@ -170,7 +170,7 @@ function hover(event) {
   put("plane-hover", `K = ${local_steps}, η = ${said(step_size, 3)}: ${row ? `${said(row.value, 3)}, ${LEVELS[levelOf(row.value, row)]}` : "no value"}`);
 }
 
-/* One step of the plan: of K by one or, far, by half of it; of eta by a quarter of an octave or an octave. */
+/* Move the plan one step: K by one, or with `far` by half; eta by a quarter of an octave, or an octave. */
 function stepped(right, up, far = false) {
   const { local_steps: K, step_size } = fed.plan, many = far ? Math.max(1, Math.round(K / 2)) : 1;
   const { low, high } = window_(here().v).sizes, size = step_size * 2 ** (up / (far ? 1 : 4));
@@ -214,7 +214,7 @@ function listenPlane() {
   new ResizeObserver(([entry]) => { const now = Math.floor(entry.contentRect.width) - 4; if (now !== ladderWide) { ladderWide = now; moved("local_steps"); } }).observe($("ladder"));
 }
 
-/* A name that none of the others has: links and steps back find a federation by it. */
+/* A unique name, by which links and the history find a federation. */
 function unlike(name, others_) {
   for (let k = 1; ; k++) {
     const own = k === 1 ? name : `${name} (${k})`;

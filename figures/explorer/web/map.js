@@ -1,22 +1,21 @@
-/* The map of K and eta as SVG text: the smallest valid bound, or one theorem, by colour; where none applies; and the plan. */
+/* The map of K and eta as SVG text: the smallest valid bound or one theorem by colour, where none applies, and the plan. */
 const LEVELS = ["no value: a condition fails", "vacuous: more than 10⁴ times the start", "vacuous: more than 10 times the start", "vacuous: above the start",
   "below what its premises alone give, not known to be below the start", "informative: below the start", "at most a tenth of the start", "a hundredth", "a thousandth"];
 /** @type {Grid} */
 let drawn = null;
 let frameOf = null, knownPlaces = [];
 
-/* Shares of the start at which the colour changes: above it a paler grey with every half decade that is nearer, below it
-   a darker blue with every quarter of a decade. */
+/* Values relative to the start at which the colour changes: above it every half decade, below it every quarter decade. */
 const VACUOUS = Array.from({ length: 8 }, (_, k) => 10 ** ((8 - k) / 2)), BELOW = Array.from({ length: 13 }, (_, k) => 10 ** (-k / 4));
 
-/* What the map shows: one theorem, or the smallest valid bound of all. */
+/* The theorem that the map shows; empty for the smallest valid bound. */
 const mapped = () => (atlas.bounds[fed.theorem] ? fed.theorem : "");
 const shownField = () => (mapped() ? drawn.found.get(mapped()) : (drawn.overall ??= smallest(drawn.found)));
 
-/* The number of steps of a column: the smallest have several columns, of which one is drawn at its K. */
+/* The number of local steps of a column; small numbers have several columns. */
 const stepsAt = (column) => Math.max(1, Math.round(along({ low: 1, high: MOST_STEPS }, column)));
 
-/* Layers from the largest share to the smallest; each lies on the one before. */
+/* The layers of the map, from the largest to the smallest threshold, each on top of the previous one. */
 function bands(found, apart, X, Y) {
   const rows = everyOf(apart), columns = rows.filter((k, i) => i === 0 || stepsAt(k) !== stepsAt(rows[i - 1])), within = (k, most) => Math.max(0, Math.min(most - 1, k - 1));
   const xs = [X.edge(0), ...columns.map((k) => X(Math.min(stepsAt(k), X.high))), X.edge(SIDE)], ys = [Y.edge(0), ...rows.map((k) => Y.edge(k + 0.5)), Y.edge(SIDE)];
@@ -31,7 +30,7 @@ function axisOf({ low, high }, start, end) {
   return Object.assign(put, { low, high, edge: (k) => start + k / SIDE * (end - start), back: (p) => low * (high / low) ** Math.max(0, Math.min(1, (p - start) / (end - start))) });
 }
 
-/* Where a bound, or a formula of the catalogue for it, is smallest over these quantities at the setting's other values. */
+/* The minimisers of a bound over these quantities, derived and printed, at the other values of the setting. */
 function starsOf(bound, world, ...overs) {
   const found = [], b = bound && atlas.bounds[bound.name];
   if (!bound || (b && lacking(b, world).length)) return found;
@@ -48,7 +47,7 @@ function starsOf(bound, world, ...overs) {
   return found.filter((one) => one.at > 0 && Number.isFinite(one.at) && !same(one));
 }
 
-/* The best K and eta of the theorem that is shown. */
+/* The best K and eta of the shown theorem. */
 const planStars = (world) => starsOf(opened(), world, "local_steps", "step_size");
 
 function starMarks(stars, X, Y) {
@@ -74,7 +73,7 @@ function planeSvg(grid, wide) {
 <text class="title" text-anchor="middle" x="${(left + right) / 2}" y="${tall - 6}">local steps K</text><text class="title" transform="translate(13 ${(top + bottom) / 2}) rotate(-90)" text-anchor="middle">step size η</text><g id="plane-marks"></g></svg>`;
 }
 
-/* Of a theorem without a value on the map: one that fixes the step size misses every row, and applies at its own. */
+/* The note on a theorem without a value on the map; one that fixes its step size applies only there. */
 function placeless(name, { v, n }) {
   if (!name || drawn.found.has(name)) return "";
   const own = atlas.bounds[name]?.rest.map(([text]) => SIDES[text]).find((one) => one?.[0].includes("step_size") && one[0].every((word) => v[word] !== undefined));
@@ -84,7 +83,7 @@ function placeless(name, { v, n }) {
   return lines.map((line, k) => `<text class="halo" text-anchor="middle" x="${(left + right) / 2}" y="${y + 20 * k}">${line}</text>`).join("");
 }
 
-/* What moves with the point alone: cheap enough for every frame of a drag. */
+/* Draw what depends on the plan only, at every frame of a drag. */
 function pointMarks(world) {
   const { X, Y, left, right, top, bottom } = frameOf, x = X(Math.min(Math.max(fed.plan.local_steps, X.low), X.high)), y = Y(Math.min(Math.max(fed.plan.step_size, Y.low), Y.high));
   const best = bestOf(drawn), diamond = best ? `<path class="best" d="M${X(best.steps).toFixed(1)} ${(Y(best.size) - 7).toFixed(1)}l7 7l-7 7l-7 -7Z"><title>${esc(`smallest on this map: ${said(best.value)} at K = ${best.steps}, η = ${said(best.size, 3)}`)}</title></path>` : "";
@@ -95,20 +94,20 @@ function pointMarks(world) {
   $("plane-marks").innerHTML = `${sameMove(X, Y)}<path class="cross" d="M${x.toFixed(1)} ${top}V${bottom}M${left} ${y.toFixed(1)}H${right}"/>${diamond}${starMarks(stars, X, Y)}${known}${placeless(mapped(), world)}<circle class="point${outside ? " outside" : ""}" r="8" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}"/>`;
 }
 
-/* Plans that move as far in a round as yours: the same K times eta. */
+/* The line of plans with the same total step length K times eta. */
 function sameMove(X, Y) {
   const move = fed.plan.local_steps * fed.plan.step_size, low = Math.max(X.low, move / Y.high), high = Math.min(X.high, move / Y.low);
   return low < high ? `<path class="iso" d="M${X(low).toFixed(1)} ${Y(move / low).toFixed(1)}L${X(high).toFixed(1)} ${Y(move / high).toFixed(1)}"><title>the same K times η as your plan</title></path>` : "";
 }
 
-/* A plan of which an exact or measured number is known; the best of its kind is filled. */
+/* Mark a plan with an exact or measured number; the best one is filled. */
 function placeMark(X, Y, steps, size, kind, best, text) {
   if (steps > X.high || size < Y.low || size > Y.high) return "";
   const [x, y] = [X(steps).toFixed(1), Y(size).toFixed(1)], shape = kind === "worst" ? `<path class="worst${best ? " leading" : ""}" d="M${x} ${y}m0 -6l6 6l-6 6l-6 -6Z"/>` : `<circle class="run${best ? " leading" : ""}" r="5" cx="${x}" cy="${y}"/>`;
   return `<g><title>${esc(`${best ? "the least of these: " : ""}${text}`)}</title>${shape}</g>`;
 }
 
-/* The smallest value on the map. */
+/* The plan with the smallest value on the map. */
 function bestOf(grid) {
   const found = grid && shownField();
   if (!found) return null;
@@ -117,7 +116,7 @@ function bestOf(grid) {
   return at < 0 ? null : { value: found.value[at], steps: Math.max(1, Math.round(along(grid.view.steps, Math.floor(at / SIDE)))), size: grid.sizes[at % SIDE] };
 }
 
-/* What the colours and marks mean. */
+/* Write the legend of colours and marks. */
 function planeLegend() {
   const swatch = (kinds) => `<svg width="22" height="12" aria-hidden="true">${kinds.map((kind) => `<rect class="${kind}" width="22" height="12"/>`).join("")}</svg>`;
   const greys = () => `<svg width="80" height="12" aria-hidden="true">${[8, 6, 4, 2, 0].map((paler, k) => `<svg x="${16 * k}" width="16" height="12"><rect class="land" width="16" height="12"/>${'<rect class="paler" width="16" height="12"/>'.repeat(paler)}</svg>`).join("")}</svg>`;

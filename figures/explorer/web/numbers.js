@@ -1,4 +1,4 @@
-/* Numbers as people read and choose them. */
+/* Format, parse and check numbers; values of sliders and ticks of axes. */
 const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const raised = (k) => String(k).replace(/\d/g, (d) => RAISED[d]).replace("-", "⁻");
 
@@ -14,26 +14,26 @@ function said(x, digits = 4) {
   return short === "1" ? power : short === "−1" ? `−${power}` : `${short}·${power}`;
 }
 
-/* A number to be typed again: all digits that the rounding of a comparison asks for. */
+/* A number with enough digits to be typed into an equality condition. */
 const exactly = (x) => String(Number(x.toPrecision(12)));
 
-/* Two numbers to as many digits as tell them apart. */
+/* Two numbers with enough digits to distinguish them. */
 function apart(left, right, digits = 3) {
   while (digits < 17 && said(left, digits) === said(right, digits)) digits += 1;
   return [said(left, digits), said(right, digits)];
 }
 
-/* A number as typed (0.5, 1e-3, 1/3); NaN for anything else. */
+/* Parse a number as typed (0.5, 1e-3, 1/3); NaN for anything else. */
 function typed(text) {
   const [above, below, more] = text.trim().split("/").map((part) => (part.trim() === "" ? NaN : Number(part)));
   return more !== undefined ? NaN : below === undefined ? above : above / below;
 }
 
-/* A page evaluates every client and class at every point of the chart: so many of them it can redraw while a slider moves. */
+/* The chart evaluates every client and class at every point; with more of them it could not follow a moving slider. */
 const MOST_MEMBERS = 10000;
 const capped = (name) => name === "clients" || name === "classes";
 
-/* Why x is no value of the quantity; empty where it is one. */
+/* The reason why x is not a valid value of the quantity; empty if it is. */
 function refusal(quantity, x) {
   const { low = -Infinity, high = Infinity, open, whole } = quantity;
   const outside = x < low || x > high || (open[0] && x === low) || (open[1] && x === high);
@@ -42,13 +42,13 @@ function refusal(quantity, x) {
   return outside || (whole && x !== Math.round(x)) ? `must be ${quantity.domain.split(/[,;] (?=<=|per)/)[0]}` : "";
 }
 
-/* Each end is weighed alone: their ratio or difference can be beyond the largest number. */
+/* Equally spaced values. The ends are weighted separately, since their ratio or difference may overflow. */
 function spaced(low, high, log, steps) {
   const at = (t) => (log ? low ** (1 - t) * high ** t : low * (1 - t) + high * t);
   return Array.from({ length: steps + 1 }, (_, s) => (s === steps ? high : at(s / steps)));
 }
 
-/* The values a slider steps through: rounded, inside the domain, each once. */
+/* The values of a slider: rounded, inside the domain, each once. */
 function ladder(quantity, steps = 240) {
   const [low, high, log, zero] = quantity.slider;
   const grain = 10 ** Math.floor(Math.log10((high - low) / steps));
@@ -64,7 +64,7 @@ function nearest(values, x) {
   return best;
 }
 
-/* Readable ticks: at most so many, at round numbers. */
+/* At most `most` ticks at round numbers. */
 function ticks(low, high, log, most) {
   if (log) {
     const first = Math.ceil(Math.log10(low) - 1e-9), last = Math.floor(Math.log10(high) + 1e-9);

@@ -1,11 +1,11 @@
-/* Opening the page at the setting, the plan and the theorem that its link says. */
+/* Open the page at the setting, plan and theorem of its link. */
 async function unpacked() {
   const raw = Uint8Array.from(atob($("data").textContent), (c) => c.charCodeAt(0));
   const stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
 }
 
-/* Takes what the page is told, here and in its thread. */
+/* Take over the data of the page. */
 function fill(data) {
   ({ atlas, claims } = data);
   const whole = ([place, own]) => ({ ...data.quantities[place], ...own });
@@ -46,7 +46,7 @@ async function start() {
   listen();
 }
 
-/* For tests and for people with a console. */
+/* For tests and for use in the console. */
 const rowTold = ({ bound, kind, state, value, terms = [], failed, conversions = [], alias, trusted, evidence = [] }) => ({
   bound: bound.name, kind: kind === undefined ? "" : atlas.classes[kind].words, state, value: String(value), terms: terms.map(String),
   failed: failed.map((one) => one.words), conversions, alias, trusted, evidence: evidence.map((one) => ({ ...one, value: String(one.value) })),
@@ -55,7 +55,7 @@ const explorer = {
   state: () => fed, told: () => told(), value: () => saysIn(opened(), here()).total, texts: COPIES, compared: COMPARISONS, exported: EXPORTS,
   rows: (target, given, upTo) => evidenced(target, worldOf(given, upTo)).map(rowTold), drawn: () => drawn, levels: () => LEVELS, taken,
   threaded: () => thread !== null, dropThread, take, takeRuns,
-  /* Nothing is under way: what is shown is all of the last change. */
+  /* Whether the page shows the result of the last change completely. */
   settled: () => fed !== null && !waiting && !job && underWay === null && (single() || (drawn && !drawn.stale)),
   resting: () => keptLink === 0,
 };

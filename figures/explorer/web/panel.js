@@ -1,14 +1,14 @@
-/* The panel of the theorem that is shown: its formula, what it says at the plan and along one quantity, when it holds, and
-what the audit says of it. */
+/* The panel of the shown theorem: its formula, its value at the plan and along one quantity, its conditions, and the claims
+of the audit. */
 const POINTS = 60, SEARCHED = 20;
 let panelOf = "", controlsOf = "", panelWide = 0;
 
-/* A target that varies over clients or classes is shown of the first one, where they differ. */
+/* A target that varies over clients or classes is shown for the first one if they differ. */
 const ofMember = ({ target: { axis } }) => (!axis ? "" : lists().length ? ` of the first ${axis === "clients" ? "client" : "class"}` : ` of every ${axis === "clients" ? "client" : "class"}`);
 
 /* ---- along one quantity ---- */
 
-/* What the bound can be drawn along: numbers that have a control. */
+/* The quantities along which the bound can be drawn: those with a control. */
 const axesOf = (bound) => bound.quantities.filter((q) => !q.axis && (known(q.name) || ungiven(q.name))).map((q) => q.name);
 
 function xOf(bound) {
@@ -16,14 +16,14 @@ function xOf(bound) {
   return [fed.x, bound.x].find((word) => axes.includes(word)) ?? axes[0] ?? "";
 }
 
-/* The values along it: those of its slider, fewer of them. */
+/* The values along the axis: at most `most` of those of the slider. */
 function placesOf(word, most) {
   const steps = stepsOf(word), log = steps.some((x) => x > 0) && (known(word) ? word !== "relaxation" : Boolean(quantityOf(word).slider[2]));
   const all = log ? steps.filter((x) => x > 0) : steps, step = Math.ceil(all.length / most);
   return { log, x: all.filter((_, k) => k % step === 0 || k === all.length - 1) };
 }
 
-/* What the bound says at other values of one number: at other plans with the constants that are best at this one. */
+/* Evaluate the bound at other values of one quantity; at other plans with the constants that are best at this one. */
 function curveOf(bound, word, xs, chosen) {
   const before = fed, keeps = inPlan(word) ? chosen : undefined;
   fed = { ...fed, plan: { ...fed.plan }, words: { ...fed.words } };
@@ -41,16 +41,16 @@ function picture(bound, world) {
   return { bound, word, x, log, at, rows, best, found: curveOf(bound, word, x, chosen), here: saysIn(bound, world, chosen), trivial: vacuity(bound, world) };
 }
 
-/* The value above which the bound says nothing, where it is known. */
+/* The value above which the bound is vacuous, if known. */
 function vacuity(bound, world) {
   const [v] = inputs(bound, world), b = atlas.bounds[bound.name];
   if (b && bound.target.name === fed.target) return trivial(b, fed.target, world).here;
   return typeof bound.trivial === "string" ? v[bound.trivial] : bound.trivial ?? NaN;
 }
 
-/* ---- what is written ---- */
+/* ---- texts ---- */
 
-/* Written once per bound. */
+/* Write what does not change for a bound. */
 function describe(bound) {
   const { source, statistic, target, relation } = bound;
   put("name", titled(bound.name));
@@ -60,7 +60,7 @@ function describe(bound) {
   rowed($("formula").firstElementChild);
   put("note", typeset(bound.note));
   $("note").hidden = !bound.note;
-  const place = ([, verdict]) => ["FAILS", "REPAIRED", "OPEN", "HOLDS"].indexOf(verdict); // what fails first
+  const place = ([, verdict]) => ["FAILS", "REPAIRED", "OPEN", "HOLDS"].indexOf(verdict); // failing claims first
   const found = bound.claims.map((k) => claims[k]).sort((one, two) => place(one) - place(two));
   put("claims", ...found.map(claimed));
   put("claims-title", found.length ? `What the audit says: ${found.length} ${found.length === 1 ? "claim" : "claims"} about this bound` : "The audit has no claim about this bound");
@@ -72,7 +72,7 @@ function claimed([name, verdict, text, source, kind, because]) {
   return made("li", {}, made("strong", { className: `verdict ${verdict}` }, verdict), ` ${why}`, made("small", {}, `${source}; fedbounds check `, ...jointed(name)));
 }
 
-/* What can be moved here alone: numbers that the setting lacks, from the bound's own example. */
+/* Controls for the quantities that the setting lacks, which start at the bound's example. */
 function ownControls(bound) {
   const own = bound.quantities.filter((q) => ungiven(q.name)).sort((a, b) => (a.choice || 99) - (b.choice || 99));
   const key = JSON.stringify([fed.place, bound.name, own.map((q) => q.name)]);
@@ -84,7 +84,7 @@ function ownControls(bound) {
   put("x", ...axesOf(bound).map((name) => new Option(words(name), name)));
 }
 
-/* The sentence of a bound that is in no row of the ranking: what its formula gives. */
+/* The value of the formula, for a bound that is not in the ranking. */
 function readout(bound, { terms, total, failed }) {
   const relation = { "<=": "at most", ">=": "at least", "=": "", "<~": "of the order of" }[bound.relation];
   const parts = bound.terms.length > 1 ? ` (${bound.terms.map((name, k) => `${name} ${said(terms[k])}`).join(", ")})` : "";
@@ -92,7 +92,7 @@ function readout(bound, { terms, total, failed }) {
   return made("p", {}, "The formula gives ", made("strong", {}, `${words(bound.target.name)}${ofMember(bound)} ${relation} ${said(total)}`), `${parts}${silent}.`);
 }
 
-/* Every condition, and whether it holds here: numbers decide some, the setting's structure others. */
+/* Every condition, and whether it holds here by numbers or by the structure of the setting. */
 function conditioned(bound, here_, row) {
   const structure = new Set((row?.failed ?? []).map((one) => one.words));
   return bound.conditions.map(({ words: text, kind, math }, k) => {
@@ -109,7 +109,7 @@ function smallest_({ found, x, word, best }) {
   return `Smallest on this chart ${least < 0 ? "nowhere: a condition fails everywhere" : `at ${words(word)} = ${said(x[least])}: ${said(found[least].total)}`}.${known_ ? ` By formula: ${known_}.` : ""}`;
 }
 
-/* After every change. */
+/* Redraw the panel after a change. */
 function panel(world) {
   const bound = opened();
   $("one").hidden = !bound;
@@ -129,7 +129,7 @@ function panel(world) {
   put("conditions", ...lines);
 }
 
-/* A pointer on the chart takes the number of its axis along. */
+/* A pointer on the chart sets the quantity of its axis. */
 function listenPanel() {
   const box = $("chart");
   let held = false;

@@ -1,14 +1,14 @@
-/* All theorems at one plan: one ranking, a row for each with its smallest valid value on one logarithmic axis. */
+/* The ranking of all theorems at one plan, with the smallest value of each on one logarithmic axis. */
 const SAYS = { informative: "informative", "below premises": "below its premises", vacuous: "vacuous" };
 const QUIET = { "conditions not met": "a condition fails", missing: "a number is missing", order: "known up to a constant only", "other quantity": "about another quantity" };
 
-/* What the names of conversions mean; a theorem that a value is made of has its own name alone. */
+/* The meaning of a conversion, or the title of a theorem that a value uses. */
 const meant = (name) => (atlas.conversions[name] ? `${name}: ${atlas.conversions[name]}` : titled(name));
 
-/* What must fit on the axis: a running story's numbers too, so that its steps can be compared by eye. */
+/* The numbers that must fit on the axis. */
 const endsOf = (rows) => rows.filter((row) => RANKED.includes(row.state)).flatMap((row) => [row.value, row.here, row.ofClass, ...(row.evidence ?? []).map((one) => one.value)]).filter((x) => x > 0 && Number.isFinite(x));
 
-/* Of every theorem the class in which it bounds the chosen quantity best; the valid ones first. */
+/* The best row of every theorem, the valid ones first. */
 function byTheorem(rows) {
   const best = new Map();
   for (const row of rows) if (RANKED.includes(row.state) && !(best.get(row.bound.name)?.value <= row.value)) best.set(row.bound.name, row);
@@ -17,7 +17,7 @@ function byTheorem(rows) {
 
 const leader = (rows) => byTheorem(rows).find((row) => !row.printed);
 
-/* The parts of the ranking: what is informative, what is not, and what is wrong. */
+/* The parts of the ranking: informative, vacuous, and wrong as printed. */
 /** @type {[(many: number) => string, (row: Row) => boolean][]} */
 const PARTS = [
   [() => "", (row) => !row.printed && row.state !== "vacuous"],
@@ -41,7 +41,7 @@ function ladder_(rows, wide) {
   for (const row of shown) fillRow(ladderItems.get(row.bound.name), row, X, wide);
 }
 
-/* Details that stay as the reader left them. */
+/* Details that stay open or closed as the reader left them. */
 const unfolded = new Map();
 function folded(title, content, open) {
   const part = title.replace(/\d+ /, ""), node = made("details", { open: unfolded.get(part) ?? open }, made("summary", {}, title), content);
@@ -49,7 +49,7 @@ function folded(title, content, open) {
   return node;
 }
 
-/* While the point is dragged the rows mostly stay the same ones: what is in them changes alone. */
+/* While the point is dragged, rows are reused and only their content changes. */
 let ladderKey = "", ladderRule = null, ladderItems = new Map();
 const drawn_ = (node, svg) => { if (node.drawnAs !== svg) { node.drawnAs = svg; node.innerHTML = svg; } };
 const worded = (node, text) => { if (node.textContent !== text) node.textContent = text; };
@@ -59,7 +59,7 @@ function ruleSvg(X, wide, { here }) {
   return `<svg width="${wide}" height="34" aria-hidden="true">${marks.map((x) => `<path class="axis" d="M${X(x).toFixed(1)} 26v6"/><text class="tick" text-anchor="middle" x="${Math.max(14, Math.min(wide - 20, X(x))).toFixed(1)}" y="22">${said(x, 2)}</text>`).join("")}<path class="axis" d="M4 32H${wide - 4}"/>${here < Infinity && here > X.low ? `<text class="tick strong" text-anchor="middle" x="${Math.max(44, Math.min(wide - 60, X(here))).toFixed(1)}" y="9">before training ${said(here, 3)}</text>` : ""}</svg>`;
 }
 
-/* Why a printed theorem is wrong: what the audit says of the claim that decides it. */
+/* The reason of the audit why a printed theorem is wrong. */
 const reasonOf = (bound) => claims.find(([name]) => name === atlas.bounds[bound.name].claim)?.[5] || "refuted by the audit";
 
 function rowOf({ bound, alias, printed, evidence = [] }) {
@@ -87,14 +87,14 @@ const besideWords = (row, one) => `${one.words}: the bound is ${one.above ? "at 
 const tip = (row) => [`${titled(row.bound.name)} (${row.bound.name}): ${said(row.value)}`, ...row.bound.terms.map((name, k) => `${name}: ${said(row.terms[k])}`),
   row.conversions.length ? `converted by ${row.conversions.map(meant).join("; ")}` : "", row.trusted.length ? `assumed: ${row.trusted.join("; ")}` : "", ...(row.evidence ?? []).map((one) => `${one.words}, ${one.what}`)].filter(Boolean).join("\n");
 
-/* A bar from the left end to the value, the start as a line across. */
+/* A bar from the left end to the value, with a line at the value before training. */
 function barSvg(row, X, wide) {
   const end = X(Number.isNaN(row.value) ? X.high : Math.min(Math.max(row.value, X.low), X.high));
   const line = (at, what) => (at < Infinity && at >= X.low && at <= X.high ? `<path class="${what}" d="M${X(at).toFixed(1)} 0V11"/>` : "");
   return `<svg width="${wide}" height="11" aria-hidden="true"><rect class="length" x="4" y="1" width="${Math.max(1, end - 4).toFixed(1)}" height="8"/>${line(row.here, "start")}${(row.evidence ?? []).map((one) => evidenceMark(one, X)).join("")}</svg>`;
 }
 
-/* Where an exact number lies on the axis of its row, with two standard errors to each side where it was measured. */
+/* Mark an exact or measured number on the axis of its row, measurements with two standard errors to each side. */
 function evidenceMark({ kind, value, error }, X) {
   if (!(value > 0) || value < X.low || value > X.high) return "";
   const at = (x) => X(Math.min(Math.max(x, X.low), X.high)), x = at(value);
@@ -103,10 +103,10 @@ function evidenceMark({ kind, value, error }, X) {
   return `${whisker}${kind === "worst" ? `<path class="worst" d="M${x.toFixed(1)} 0l4.5 4.5l-4.5 4.5l-4.5 -4.5Z"/>` : `<circle class="run" r="4" cx="${x.toFixed(1)}" cy="4.5"/>`}`;
 }
 
-/** The row of the theorem that is shown. @returns {Row | undefined} */
+/** The row of the shown theorem. @returns {Row | undefined} */
 const rowShown = () => byTheorem(shownRows).find((one) => one.bound.name === fed.theorem || one.alias.includes(fed.theorem)) ?? shownRows.find((one) => one.bound.name === fed.theorem);
 
-/* The row at the plan: its terms, or why it has no value. */
+/* Describe the row at the plan: its terms, or the reason why it has no value. */
 function inWords(row) {
   if (!row) return [];
   if (!RANKED.includes(row.state)) return [made("p", {}, `At your plan ${QUIET[row.state]}: ${row.state === "conditions not met" ? row.failed.map(asked).join("; ") : row.why ?? ""}.`)];
@@ -125,7 +125,7 @@ function inWords(row) {
 
 /* ---- what does not apply ---- */
 
-/* A condition that fails, with both sides: of an equality the right one as it must be typed. */
+/* A failing condition with both sides; those of an equality have all digits, to be typed. */
 function asked({ words: text, left, right, equal }) {
   if (!Number.isFinite(left) || !Number.isFinite(right)) return typeset(text);
   if (equal) return `${typeset(text)}: ${exactly(left)} is not ${exactly(right)}`;
@@ -134,7 +134,7 @@ function asked({ words: text, left, right, equal }) {
 
 let quietOf = "";
 
-/* One list of all that does not apply: each failing condition in mathematics where it has a formula, with both sides as numbers. */
+/* List the theorems that do not apply, with their failing conditions as formulas and both sides as numbers. */
 function quiet(rows) {
   const apart_ = rows.filter((row) => !RANKED.includes(row.state)), now = apart_.map((row) => `${row.bound.name} ${row.state} ${row.why ?? ""} ${row.failed.map(asked)}`).join("\n");
   if (now === quietOf) return;
@@ -145,7 +145,7 @@ function quiet(rows) {
   put("quiet", folded(`${apart_.length} ${apart_.length === 1 ? "theorem does" : "theorems do"} not apply here, and why`, list, rows.length === apart_.length));
 }
 
-/* A failing condition: its formula as the page of the bound has it, and the numbers of its two sides. */
+/* A failing condition as a formula, with the numbers of its two sides. */
 function typesetCondition(bound, one) {
   const { words: text, left, right, equal } = one, formula = bound.conditions.find((c) => c.words === text)?.math, sides_ = !Number.isFinite(left) || !Number.isFinite(right) ? ""
     : equal ? `${exactly(left)} ≠ ${exactly(right)}` : apart(left, right).join(left === right ? " = " : left > right ? " > " : " < ");

@@ -1,4 +1,4 @@
-/* Which plan makes the shown bound smallest within this budget, and which are the best by other evidence: a button each. */
+/* Show the plans with the smallest bound and the best known evidence within this budget, with a button for each. */
 function running() {
   if (!drawn || drawn.stale) return;
   const best = bestOf(drawn), parts = [];
@@ -19,13 +19,13 @@ function goThere(steps, size, name) {
   return go;
 }
 
-/* The best of the plans whose exact worst case, or measurement, is known: one per kind. */
+/* The best plan by exact worst case, and the best by measurement. */
 function knownBest() {
   return knownPlaces.filter((one, k) => k === 0 || knownPlaces[k - 1].kind !== one.kind).map(({ kind, steps, size, value, above, from }) => made("p", {}, made("strong", {}, kind === "worst" ? `Smallest ${worstWords(above)}: ` : "Best measured: "),
     `${said(value, 3)} at K = ${steps}, η = ${said(size, 3)}${kind === "worst" ? "" : ` (${from})`}. `, goThere(steps, size, fed.theorem)));
 }
 
-/* ---- what goes out and comes in ---- */
+/* ---- saving and loading ---- */
 
 function save(name, text, type) {
   const link = made("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
@@ -47,7 +47,7 @@ function rowsCsv(rows) {
   return [["bound", "class", "state", "value", "start", "conversions", "why"], ...lines].map((line) => line.map(cell).join(",")).join("\n") + "\n";
 }
 
-/* The words of a file. */
+/* Parse a file of constants. */
 function parsed(text) {
   let found = null;
   try { found = JSON.parse(text); } catch { throw Error("it is not JSON"); }
@@ -55,7 +55,7 @@ function parsed(text) {
   return found;
 }
 
-/* Numbers alone, each one that the word can have. */
+/* Check that a value is a valid number, or list of numbers, of the quantity. */
 function numeric(word, value) {
   if (![value].flat().every(Number.isFinite)) throw Error(`${words(word)} must be a number or a list of them`);
   const q = quantityOf(word);
@@ -64,10 +64,10 @@ function numeric(word, value) {
   if (bad !== undefined) throw Error(`${words(word)} is ${bad}: it ${refusal(q, bad)}`);
 }
 
-/* What a file says in words: how clients are drawn, and what they run. */
+/* Texts in a file of constants: sampling and algorithm, with the only values that the page supports. */
 const USUAL = { sampling: "without_replacement", algorithm: "fedavg" };
 
-/* A file as fedbounds constants writes it; numbers of assumptions at the end that is safe, and none that has no such end. */
+/* Load a file of fedbounds constants; of an interval the safe end is taken, constants without one are left out. */
 function loaded(name, text) {
   const found = parsed(text), given = {}, lost = {}, ends = Object.assign(Object.create(null), found._interval);
   for (const [word, value] of Object.entries(found)) {

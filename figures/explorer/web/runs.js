@@ -1,9 +1,9 @@
-/* Runs of one's own: a CSV as fedbounds train and results write it, or with a column for every number that was measured. */
+/* The reader's runs: a CSV as fedbounds train and results write it, or with one column per measured quantity. */
 const RUN_PLAN = ["local_steps", "step_size", "cohort", "rounds"];
 const STARTS = { optimality_gap: "initial_gap", grad_norm_sq: "initial_grad_norm_sq", distance_sq: "initial_distance_sq" };
 const SAME_START = 0.01;
 
-/* Lines of a CSV as lists of fields. */
+/* The lines of a CSV as lists of fields. */
 function fieldsOf(text) {
   const lines = [[]], field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\r|$)/y, told_ = text.replace(/^\uFEFF/, "");
   for (let end = ","; end !== "";) {
@@ -22,14 +22,14 @@ const amount = (text, where) => {
   return x;
 };
 
-/* The method of a run as a relaxation; another method has no place on this page. */
+/* The relaxation of a run by its method; raises for methods other than FedAvg and FedInit. */
 function relaxationOf(text) {
   const found = text === undefined || /^fedavg(\(\))?$/.test(text) ? 0 : Number(/^fedinit\(beta=([\d.e-]+)/.exec(text)?.[1] ?? NaN);
   if (Number.isNaN(found)) throw Error(`it holds runs of ${text}; this page speaks of fedavg and fedinit alone`);
   return found;
 }
 
-/* Of every plan, number and seed the values by round; the first line that cannot be read is an error. */
+/* Values by plan, quantity, seed and round; raises at the first line that cannot be read. */
 function runsOf(text, plan) {
   const [names = [], ...lines] = fieldsOf(text), column = (name) => names.indexOf(name), tidy = column("quantity") >= 0 && column("value") >= 0;
   const measured = atlas.targets.filter((name) => column(name) >= 0);
@@ -59,7 +59,7 @@ function runsOf(text, plan) {
   return { plans: [...plans.values()], assumed: RUN_PLAN.filter((word) => word !== "rounds" && column(word) < 0) };
 }
 
-/* Whether the runs are of this federation and budget; every seed of a plan has the same rounds. */
+/* Check that the runs belong to this federation and budget, and that all seeds of a plan have the same rounds. */
 function checkedRuns(runs, { v }) {
   for (const { plan, found } of runs.plans) for (const [name, seeds] of Object.entries(found)) {
     const each = [...seeds.values()].map((one) => [...one.keys()].sort((a, b) => a - b)), last = each[0].at(-1);
@@ -77,7 +77,7 @@ function checkedRuns(runs, { v }) {
   return runs;
 }
 
-/* Mean and standard error over seeds of a statistic of the server's models; none where a round that counts was not measured. */
+/* Mean and standard error over seeds of a statistic of the server's models; null if a required round was not measured. */
 function estimatedOf(seeds, statistic, rounds) {
   const counts = statistic === "last" ? [rounds] : Array.from({ length: rounds }, (_, r) => r), each = [...seeds.values()];
   if (counts.some((r) => !each[0].has(r))) return null;
@@ -96,13 +96,13 @@ function runEvidence({ plan, found }, target, [statistic, via]) {
     what: `${federation().runs.name}, ${one.seeds} seeds, mean and standard error${via ? `; of the server's models, which is at least this by ${via}` : ""}` };
 }
 
-/* What was measured at the plan in the class of a row. */
+/* The measurement of a row's quantity at the plan. */
 function measuredOf(row, world) {
   const read = atlas.classes[row.kind].runs, mine = read && federation().runs?.plans.find(({ plan }) => ofPlan(plan, world.v));
   return mine ? runEvidence(mine, atlas.classes[row.kind].target, read) : null;
 }
 
-/* All plans of the file with this budget, by what the theorem is about where that was measured, else by the last model; the best first. */
+/* All measured plans with this budget, by the theorem's quantity if it was measured, else by the last model; the best first. */
 function measuredPlaces(name, target, world) {
   const about = shownRows.find((one) => one.bound.name === name && one.kind !== undefined && atlas.classes[one.kind].runs);
   const mine = (federation().runs?.plans ?? []).filter(({ plan }) => ofPlan(plan, world.v, "local_steps", "step_size"));
@@ -125,7 +125,7 @@ function takeRuns(name, text) {
   }
 }
 
-/* What is measured here, in words. */
+/* Describe the measurements of this federation. */
 function showRuns() {
   const { runs, measured } = federation();
   put("measured-plans", ...measuredPlans());

@@ -1,11 +1,11 @@
-/* What every theorem says of one number of one federation: as fedbounds compare has it. */
+/* Evaluate every theorem for one federation, as fedbounds compare does. */
 const RANKED = ["informative", "below premises", "vacuous"];
 const OFFSET = "dissimilarity_offset", FACTOR = "dissimilarity_factor";
 
-/* The word of the federation that stands for one of a bound. */
+/* The quantity of the federation that a bound takes for one of its own. */
 const source = (b, word, v) => (b.from[word] !== undefined && v[b.from[word]] !== undefined ? b.from[word] : word);
 
-/* Every pair (G^2, B^2) that holds. */
+/* All admissible pairs (G^2, B^2). */
 function pairsOf(world) {
   const { v } = world, found = [];
   if (v[OFFSET] !== undefined && v[FACTOR] !== undefined) found.push([v[OFFSET], v[FACTOR]]);
@@ -17,7 +17,7 @@ function pairsOf(world) {
   return found;
 }
 
-/* The words that a bound needs and the federation lacks. */
+/* The quantities that a bound needs and the federation lacks. */
 function lacking(b, world) {
   const { v } = world, missing = b.needs.filter((word) => v[source(b, word, v)] === undefined);
   if (b.pair.some((word) => v[word] === undefined) && !pairs(world).length) missing.push(...b.pair);
@@ -26,7 +26,7 @@ function lacking(b, world) {
 
 const pairs = (world) => (world.pairs ??= pairsOf(world));
 
-/* Puts into the values what the bound takes under other words; gives back what undoes it. */
+/* Set the values that the bound takes from other quantities; return what restores the previous ones. */
 function dressed(b, bound, world) {
   const { v } = world, put = { ...bound.given };
   for (const word of Object.keys(b.from)) put[word] = v[source(b, word, v)];
@@ -44,7 +44,7 @@ function restore(v, before) {
   for (const word in before) v[word] = before[word]; // nothing is deleted: that would make all reading slow
 }
 
-/* The bound where its numeric conditions hold, else NaN. */
+/* The value of a bound, or NaN if a numeric condition fails. */
 function quick(code, count, axis, v, n, from = 0) {
   for (let k = from; k < count; k++) {
     const [f, each] = code.c[k], many = each ? n[axis] : 1;
@@ -55,7 +55,7 @@ function quick(code, count, axis, v, n, from = 0) {
   return total;
 }
 
-/* The best constants that hold: all pairs, and what a proof leaves free. */
+/* The best admissible constants: all pairs, and the constant that a proof leaves free. */
 function bestChoice(b, bound, world) {
   const { v, n } = world, code = CODE[bound.name], count = b.decided.length;
   const value = () => quick(code, count, bound.axis, v, n);
@@ -68,7 +68,7 @@ function bestChoice(b, bound, world) {
   return best;
 }
 
-/* The least value over a free constant, and where it is: closer and closer around the best place. */
+/* The smallest value over a free constant and its minimiser, by grids that zoom in on the best point. */
 function overFree(word, v, value) {
   const { shares, zooms, fine } = atlas.search;
   let grid = shares, least = NaN, where = shares[0];
@@ -88,7 +88,7 @@ function overFree(word, v, value) {
   return [least, where];
 }
 
-/* A bound at this plan: its terms, the numeric conditions that fail, what was chosen. */
+/* A bound at this plan: its terms, the numeric conditions that fail, the chosen constants. */
 function substituted(b, bound, world) {
   const { v, n } = world, before = dressed(b, bound, world), chosen = [...b.pair, ...(b.free ? [b.free] : [])];
   const kept = Object.fromEntries(chosen.map((word) => [word, v[word]]));
@@ -102,7 +102,7 @@ function substituted(b, bound, world) {
   return { terms, value: decided.length ? NaN : total, failed: decided, pair: best?.pair ?? null, free: best?.free };
 }
 
-/* Conditions that the numbers of the bound do not decide: those that fail, and those taken on trust. */
+/* The other conditions: those that fail, and those that are assumed. */
 function others(b, world) {
   const failed = [], trusted = [], { v, n } = world;
   for (const [text, kind, place, stating] of b.rest) {
@@ -115,7 +115,7 @@ function others(b, world) {
   return { failed, trusted };
 }
 
-/* Two sides that must be equal: 1 where they are, ? where they are not known. */
+/* Compare two sides that must be equal: "1" if they are, "?" if unknown, else both sides. */
 function sides(text, v, n) {
   const [needs, left, right] = SIDES[text];
   if (needs.some((word) => v[word] === undefined)) return "?";
@@ -123,7 +123,7 @@ function sides(text, v, n) {
   return a === b || Math.abs(a - b) <= ROUNDING * Math.max(Math.abs(a), Math.abs(b)) ? "1" : [a, b];
 }
 
-/* What is known of the number anyway: from the theorem's own premises, and from the start. */
+/* The trivial values of the target: by the theorem's premises (ofClass), and before training (here). */
 function trivial(b, target, world, parts = []) {
   const { v, n } = world, away = (needs) => needs.some((word) => v[word] === undefined) || (needs.includes("grad_cap_sq") && !world.fedavg);
   const least = (keep) => TRIVIAL[target].reduce((low, [needs, f], k) => (!keep(k) || away(needs) ? low : Math.min(low, f(v, n, 0))), Infinity);
@@ -137,7 +137,7 @@ const stateOf = (value, { ofClass, here }) => (value < here && here < Infinity ?
 
 const why = (word, world) => (world.beyond[word] ?? federation().lost?.[word] ? `: ${world.beyond[word] ?? federation().lost[word]}` : "");
 
-/* What one bound says: a row in every class within reach, or one that says why there is none. */
+/* The rows of one bound: one for every bounded quantity that it implies, or one with the reason why there is none. */
 function rowsAsItIs(bound, target, start, seen = []) {
   let world = start;
   const b = atlas.bounds[bound.name], reach = b && world.situation >= 0 ? atlas.reached[atlas.ways[b.start][world.situation]][target] : undefined;

@@ -1,4 +1,4 @@
-/* Short guided stories: each step is a state of the page and a few sentences. Their numbers are computed from the rows and
+/* Short guided stories: each step is a state of the page and a few sentences, whose numbers are computed from the rows and
    the best plans of the steps. */
 const factor = (word, times) => based(word) * times;
 const barOf = (rows, name) => byTheorem(rows).find((row) => row.bound.name === name || row.alias.includes(name));
@@ -6,7 +6,7 @@ const barSays = (step, name) => said(barOf(telling.each[step].rows, name)?.value
 const starSays = (step, over, kind) => telling.each[step].stars.find((one) => one.over === over && one.kind === kind)?.at ?? NaN;
 const largestTerm = (row) => row.terms.indexOf(Math.max(...row.terms));
 
-/* The best theorem at one step, at another one: its term that is largest there. */
+/* Compare the best theorem of one step with its value at another, and name its largest term. */
 function lasting(now, then) {
   const row = leader(telling.each[now].rows), before = barOf(telling.each[then].rows, row.bound.name), k = largestTerm(row);
   return `${titled(row.bound.name)} goes from ${said(before.value)} to ${said(row.value)}; ${said(row.terms[k], 3)} of that is its term “${row.bound.terms[k]}”, which more rounds do not make smaller`;
@@ -21,7 +21,7 @@ function lessened(now, then) {
 
 const CHOSEN = "decaying_k.theorem_1_repaired";
 
-/* At the step size of the story, by K: the bound, and its exact worst case where the committed table has it. */
+/* The bound and its worst case (if tabulated) by K, at the step size of the story. */
 const SIZE_TOLD = 0.125, MOST_TOLD = 4;
 
 function byK() {
@@ -32,19 +32,19 @@ function byK() {
   });
 }
 
-/* Committed measurements after so many rounds, by K. */
+/* Committed measurements by K after SWEPT rounds. */
 const SWEPT = 8, measuredByK = () => federation().measured.filter(({ target, plan }) => target === fed.target && plan.rounds === SWEPT && plan.cohort === fed.plan.cohort).map(({ plan, value }) => ({ steps: plan.local_steps, value }));
 
 const leastBy = (each, what) => each.reduce((best, one) => (one[what] < best[what] ? one : best));
 const toldPlan = (what) => () => ({ step_size: SIZE_TOLD, local_steps: leastBy(byK(), what).steps });
 
-/* How far the printed best plans are off, and what the formulas lack. */
+/* Explain by which factors the printed best plans are off. */
 function lostFactors() {
   const { v } = here(), [K, size] = ["local_steps", "step_size"].map((over) => ["printed", "derived"].map((kind) => starSays(0, over, kind)));
   return `For K* the ring is at ${said(K[0])} and the dot at ${said(K[1])}, ${said(K[0] / K[1], 3)} times less: the printed formula has lost G² in the denominator of a cube root, and G^(2/3) = ${said(Math.cbrt(v.grad_cap_sq), 3)} here. For η* they are at ${said(size[0])} and ${said(size[1])}, a factor of ${said(size[0] / size[1], 3)}: K is lost in the denominator of a square root, and √K = ${said(Math.sqrt(v.local_steps), 3)}.`;
 }
 
-/* The claim of the audit, in its words and with its verdict. */
+/* A claim of the audit with its verdict. */
 function audited(name) {
   const [, verdict, text] = claims.find(([one]) => one === name) ?? [];
   return text ? ` The audit's verdict on “${text}”: ${verdict}${verdict === "REPAIRED" ? ", which is to say that it fails as printed and a repair of it holds" : ""}.` : "";
@@ -80,9 +80,9 @@ const STORIES = [
     { say: () => `FedALS bounds the generalization gap after one averaging round, and discusses whether it falls as 1/K or 1/K². K counts clients there. For identical clients its first term falls as 1/K² and its second as 1/K, so that their sum falls as 1/K in the end.${audited("fedals.discussion.one_over_k_squared")}`, theorem: "fedals.one_round", target: "generalization_gap" },
   ] },
 ];
-let telling = null; // the story and its step, what the reader had before, and the rows and best plans of every step
+let telling = null; // story, step, the state before it, and the rows and best plans of every step
 
-/* The federation of a step. */
+/* Set the state of a step. */
 function stepInto(story, step) {
   const { steps, ...usual } = STORIES[story], { plan = {}, words: moved_, place = 0, theorem = "", target = atlas.targets[0] } = { ...usual, ...steps[step] };
   fed = freshFederation(place, target);
@@ -108,20 +108,20 @@ function tell(story, step) {
   told_();
 }
 
-/* What a sentence of a story is about: all of the state but the point and the theorem that is shown. */
+/* The part of the state that a step fixes: everything but K, eta and the shown theorem. */
 const storySetting = () => { const { place, target, words: moved_, plan: { local_steps, step_size, ...plan } } = fed; return JSON.stringify([place, target, moved_, plan]); };
 
-/* A reader who chooses another setting has left the story. */
+/* End the story when the reader chooses another setting. */
 function leaveStory() {
   if (!telling || telling.of === storySetting()) return;
   telling = null;
   told_();
 }
 
-/* Where in a story the reader is: kept with the page's step, not in its link. */
+/* The position in a story, stored in the history, not in the link. */
 const storyPlace = () => telling && { story: telling.story, step: telling.step, before: telling.before };
 
-/* A step back leads to another step of a story, into one or out of it. */
+/* Restore the position in a story from the history. */
 function resumeStory(place) {
   const now = fed;
   telling = STORIES[place?.story]?.steps[place.step] ? { ...place, before: atlas.federations[place.before.place] ? place.before : freshFederation(), each: telling?.story === place.story ? telling.each : eachOf(place.story) } : null;
@@ -130,10 +130,10 @@ function resumeStory(place) {
   told_();
 }
 
-/* The rows of all steps of the story, while the page is where it takes place. */
+/* The rows of all steps of the story, while the page shows its federation. */
 const storyRows = () => (telling && fed.place === (STORIES[telling.story].place ?? 0) ? telling.each.flatMap(({ rows }) => rows) : []);
 
-/* The reader gets back what was there before. */
+/* End the story and restore the state before it. */
 function endStory() {
   fed = telling.before;
   telling = null;
@@ -143,7 +143,7 @@ function endStory() {
 
 const pressing = (text, act, off = false) => { const node = made("button", { type: "button", disabled: off }, text); node.addEventListener("click", act); return node; };
 
-/* The step that is told, or the stories that there are. */
+/* Show the current step, or the list of stories. */
 function told_() {
   if (!telling) return put("story", made("p", { className: "copying" }, made("strong", {}, "See for yourself: "), ...STORIES.map(({ title }, k) => pressing(title, () => tell(k, 0)))));
   const { story, step, each } = telling, { title, steps } = STORIES[story], last = steps.length - 1;

@@ -1,11 +1,11 @@
-/* All words of a federation and its plan: those that are given, and what follows from them by the ties. */
+/* All quantities of a federation and its plan: the given ones, and those that follow by identities. */
 const ROUNDING = 1e-9;
 const whole = (x) => Math.floor(x * (1 + ROUNDING));
 const orders = new Map();
 /** @type {Atlas} */
 let atlas = null;
 
-/* The ties that give words one after the other, always the first one that is ready; those that depend on K or eta apart. */
+/* The identities that yield further quantities, in order of evaluation; `moved` are those that depend on K or eta. */
 function order(words) {
   const key = [...words].sort().join();
   if (!orders.has(key)) {
@@ -29,7 +29,7 @@ function follow(ties, v, n) {
   }
 }
 
-/* What a federation and a plan are told, without what does not hold for this plan: by word the value up to which it does. */
+/* Split the given constants into those that hold at this plan and those that do not, with the reason. */
 function holding(given, upTo) {
   const beyond = {};
   for (const [word, limits] of Object.entries(upTo)) {
@@ -43,7 +43,7 @@ function holding(given, upTo) {
   return { kept, beyond };
 }
 
-/** A world is everything that is known: values v, lengths n, why a word does not hold, and the situation. @returns {World} */
+/** Everything that is known: values v, lengths n, constants that do not hold, and the situation. @returns {World} */
 function worldOf(given, upTo) {
   const { kept, beyond } = holding(given, upTo), v = { ...kept }, n = { clients: kept.clients ?? 1, classes: 1 };
   for (const word of atlas.lists) if (word in v && !Array.isArray(v[word])) v[word] = Array(n.clients).fill(v[word]);
@@ -54,21 +54,21 @@ function worldOf(given, upTo) {
   return settled(world);
 }
 
-/* The same federation at another K and eta: only what depends on them is computed again. */
+/* Move a world to another K and eta; only what depends on them is computed again. */
 function moveTo(world, steps, size) {
   world.v.local_steps = steps;
   resize(world, size);
   return settled(world);
 }
 
-/* Another step size alone: what is asked of a federation's structure stays as it is. */
+/* Change the step size only; the situation stays the same. */
 function resize(world, size) {
   world.v.step_size = size;
   follow(world.moved, world.v, world.n);
 }
 
 const KNOBS = [["fedinit", "relaxation", 0], ["fedcog", "distillation_weight", 0], ["fedals", "adaptation", 1]];
-/* 0 where it is not so, 1 where it is, 2 where nobody says. */
+/* Flags are 0 if false, 1 if true, 2 if unknown. */
 const UNKNOWN = 2, APART = ["uniform_dissimilarity", "optimum_dissimilarity", "heterogeneity"];
 const FLAGS = {
   full: ({ v }) => v.cohort === v.clients,
@@ -79,18 +79,18 @@ const FLAGS = {
   alike: ({ v, loose }) => (v.uniform_dissimilarity === 0 ? true : APART.some((word) => v[word] > 0 && !loose.has(word)) ? false : UNKNOWN),
 };
 
-/* What structure decides is looked up by the situation; a plan that fits no whole round has none. */
+/* Set the situation, by which structural results are looked up; a plan without a whole round has none. */
 function settled(world) {
   const { v } = world, key = atlas.flags.map((flag) => Number(FLAGS[flag](world))).join("");
   world.key = key;
   world.situation = atlas.places.get(world.machine ? `m${key}` : v.clients === 1 ? `o${key}` : key) ?? -1;
   world.fedavg = KNOBS.every(([, knob, off]) => v[knob] === off);
-  /* A last round that does not fit into a budget of time is not run. */
+  /* A last round that does not fit into the time budget is not run. */
   world.spent = v.rounds !== undefined && v.communication_time !== undefined ? v.rounds * (v.communication_time + v.minibatch_time * v.local_steps) : v.runtime;
   return world;
 }
 
-/* Rounds of one local step by all clients are steps of one machine on the global loss. */
+/* The equivalent single machine, if all clients take one local step per round; else null. */
 function machineOf(world) {
   const { v, n } = world;
   if (!(v.clients === v.cohort && v.clients > 1 && v.local_steps === 1 && world.fedavg)) return null;

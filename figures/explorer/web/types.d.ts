@@ -1,6 +1,6 @@
-/* What the page's parts hand to each other. The page itself holds none of this: `tsc --noEmit -p figures/explorer/web`. */
+/* Types of the data that the modules exchange, for `tsc --noEmit -p figures/explorer/web`; not part of the page. */
 
-/** Numbers and lists by the word of a quantity; lists run over clients or classes. */
+/** Numbers and lists by the name of a quantity; lists run over clients or classes. */
 type Values = Record<string, any>;
 type Lengths = { clients: number; classes: number };
 type Formula = (v: Values, n?: Lengths, i?: number, sides?: number[]) => any;
@@ -13,7 +13,7 @@ interface Quantity {
 interface Condition { words: string; kind: string; formula: string; latex: string; math?: string }
 interface Optimum { over: string; derived: { math: string; needs: string[] } | null; stated: string[] }
 
-/** A bound as it stands in the catalogue, or in a file. */
+/** A bound of the catalogue, or of a file. */
 interface Bound {
   name: string; title: string; paper: string; source: string; about: string; statistic: string; note: string;
   relation: "<=" | ">=" | "=" | "<~"; target: { name: string; unit: string; meaning: string; axis: string; letter: string };
@@ -22,14 +22,14 @@ interface Bound {
   optima: Optimum[]; claims: number[];
 }
 
-/** What comparing needs of a bound besides. */
+/** What a comparison needs of a bound in addition. */
 interface Compared {
   start: number; kind: number; once: boolean; order: boolean; audit: string; claim: string; rest: any[][]; decided: string[];
   needs: string[]; from: Record<string, string>; pair: string[]; free: string; trivial: Record<string, number[][]>;
   made: Record<string, any[]>; lows: Record<string, number>; off: number;
 }
 
-/** A setting to start from: its constants, up to which plans they hold, its plan, and what is known of it. */
+/** A setting to start from: constants, the plans up to which they hold, a plan, and known measurements and exact values. */
 interface Setting {
   name: string; words: string; given: Values; up_to: Record<string, Record<string, number>>; plan: Values; follows?: string[];
   target?: string; of?: string; rows?: [string, number, number, number][]; measured?: any[]; exact?: Record<string, any[]>;
@@ -41,23 +41,23 @@ interface Atlas {
   here: Record<string, string>; roles: any; lists: string[]; plan: Values; federations: Setting[]; places: Map<string, number>;
 }
 
-/** What is chosen on the page. */
+/** The choices of the reader. */
 interface State { place: number; target: string; theorem: string; x: string; words: Values; plan: Values }
 
-/** Everything that is known at one plan: values, lengths, why a word does not hold, the situation. */
+/** Everything that is known at one plan: values, lengths of axes, constants that do not hold (and why), the situation. */
 interface World {
   v: Values; n: Lengths; given: Values; beyond: Record<string, string>; moved: any[]; loose: Set<string>; machine: boolean;
   situation?: number; key?: string; fedavg?: boolean; spent?: number; pairs?: number[][]; parts?: Map<string, Row[]>; trusted?: string[];
 }
 
-/** What one theorem says at one plan, in one class; or why it says nothing. */
+/** The result of one theorem at one plan for one bounded quantity, or the reason why it does not apply. */
 interface Row {
   bound: Bound; b: Compared; audit: string; printed: boolean; state: string; failed: any[]; trusted: string[]; alias?: string[];
   kind?: number; value?: number; terms?: number[]; factor?: number; conversions?: string[]; composed?: boolean; here?: number;
   ofClass?: number; pair?: number[] | null; evidence?: any[]; why?: string; missing?: string[];
 }
 
-/** Of a theorem at every plan of the map: its value, its level, and its share of the start. */
+/** A theorem at every plan of the map: its value, its level, and its value over the one before training. */
 interface Field { value: Float64Array; level: Uint8Array; share: Float64Array }
 interface Grid {
   target: string; found: Map<string, Field>; given: Values; upTo: Values; view: { steps: Ends; sizes: Ends }; sizes: number[]; apart: number;

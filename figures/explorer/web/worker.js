@@ -1,10 +1,10 @@
-/* The plane in a thread of its own: the page's script once more, which finds no document there. */
+/* Compute the map in a worker, which runs the page's script without a document. */
 let thread = null, tried = false, underWay = null, nextUp = null, asked_ = 0;
 
 const HEARD = 24;
 
-/* In the thread: first the bounds, then one plane after the other, roughly and then of every plan; every so many
-milliseconds a newer task is heard. */
+/* In the worker: receive the bounds, then compute one map after the other, first coarsely, then completely; newer tasks are
+received every few milliseconds. */
 function serve() {
   let newest = 0;
   globalThis.onmessage = ({ data }) => {
@@ -29,7 +29,7 @@ function send(answer) {
   place.postMessage(answer, arrays);
 }
 
-/* Starts it once, where the browser lets a page do so, also one from disk. */
+/* Start the worker once, if the browser allows it. */
 function startThread() {
   if (tried) return;
   tried = true;
@@ -42,7 +42,7 @@ function startThread() {
   } catch { thread = null; }
 }
 
-/* Without it the page computes in slices between waiting. */
+/* Without a worker the page computes in short slices. */
 function dropThread() {
   thread?.terminate();
   thread = null;
@@ -50,7 +50,7 @@ function dropThread() {
   if (drawn?.stale !== false) recompute();
 }
 
-/* The newest change alone waits while the map of one is computed roughly; a finer one gives way at once. */
+/* While a coarse map is computed only the newest task is queued; a fine one is replaced at once. */
 function ask(task) {
   if (underWay && !underWay.only && !underWay.seen) { nextUp = task; return; }
   underWay = task;
@@ -58,7 +58,7 @@ function ask(task) {
   thread.postMessage({ number: asked_, target: task.target, given: task.given, upTo: task.upTo, only: task.only });
 }
 
-/* The shown theorem finely, where it has constants to choose: once per plane. */
+/* Compute the shown theorem finely, once per map, if it has constants to choose. */
 function refine() {
   const { theorem } = fed, b = atlas.bounds[theorem];
   if (!thread || (underWay && !underWay.only) || drawn.stale || drawn.fine.has(theorem) || !b || !(b.free || b.pair.length)) return;
