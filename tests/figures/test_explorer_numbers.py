@@ -71,7 +71,7 @@ def test_the_parts_of_the_page_agree_on_what_they_hand_to_each_other():
 
 EVALUATE = """
 return GIVEN.jobs.map(([name, points, entries]) => points.map(([v, n]) => Array.from({length: entries}, (_, i) =>
-  evaluated(bounds.get(name), v, n, i)).map(({terms, failed}) => [terms.map(String), failed.length === 0])));
+  evaluateBound(bounds.get(name), v, n, i)).map(({terms, failed}) => [terms.map(String), failed.length === 0])));
 """
 
 
@@ -172,7 +172,7 @@ fed = freshFederation(atlas.federations.findIndex((one) => one.of === "fedals.on
 fed.words.smoothness = 4;
 const link = federationLink().slice(1), sum = (said) => `${said}&c=${mark(said.toString())}`;
 const signed = (text) => sum(new URLSearchParams(text));
-const read = (text) => attempt(() => ({ ...federationOf(mended(`#${text}`)).words }));
+const read = (text) => attempt(() => ({ ...federationOf(repairedLink(`#${text}`)).words }));
 return {
   link, signed: GIVEN.said.map((said) => read(signed(`v=2&b=fedals.one_round&${said}`))),
   changed: GIVEN.changed.map(([whole, now]) => link.includes(whole) ? read(link.replace(whole, now)) : "not in it"),
@@ -340,7 +340,7 @@ def test_worst_cases_on_the_page_are_those_of_compare(every):
 
 
 AT_CELLS = """
-const wrong = [], { given, upTo } = told();
+const wrong = [], { given, upTo } = currentInputs();
 let spoken = 0;
 const target = "optimality_gap", name = "fedinit.theorem_1", least = (at, sizes) => {
   const steps = Math.max(1, Math.round(1024 ** ((Math.floor(at / 64) + 0.5) / 64)));
@@ -384,13 +384,13 @@ const found = {};
 fed = freshFederation(4);
 for (const smoothness of [0.9, 1.9]) {
   setWord("smoothness", smoothness);
-  found[smoothness] = [based("pl_constant"), told().given.smoothness, told().given.pl_constant];
+  found[smoothness] = [baseValue("pl_constant"), currentInputs().given.smoothness, currentInputs().given.pl_constant];
 }
-atlas.federations.push(loaded("mine.json", GIVEN.file));
+atlas.federations.push(loadConstants("mine.json", GIVEN.file));
 fed = freshFederation(atlas.federations.length - 1);
 for (const [word, x] of Object.entries(GIVEN.words)) setWord(word, x);
-const { given } = told();
-const rows = explorer.rows("optimality_gap", given, told().upTo);
+const { given } = currentInputs();
+const rows = explorer.rows("optimality_gap", given, currentInputs().upTo);
 return [found, given, COMPARISONS.shell(), COMPARISONS.python(), rows];
 """
 
@@ -435,7 +435,7 @@ def runs(start, rounds=7, plans=((8, 0.01), (3, 0.02))):
 READ = """
 fed.plan.rounds = 7;
 const take = (text) => checkedRuns(runsOf(text, { ...fed.plan, cohort: here().v.cohort }), here());
-const { given } = told(), read = GIVEN.texts.map((text) => attempt(() => take(text).plans.length));
+const { given } = currentInputs(), read = GIVEN.texts.map((text) => attempt(() => take(text).plans.length));
 federation().runs = { name: "mine.csv", ...take(GIVEN.texts[0]) };
 return [read, ...[given, { ...given, local_steps: 9 }].map((each) => explorer.rows("optimality_gap", each, {}))];
 """

@@ -69,8 +69,8 @@ function conditionRows({ bound, x, found }, X, top, left, width) {
 function frame(X, Y, left, right, top, bottom, empty) {
   const across = ticks(X.low, X.high, X.log, Math.max(2, Math.floor((right - left) / 70)));
   const up = empty ? [] : ticks(Y.low, Y.high, Y.log, Math.max(2, Math.floor((bottom - top) / 42)));
-  const grid = up.map((y) => `<path class="grid" d="M${left} ${Y(y).toFixed(1)}H${right}"/><text class="tick" text-anchor="end" x="${left - 6}" y="${(Y(y) + 4).toFixed(1)}">${said(y, 3)}</text>`);
-  const below = across.map((x) => `<path class="axis" d="M${X(x).toFixed(1)} ${bottom}v5"/><text class="tick" text-anchor="middle" x="${X(x).toFixed(1)}" y="${bottom + 18}">${said(x, 3)}</text>`);
+  const grid = up.map((y) => `<path class="grid" d="M${left} ${Y(y).toFixed(1)}H${right}"/><text class="tick" text-anchor="end" x="${left - 6}" y="${(Y(y) + 4).toFixed(1)}">${formatted(y, 3)}</text>`);
+  const below = across.map((x) => `<path class="axis" d="M${X(x).toFixed(1)} ${bottom}v5"/><text class="tick" text-anchor="middle" x="${X(x).toFixed(1)}" y="${bottom + 18}">${formatted(x, 3)}</text>`);
   return `${grid.join("")}<path class="axis" d="M${left} ${top}V${bottom}H${right}"/>${below.join("")}`;
 }
 
@@ -112,13 +112,13 @@ function chart(shown, wide) {
   chartFrame = { X, x, word, left, right };
   const range = yRange(shown), Y = scale(range.low, range.high, range.log, bottom, top);
   const hatched = intervals(x, (i) => shown.found[i].failed.length > 0, X).map((ends) => rect(ends, top, bottom - top, "silent")).join("");
-  const level = Y(trivial).toFixed(1), vacuous = trivial >= Y.low && trivial <= Y.high ? `<path class="vacuous" d="M${left} ${level}H${right}"/><text class="halo" x="${left + 4}" y="${(Y(trivial) - 5).toFixed(1)}">vacuous above ${said(trivial)}</text>` : "";
+  const level = Y(trivial).toFixed(1), vacuous = trivial >= Y.low && trivial <= Y.high ? `<path class="vacuous" d="M${left} ${level}H${right}"/><text class="halo" x="${left + 4}" y="${(Y(trivial) - 5).toFixed(1)}">vacuous above ${formatted(trivial)}</text>` : "";
   const empty = range.empty ? `<text class="empty" text-anchor="middle" x="${(left + right) / 2}" y="${(top + bottom) / 2}">${EMPTY}</text>` : "";
   return `<svg width="${wide}" height="${tall}" viewBox="0 0 ${wide} ${tall}" aria-hidden="true">
 <defs>${HATCH}<clipPath id="plot"><rect x="${left}" y="${top}" width="${right - left}" height="${bottom - top}"/></clipPath></defs>
-<text class="title" x="4" y="13">${esc(united(bound.target.name, bound.target.unit))}${ofMember(bound)}</text>
+<text class="title" x="4" y="13">${esc(withUnit(bound.target.name, bound.target.unit))}${ofMember(bound)}</text>
 ${hatched}${failing.join("")}${frame(X, Y, left, right, top, bottom, range.empty)}
 <g clip-path="url(#plot)">${curves(shown, X, Y)}${runPoints(rows, X, Y)}</g>
 ${vacuous}${empty}${marks(shown, X, Y, top, bottom, right)}
-<text class="title" text-anchor="middle" x="${(left + right) / 2}" y="${tall - 6}">${esc(united(word, q.unit))}</text></svg>`;
+<text class="title" text-anchor="middle" x="${(left + right) / 2}" y="${tall - 6}">${esc(withUnit(word, q.unit))}</text></svg>`;
 }

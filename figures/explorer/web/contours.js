@@ -31,14 +31,14 @@ function contours(field, xs, ys) {
     for (const start of starts) {
       const loop = [];
       for (let edge = start; next[edge] >= 0;) { loop.push(point(edge, threshold)); const to = next[edge]; next[edge] = -1; edge = to; }
-      if (loop.length) path += `M${smoothed(loop).map(({ x, y }) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}Z`;
+      if (loop.length) path += `M${smoothLoop(loop).map(({ x, y }) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}Z`;
     }
     return path;
   };
 }
 
 /* Move points on the boundary of the domain towards the middle of their neighbours. */
-function smoothed(loop, times = 8) {
+function smoothLoop(loop, times = 8) {
   if (!loop.some((p) => p.rough)) return loop;
   let now = loop;
   for (let time = 0; time < times; time++) now = now.map((p, k) => {

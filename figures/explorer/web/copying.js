@@ -1,6 +1,6 @@
 /* The texts that the copy buttons of a bound copy. */
 /* Quote one word of a shell command if necessary. */
-const quoted = (text) => (/^[\w.:/,=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+const shellQuoted = (text) => (/^[\w.:/,=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 /* Whether the command line can load the bound: from the catalogue or a file, not from a notebook. */
 const reachable = (bound) => Boolean(bound.paper) || bound.name.includes(":");
@@ -8,7 +8,7 @@ const reachable = (bound) => Boolean(bound.paper) || bound.name.includes(":");
 /* The value of every quantity: a number, a list, or one number for all members of an axis. */
 function given(bound) {
   const world = here(), [v, n] = inputs(bound, world), own = (q) => Array.isArray(world.v[q.name]);
-  Object.assign(v, chosenIn(bound, world));
+  Object.assign(v, bestConstants(bound, world));
   const chosen = bound.quantities.filter((q) => !q.count).map((q) => ({ q, value: v[q.name], own: Boolean(q.axis) && own(q) }));
   const found = [...fixed(bound), ...chosen];
   return { found, lists: found.some((one) => one.own), length: n[bound.axis] };
@@ -48,7 +48,7 @@ function shell() {
   });
   const counted = b.quantities.some((q) => q.count) && !(special && b.dropped.includes("clients"));
   if (b.axis === "clients" && !lists && counted) text.push(`clients=${length}`);
-  return ["fedbounds", "eval", b.name, ...text].map(quoted).join(" ");
+  return ["fedbounds", "eval", b.name, ...text].map(shellQuoted).join(" ");
 }
 
 /* The statement with its conditions, a line each, for an equation of amsmath. */

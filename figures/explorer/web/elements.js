@@ -7,7 +7,7 @@ const $ = (id) => document.getElementById(id);
 const every = (selector) => [...document.querySelectorAll(selector)];
 
 /** @param {string} tag @param {object} properties @param {(Node|string)[]} children @returns {any} */
-function made(tag, properties = {}, ...children) {
+function element(tag, properties = {}, ...children) {
   const node = Object.assign(document.createElement(tag), properties);
   node.append(...children);
   return node;
@@ -17,7 +17,7 @@ function made(tag, properties = {}, ...children) {
 const put = (id, ...children) => $(id).replaceChildren(...children);
 
 /* A name with possible line breaks after its separators. */
-const jointed = (text) => text.split(/(?<=[_/*(])|(?<=\.)(?=[a-z])/).flatMap((part, k) => (k ? [made("wbr"), part] : [part]));
+const withBreaks = (text) => text.split(/(?<=[_/*(])|(?<=\.)(?=[a-z])/).flatMap((part, k) => (k ? [element("wbr"), part] : [part]));
 
 /* Set the ASCII formulas in a sentence: kappa^2 <= F^* becomes κ² ≤ F*. */
 const GREEK = { alpha: "α", beta: "β", gamma: "γ", delta: "δ", eps: "ε", eta: "η", theta: "θ", kappa: "κ", lambda: "λ", mu: "μ", nu: "ν", rho: "ρ", sigma: "σ", tau: "τ", phi: "φ", Gamma: "Γ", Delta: "Δ", Lambda: "Λ" };
@@ -29,7 +29,7 @@ const typeset = (text) => text
   .replace(/\^\*/g, "*").replace(/\bsqrt\(/g, "√(").replace(/[<>]=/g, (sign) => RELATIONS[sign]);
 
 /* Group a long formula into rows, so that lines break before a term or a definition, not inside one. */
-function rowed(math) {
+function breakIntoRows(math) {
   let row = null, defining = false;
   for (const node of [...math.children]) {
     const sign = node.localName === "mo" ? node.textContent : "";

@@ -25,7 +25,7 @@ const growth = (x, y) => {
 
 /** The terms of a bound, their sum and the indices of failing conditions, at values by name and lengths of the axes.
  * @param {Bound} bound @param {Values} v @param {Lengths} n */
-function evaluated(bound, v, n, entry = 0) {
+function evaluateBound(bound, v, n, entry = 0) {
   const code = CODE[bound.name];
   const terms = code.t.map((f) => f(v, n, entry));
   const holds = ([f, each]) => {
@@ -79,9 +79,9 @@ function members(quantity, length, value) {
 
 /** The best admissible constants in a world, if the bound leaves some to choose.
  * @param {Bound} bound @param {World} world @returns {Values} */
-function chosenIn(bound, world) {
+function bestConstants(bound, world) {
   const b = atlas.bounds[bound.name], found = {};
-  if (!b || !(b.pair.length || b.free) || lacking(b, world).length) return found;
+  if (!b || !(b.pair.length || b.free) || missingInputs(b, world).length) return found;
   const { pair, free } = substituted(b, bound, world);
   if (pair) [found[OFFSET], found[FACTOR]] = pair;
   if (b.free) found[b.free] = free;
@@ -89,7 +89,7 @@ function chosenIn(bound, world) {
 }
 
 /* Evaluate a bound in a world: its terms, their sum, and which conditions fail. */
-function saysIn(bound, world, chosen = chosenIn(bound, world)) {
+function evaluateIn(bound, world, chosen = bestConstants(bound, world)) {
   const [v, n] = inputs(bound, world);
-  return evaluated(bound, Object.assign(v, chosen), n);
+  return evaluateBound(bound, Object.assign(v, chosen), n);
 }

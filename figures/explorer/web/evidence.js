@@ -2,7 +2,7 @@
 of quadratics, and committed measurements. */
 const largestOf = (value) => (Array.isArray(value) ? largest(value.length, (k) => value[k]) : value);
 const near = (a, b) => Math.abs(a - b) <= atlas.worst.alike * Math.max(Math.abs(a), Math.abs(b));
-const evidenced = (target, world) => withEvidence(compared(target, world), world);
+const comparedWithEvidence = (target, world) => withEvidence(compared(target, world), world);
 
 function withEvidence(rows, world) {
   for (const row of rows) if (RANKED.includes(row.state)) row.evidence = [worstOf(row, world), ...exactOf(row, world), measuredOf(row, world), ...committedOf(row, world).map(committedWords)].filter(Boolean);
@@ -34,8 +34,8 @@ function worstOf(row, world) {
   const at = scaledPlace(row, world), found = at && table.rows.find((one) => fits(at, table.names, one));
   if (!found) return null;
   const [, , , , worst, exact, low, high] = found, unit = at.gap ** table.powers[0] * at.L ** table.powers[1] * row.factor;
-  const certified = low !== null && high !== null && exact ? `, certified between ${said(low * unit, 6)} and ${said(high * unit, 6)}` : "";
-  return { kind: "worst", value: worst * unit, error: 0, above: !exact, words: `${worstWords(!exact)} ${said(worst * unit)}`,
+  const certified = low !== null && high !== null && exact ? `, certified between ${formatted(low * unit, 6)} and ${formatted(high * unit, 6)}` : "";
+  return { kind: "worst", value: worst * unit, error: 0, above: !exact, words: `${worstWords(!exact)} ${formatted(worst * unit)}`,
     what: `over all federations that the theorem covers, ${at.head[0] > 1 ? `clients ${at.head[0]} of a kind` : "all clients identical"}, no noise${certified}` };
 }
 
@@ -64,7 +64,7 @@ function exactOf(row, world) {
   const { exact = {}, plan } = federation(), found = exact[targetOf(row)]?.find(([name, kind]) => name === row.bound.name && kind === wordsOf(row));
   if (!found || world.v.relaxation !== 0 || !Object.entries(plan).every(([word, x]) => equal(world.v[word], x)) || !unmoved(world)) return [];
   const [, , value, what] = found;
-  return [{ kind: "exact", value, error: 0, above: false, words: `exact, quadratics ${said(value)}`, what: words(what) }];
+  return [{ kind: "exact", value, error: 0, above: false, words: `exact, quadratics ${formatted(value)}`, what: words(what) }];
 }
 
 /* The committed measurements of a row's quantity, at the plan or at any value of the `free` quantities. */
@@ -73,15 +73,15 @@ function committedOf(row, world, ...free) {
   return (federation().measured ?? []).some(fits) && unmoved(world) ? federation().measured.filter(fits) : [];
 }
 
-const committedWords = ({ value, error, exact, what, plan }) => ({ kind: "measured", value, error, above: false, from: what, steps: plan.local_steps, size: plan.step_size, words: `measured ${said(value)} ± ${said(error, 2)}`,
-  what: `${what}, mean and standard error${exact === undefined ? "" : `; its exact expectation is ${said(exact, 6)}`}` });
+const committedWords = ({ value, error, exact, what, plan }) => ({ kind: "measured", value, error, above: false, from: what, steps: plan.local_steps, size: plan.step_size, words: `measured ${formatted(value)} ± ${formatted(error, 2)}`,
+  what: `${what}, mean and standard error${exact === undefined ? "" : `; its exact expectation is ${formatted(exact, 6)}`}` });
 
 /* A button for every plan of this federation with a committed measurement. */
 function measuredPlans() {
   const { measured, plan: start } = federation(), each = new Map();
   for (const { target, plan } of measured ?? []) if (plan.rounds === start.rounds) each.set(JSON.stringify([target, plan]), [target, plan]);
   return [...each.values()].map(([target, plan]) => {
-    const go = made("button", { type: "button" }, `${targeted(target)}: K = ${plan.local_steps}, η = ${said(plan.step_size, 3)}, N = ${plan.cohort}${plan.relaxation ? `, β = ${plan.relaxation}` : ""}`);
+    const go = element("button", { type: "button" }, `${targetLabel(target)}: K = ${plan.local_steps}, η = ${formatted(plan.step_size, 3)}, N = ${plan.cohort}${plan.relaxation ? `, β = ${plan.relaxation}` : ""}`);
     go.addEventListener("click", () => { fed = { ...freshFederation(fed.place, target), plan: { ...plan } }; arrange(); });
     return go;
   });

@@ -1,9 +1,9 @@
 /* Exports: the comparison as a command, and the pictures for a paper. */
 
 /* The constants that hold at the plan, as arguments of compare. */
-const toldWords = () => Object.entries(holding(told().given, told().upTo).kept);
+const toldWords = () => Object.entries(holding(currentInputs().given, currentInputs().upTo).kept);
 
-const federationShell = () => ["fedbounds", "compare", fed.target, ...toldWords().map(([word, value]) => `${word}=${Array.isArray(value) ? `[${value.join(",")}]` : value}`)].map(quoted).join(" ");
+const federationShell = () => ["fedbounds", "compare", fed.target, ...toldWords().map(([word, value]) => `${word}=${Array.isArray(value) ? `[${value.join(",")}]` : value}`)].map(shellQuoted).join(" ");
 
 const federationPython = () => `import fedbounds\n\nprint(fedbounds.compare(\n    "${fed.target}",\n${toldWords().map(([word, value]) => `    ${word}=${JSON.stringify(value)},`).join("\n")}\n))\n`;
 
@@ -24,7 +24,7 @@ function withLadder(act) {
       for (const one of node.querySelectorAll("small.of, small.beside")) { y += 11; rows.push(text(4, y, one.textContent, "start", "tick")); y += 3; }
     }
   }
-  const box = made("div", { className: "bars" });
+  const box = element("div", { className: "bars" });
   box.style.cssText = "position:absolute;left:-99999px";
   box.innerHTML = `<svg width="${wide}" height="${y + 8}" viewBox="0 0 ${wide} ${y + 8}">${rows.join("")}</svg>`;
   document.body.append(box);
@@ -42,7 +42,7 @@ function standalone(svg) {
 
 const TEX = { "η": "$\\eta$", "β": "$\\beta$", "σ": "$\\sigma$", "μ": "$\\mu$", "ζ": "$\\zeta$", "·": "$\\cdot$", "−": "$-$", "∞": "$\\infty$", "×": "$\\times$", "≤": "$\\le$", "±": "$\\pm$", "–": "--", "◆": "$\\diamond$", "●": "$\\bullet$", "■": "\\rule{0.7ex}{0.7ex}",
   "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" };
-const texed = (text) => text.replace(/[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+/g, (power) => `\u0001${[...power].map((c) => (c === "⁻" ? "-" : RAISED.indexOf(c))).join("")}\u0002`)
+const texEscaped = (text) => text.replace(/[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+/g, (power) => `\u0001${[...power].map((c) => (c === "⁻" ? "-" : RAISED.indexOf(c))).join("")}\u0002`)
   .replace(/[\\~^ηβσμζ·−∞×≤±–◆●■]/g, (c) => TEX[c]).replace(/[&%#_]/g, "\\$&").replaceAll("\u0001", "$^{").replaceAll("\u0002", "}$");
 
 /* The corners of a path of straight lines, piece by piece. */
@@ -76,7 +76,7 @@ function tikz(svg) {
     const point = (x, y) => `(${short(a * x + c * y + e)},${short(b * x + d * y + f)})`, style = [];
     if (node.localName === "text") {
       const anchor = { start: "base west", middle: "base", end: "base east" }[node.getAttribute("text-anchor") ?? "start"], turned = Math.round(-Math.atan2(b, a) * 180 / Math.PI);
-      lines.push(`\\node[anchor=${anchor}, inner sep=0pt, font=\\fontsize{${short(0.75 * parseFloat(look.fontSize))}pt}{10pt}\\selectfont${Number(look.fontWeight) >= 600 ? "\\bfseries" : ""}, text=${colour(look.fill)}${turned ? `, rotate=${turned}` : ""}] at ${point(n("x"), n("y"))} {${texed(node.textContent)}};`);
+      lines.push(`\\node[anchor=${anchor}, inner sep=0pt, font=\\fontsize{${short(0.75 * parseFloat(look.fontSize))}pt}{10pt}\\selectfont${Number(look.fontWeight) >= 600 ? "\\bfseries" : ""}, text=${colour(look.fill)}${turned ? `, rotate=${turned}` : ""}] at ${point(n("x"), n("y"))} {${texEscaped(node.textContent)}};`);
       continue;
     }
     if (look.fill.startsWith("url")) style.push(`pattern=north east lines, pattern color=${colour(look.stroke === "none" ? "rgb(139,148,158)" : look.stroke)}`);

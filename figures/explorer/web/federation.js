@@ -20,30 +20,30 @@ const freshFederation = (place = 0, target = atlas.federations[place].target ?? 
 /* Whether the page shows single bounds, without map and ranking; its settings are their examples. */
 const single = () => !atlas.targets.length;
 const opened = () => bounds.get(fed.theorem);
-const titled = (name) => typeset(bounds.get(name)?.title ?? name);
+const titleOf = (name) => typeset(bounds.get(name)?.title ?? name);
 const words = (name) => name.replaceAll("_", " ");
-const united = (name, unit) => (unit === "1" ? words(name) : `${words(name)} [${typeset(unit)}]`);
+const withUnit = (name, unit) => (unit === "1" ? words(name) : `${words(name)} [${typeset(unit)}]`);
 
 /* The original value of a constant or plan, before any change on the page. */
-function based(word) {
+function baseValue(word) {
   const { given, plan } = federation();
   if (word === "initial_gap" && given.initial_gap === undefined && given.initial_loss !== undefined) return given.initial_loss - given.optimal_loss;
   return given[word] ?? plan[word];
 }
 
 /* The factor by which all curvatures were scaled, or 1: heterogeneity as a gap of losses scales inversely with it. */
-function bent() {
-  const [up, low] = ["smoothness", "strong_convexity"].map((word) => (fed.words[word] ?? based(word)) / based(word));
+function curvatureFactor() {
+  const [up, low] = ["smoothness", "strong_convexity"].map((word) => (fed.words[word] ?? baseValue(word)) / baseValue(word));
   return Math.abs(up - low) <= 1e-9 * up ? up : 1;
 }
 
 /* The constants and plan given to the theorems; changed constants scale those that depend on them. */
-function told() {
+function currentInputs() {
   const { given, follows = [], up_to } = federation(), all = { ...given }, upTo = { ...up_to };
   if (single()) return { given: { ...all, ...fed.words }, upTo };
   for (const [word, value] of Object.entries(fed.words)) {
-    const ratio = based(word) === undefined ? 1 : value / based(word), scaled = (x, by) => (Array.isArray(x) ? x.map((y) => y * by) : x * by);
-    for (const other of TOGETHER[word] ?? []) if (all[other] !== undefined) all[other] = scaled(all[other], other === "heterogeneity" ? ratio / bent() : ratio);
+    const ratio = baseValue(word) === undefined ? 1 : value / baseValue(word), scaled = (x, by) => (Array.isArray(x) ? x.map((y) => y * by) : x * by);
+    for (const other of TOGETHER[word] ?? []) if (all[other] !== undefined) all[other] = scaled(all[other], other === "heterogeneity" ? ratio / curvatureFactor() : ratio);
     if (word !== "initial_gap" || all.initial_gap !== undefined || all.initial_loss === undefined) all[word] = value;
     if (word === "strong_convexity" && all.pl_constant < value) all.pl_constant = value;
     if (word === "smoothness" && all.pl_constant > value) all.pl_constant = value; // a smaller one holds as well
@@ -62,12 +62,12 @@ function told() {
   return { given: { ...all, ...plan, ...(relaxation > 0 ? { relaxation } : {}) }, upTo };
 }
 
-const here = () => { const { given, upTo } = told(); return worldOf(given, upTo); };
+const here = () => { const { given, upTo } = currentInputs(); return worldOf(given, upTo); };
 
 /* ---- controls ---- */
 
 const TARGETS = { grad_norm_sq: "squared gradient norm", distance_sq: "squared distance to the best model", divergence: "divergence of clients" };
-const targeted = (name) => TARGETS[name] ?? words(name);
+const targetLabel = (name) => TARGETS[name] ?? words(name);
 
 /** A quantity as in the shown bound, else as in any bound. @param {string} name @returns {Quantity} */
 function quantityOf(name) {
@@ -77,14 +77,14 @@ function quantityOf(name) {
 
 /* Which quantities have a control in the setting, and which in the panel of a bound, since nothing gives them. */
 const inPlan = (word) => !single() && PLAN_WORDS.includes(word);
-const known = (word) => !single() && (inPlan(word) ? fed.plan[word] !== undefined : PROBLEM_WORDS.includes(word) && based(word) > 0);
+const known = (word) => !single() && (inPlan(word) ? fed.plan[word] !== undefined : PROBLEM_WORDS.includes(word) && baseValue(word) > 0);
 const ungiven = (word) => (single() ? word in federation().given && !(word === opened().axis && lists().length) : !known(word) && !inPlan(word) && (word in fed.words || here().v[word] === undefined));
-const valueOf = (word) => (inPlan(word) ? fed.plan[word] : fed.words[word] ?? based(word));
+const valueOf = (word) => (inPlan(word) ? fed.plan[word] : fed.words[word] ?? baseValue(word));
 
 /* The values of a control, in equal ratios. */
 function stepsOf(word) {
   if (!known(word)) return ladder(quantityOf(word));
-  const base = based(word), { clients, smoothness } = federation().given, least = COUNTED.includes(word) ? 1 : 0;
+  const base = baseValue(word), { clients, smoothness } = federation().given, least = COUNTED.includes(word) ? 1 : 0;
   const ends = { local_steps: [1, MOST_STEPS], step_size: [1e-5 / smoothness, 10 / smoothness], cohort: [1, clients], rounds: [1, 1e7], runtime: [1, 1e6], relaxation: [0, LIMITS.relaxation] };
   const [low, high] = ends[word] ?? [Math.max(least, base / 1e4), base * 1e4], log = word !== "relaxation" && high > low;
   const round = COUNTED.includes(word) ? Math.round : (x) => Number(x.toPrecision(3));
@@ -97,7 +97,7 @@ const NAMES = { local_steps: "local steps K", step_size: "step size η", cohort:
 
 function setWord(word, value) {
   if (inPlan(word)) fed.plan[word] = value;
-  else if (value === undefined || value === based(word)) delete fed.words[word];
+  else if (value === undefined || value === baseValue(word)) delete fed.words[word];
   else fed.words[word] = value;
 }
 
@@ -124,36 +124,36 @@ function refusedList(q, list) {
   if (!q.axis) return "must be one number";
   if (bad) return `every number ${bad}`;
   if (list.length !== length) return `must hold ${length} numbers, one for each of the ${q.axis}; it holds ${list.length}`;
-  return q.simplex && Math.abs(total - 1) > 1e-9 ? `must sum to 1; the sum is ${said(total)}` : "";
+  return q.simplex && Math.abs(total - 1) > 1e-9 ? `must sum to 1; the sum is ${formatted(total)}` : "";
 }
 
 /* Parse a number or a list; undefined stands for equal weights. */
-const readValue = (q, text) => (text.includes(",") ? text.split(",").map(typed) : q.simplex && text.trim() === "" ? undefined : typed(text));
+const readValue = (q, text) => (text.includes(",") ? text.split(",").map(parseNumber) : q.simplex && text.trim() === "" ? undefined : parseNumber(text));
 const writtenValue = (value) => (value === undefined ? "" : [value].flat().map((x) => Number(x.toPrecision(6))).join(", "));
 
 /** A control for a number (with slider) or a list. @param {string} word */
 function controlOf(word, value = valueOf(word)) {
-  const box = made("div", { className: "control", id: `fc-${word}` }), q = quantityOf(word), listed = Array.isArray(value) || q.simplex, steps = listed ? [] : stepsOf(word);
-  const field = made("input", { id: `f-${word}`, inputMode: q.axis ? "text" : "decimal", autocomplete: "off", value: writtenValue(value), placeholder: q.simplex ? "equal" : "" });
-  const range = made("input", { id: `fs-${word}`, type: "range", min: 0, max: steps.length - 1, step: 1, value: nearest(steps, value) });
-  const error = made("p", { className: "error", id: `fe-${word}`, role: "alert" });
+  const box = element("div", { className: "control", id: `fc-${word}` }), q = quantityOf(word), listed = Array.isArray(value) || q.simplex, steps = listed ? [] : stepsOf(word);
+  const field = element("input", { id: `f-${word}`, inputMode: q.axis ? "text" : "decimal", autocomplete: "off", value: writtenValue(value), placeholder: q.simplex ? "equal" : "" });
+  const range = element("input", { id: `fs-${word}`, type: "range", min: 0, max: steps.length - 1, step: 1, value: nearest(steps, value) });
+  const error = element("p", { className: "error", id: `fe-${word}`, role: "alert" });
   range.setAttribute("aria-label", `${NAMES[word] ?? words(word)}, slider`);
   range.hidden = !steps.length;
   field.setAttribute("aria-describedby", `fe-${word}`);
-  if (steps.length) range.setAttribute("aria-valuetext", said(value));
+  if (steps.length) range.setAttribute("aria-valuetext", formatted(value));
   const take = (x) => {
     const why = refusedWord(word, x);
     error.textContent = why;
     field.setAttribute("aria-invalid", why ? "true" : "false");
     if (why) return false;
     setWord(word, x);
-    if (typeof x === "number") range.setAttribute("aria-valuetext", said(x));
-    moved(word);
+    if (typeof x === "number") range.setAttribute("aria-valuetext", formatted(x));
+    settingChanged(word);
     return true;
   };
   range.addEventListener("input", () => { if (take(steps[range.value])) field.value = String(steps[range.value]); });
   field.addEventListener("input", () => { const x = readValue(q, field.value); if (take(x) && typeof x === "number") range.value = nearest(steps, x); });
-  const label = made("label", { htmlFor: field.id, title: q.meaning }, NAMES[word] ?? ` ${words(word)}`);
+  const label = element("label", { htmlFor: field.id, title: q.meaning }, NAMES[word] ?? ` ${words(word)}`);
   if (!NAMES[word]) label.insertAdjacentHTML("afterbegin", q.letter);
   box.append(label, field, range, error);
   return box;
@@ -164,7 +164,7 @@ function showWords(...names) {
   for (const word of names) {
     $(`f-${word}`).value = writtenValue(valueOf(word));
     $(`fs-${word}`).value = nearest(stepsOf(word), valueOf(word));
-    $(`fs-${word}`).setAttribute("aria-valuetext", said(valueOf(word)));
+    $(`fs-${word}`).setAttribute("aria-valuetext", formatted(valueOf(word)));
     $(`fe-${word}`).textContent = "";
   }
 }
@@ -185,23 +185,23 @@ function decoded(text) {
   try { return decodeURIComponent(text); } catch { return text; }
 }
 
-function unharmed(text) {
+function checksumHolds(text) {
   const said = new URLSearchParams(text), check = said.get("c");
   said.delete("c");
   return check === mark(said.toString());
 }
 
 /* The repaired link if its checksum is then correct, else the link as it came. */
-function mended(text) {
+function repairedLink(text) {
   const tries = [text.replace(/^#/, "")];
   for (const mend of MENDS) tries.push(...tries.map(mend));
-  return `#${tries.find(unharmed) ?? tries[0]}`;
+  return `#${tries.find(checksumHolds) ?? tries[0]}`;
 }
 
 const KEYS_OF = { target: "target", b: "theorem", x: "x" };
 
 /* The quantity to compare for a theorem: its own target if the page has it, else the current one. */
-const aimed = (name, target = fed.target) => (atlas.targets.includes(bounds.get(name)?.target.name) ? bounds.get(name).target.name : target);
+const targetFor = (name, target = fed.target) => (atlas.targets.includes(bounds.get(name)?.target.name) ? bounds.get(name).target.name : target);
 
 function federationLink() {
   const said = new URLSearchParams({ v: VERSION }), start = freshFederation(fed.place);
@@ -229,9 +229,9 @@ function federationOf(text) {
   fed = found;
   try {
     for (const [key, value] of said) {
-      const [kind, word] = key.split("."), free = kind === "p" ? inPlan(word) : kind === "w" && !inPlan(word) && quantityOf(word).open && (single() || known(word) || based(word) === undefined);
+      const [kind, word] = key.split("."), free = kind === "p" ? inPlan(word) : kind === "w" && !inPlan(word) && quantityOf(word).open && (single() || known(word) || baseValue(word) === undefined);
       if (key === "target" && atlas.targets.includes(value)) found.target = value;
-      else if (key === "b") { found.theorem = value; if (bare) found.target = aimed(value, found.target); }
+      else if (key === "b") { found.theorem = value; if (bare) found.target = targetFor(value, found.target); }
       else if (key === "x" && opened()?.quantities.some((q) => q.name === value)) found.x = value;
       else if (free) (kind === "p" ? found.plan : found.words)[word] = readValue(quantityOf(word), value) ?? NaN;
       else if (key !== "v" && key !== "f") throw Error(`it speaks of ${key}`);

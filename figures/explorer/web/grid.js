@@ -35,7 +35,7 @@ class Searcher {
     const pair = this.known[p];
     if (pair) { v[OFFSET] = pair[0]; v[FACTOR] = pair[1]; }
     if (this.b.free) v[this.b.free] = this.grid[s];
-    return quick(this.rest, this.rest.c.length, this.axis, v, n);
+    return quickValue(this.rest, this.rest.c.length, this.axis, v, n);
   }
 
   better(world, p, s) {
@@ -52,7 +52,7 @@ class Searcher {
     if (start) this.silent = false;
     this.best = NaN;
     this.known = this.b.pair.length ? pairs(world) : [null];
-    if (Number.isNaN(quick(this.own, this.own.c.length, this.axis, world.v, world.n))) return NaN;
+    if (Number.isNaN(quickValue(this.own, this.own.c.length, this.axis, world.v, world.n))) return NaN;
     const [p, s] = this.at;
     this.better(world, p, s);
     if (Number.isNaN(this.best) && !start && !this.silent) this.yielding(world, p, s);
@@ -144,9 +144,9 @@ function* plane(target, given, upTo, only = "", apart = 1) {
       for (const k of rows) {
         const at = column * SIDE + k, start = k === rows[0];
         resize(world, sizes[k]);
-        for (const one of here) spot(one, world, at, start, made);
+        for (const one of here) evaluateAt(one, world, at, start, made);
         if (alone.length) resize(machine, sizes[k]);
-        for (const one of alone) spot(one, machine, at, start, made);
+        for (const one of alone) evaluateAt(one, machine, at, start, made);
       }
     }
     yield column;
@@ -176,7 +176,7 @@ function fails([text, kind], { v, n }) {
 function* ranked(heads, target, world) {
   for (const head of heads) {
     const reach = world.situation >= 0 ? atlas.reached[atlas.ways[head.b.start][world.situation]][target] : undefined;
-    if (!Array.isArray(reach) || !reach.length || lacking(head.b, world).length) continue;
+    if (!Array.isArray(reach) || !reach.length || missingInputs(head.b, world).length) continue;
     if (head.b.rest.some(([, kind, place]) => kind === "assumed" && atlas.assumptions[place][world.situation] === "0")) continue;
     const asks = head.b.rest.filter(([text, kind]) => kind === "falling" || (SIDES[text] && (kind === "said" || kind === "silent")));
     const moves = ([text]) => (SIDES[text]?.[0] ?? ["step_size"]).some((word) => MOVING.has(word));
@@ -190,9 +190,9 @@ function* ranked(heads, target, world) {
 const IN_DOUBT = 4;
 
 /* Evaluate one theorem at one plan. */
-function spot(one, world, at, start, { found, target }) {
-  const { bound, b, code, reach, search, asks } = one, { v, n } = world, before = one.plain ? null : dressed(b, bound, world);
-  let total = asks.length && asks.some((each) => fails(each, world)) ? NaN : search ? search.least(world, start) : quick(code, b.decided.length, bound.axis, v, n);
+function evaluateAt(one, world, at, start, { found, target }) {
+  const { bound, b, code, reach, search, asks } = one, { v, n } = world, before = one.plain ? null : substituteInputs(b, bound, world);
+  let total = asks.length && asks.some((each) => fails(each, world)) ? NaN : search ? search.least(world, start) : quickValue(code, b.decided.length, bound.axis, v, n);
   if (!Number.isNaN(total)) {
     const begin = one.level ?? trivial(b, target, world);
     if (search?.fine && reach.some(([, factor]) => doubtful(total * factor(v, n, 0), begin))) total = bestChoice(b, bound, world).value;

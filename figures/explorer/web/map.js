@@ -33,14 +33,14 @@ function axisOf({ low, high }, start, end) {
 /* The minimisers of a bound over these quantities, derived and printed, at the other values of the setting. */
 function starsOf(bound, world, ...overs) {
   const found = [], b = bound && atlas.bounds[bound.name];
-  if (!bound || (b && lacking(b, world).length)) return found;
+  if (!bound || (b && missingInputs(b, world).length)) return found;
   for (const { over, derived, stated } of bound.optima.filter((one) => overs.includes(one.over))) {
     const [v, n] = inputs(bound, world), code = CODE[bound.name].o[over];
     if (derived && code) found.push({ over, kind: "derived", at: code[1].every((needs) => needs(v, n, 0)) ? code[0](v, n, 0) : NaN, label: "derived here" });
     for (const one of stated) {
       const other = bounds.get(one);
       if (!other || other.quantities.some((q) => world.v[q.name] === undefined)) continue;
-      found.push({ over, kind: "printed", at: evaluated(other, ...inputs(other, world)).total, label: words(one.split(".").pop()) });
+      found.push({ over, kind: "printed", at: evaluateBound(other, ...inputs(other, world)).total, label: words(one.split(".").pop()) });
     }
   }
   const same = (one) => one.kind !== "derived" && found.some((other) => other.kind === "derived" && other.over === one.over && Math.abs(one.at - other.at) <= 1e-9 * other.at);
@@ -56,7 +56,7 @@ function starMarks(stars, X, Y) {
     if (at < axis.low || at > axis.high) return "";
     const x = over === "local_steps" ? X(at) : X(fed.plan.local_steps), y = over === "local_steps" ? Y(fed.plan.step_size) : Y(at);
     const shape = kind === "derived" ? `<circle class="star derived" r="5" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}"/>` : `<circle class="star printed" r="8" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}"/>`;
-    return `<g><title>${esc(`${over === "local_steps" ? "K" : "η"}* ${label}: ${said(at)}`)}</title>${shape}<text class="halo" x="${(x + 9).toFixed(1)}" y="${(y - 8).toFixed(1)}">${over === "local_steps" ? "K" : "η"}*</text></g>`;
+    return `<g><title>${esc(`${over === "local_steps" ? "K" : "η"}* ${label}: ${formatted(at)}`)}</title>${shape}<text class="halo" x="${(x + 9).toFixed(1)}" y="${(y - 8).toFixed(1)}">${over === "local_steps" ? "K" : "η"}*</text></g>`;
   }).join("");
 }
 
@@ -66,8 +66,8 @@ function planeSvg(grid, wide) {
   const X = axisOf(grid.view.steps, left, right), Y = axisOf(grid.view.sizes, bottom, top);
   frameOf = { X, Y, left, right, top, bottom, wide, tall };
   const across = ticks(1, grid.view.steps.high, true, Math.floor((right - left) / 60)), up = ticks(Y.low, Y.high, true, 8);
-  const marks_ = across.map((x) => `<path class="axis" d="M${X(x).toFixed(1)} ${bottom}v5"/><text class="tick" text-anchor="middle" x="${X(x).toFixed(1)}" y="${bottom + 18}">${said(x, 3)}</text>`).join("")
-    + up.map((y) => `<path class="axis" d="M${left} ${Y(y).toFixed(1)}h-5"/><text class="tick" text-anchor="end" x="${left - 8}" y="${(Y(y) + 4).toFixed(1)}">${said(y, 3)}</text>`).join("");
+  const marks_ = across.map((x) => `<path class="axis" d="M${X(x).toFixed(1)} ${bottom}v5"/><text class="tick" text-anchor="middle" x="${X(x).toFixed(1)}" y="${bottom + 18}">${formatted(x, 3)}</text>`).join("")
+    + up.map((y) => `<path class="axis" d="M${left} ${Y(y).toFixed(1)}h-5"/><text class="tick" text-anchor="end" x="${left - 8}" y="${(Y(y) + 4).toFixed(1)}">${formatted(y, 3)}</text>`).join("");
   return `<svg width="${wide}" height="${tall}" viewBox="0 0 ${wide} ${tall}" aria-hidden="true"><defs>${HATCH}</defs>
 <g><rect class="silent" x="${left}" y="${top}" width="${right - left}" height="${bottom - top}"/>${bands(shownField() ?? empty(), grid.apart, X, Y)}</g><path class="axis" d="M${left} ${top}V${bottom}H${right}"/>${marks_}
 <text class="title" text-anchor="middle" x="${(left + right) / 2}" y="${tall - 6}">local steps K</text><text class="title" transform="translate(13 ${(top + bottom) / 2}) rotate(-90)" text-anchor="middle">step size η</text><g id="plane-marks"></g></svg>`;
@@ -86,11 +86,11 @@ function placeless(name, { v, n }) {
 /* Draw what depends on the plan only, at every frame of a drag. */
 function pointMarks(world) {
   const { X, Y, left, right, top, bottom } = frameOf, x = X(Math.min(Math.max(fed.plan.local_steps, X.low), X.high)), y = Y(Math.min(Math.max(fed.plan.step_size, Y.low), Y.high));
-  const best = bestOf(drawn), diamond = best ? `<path class="best" d="M${X(best.steps).toFixed(1)} ${(Y(best.size) - 7).toFixed(1)}l7 7l-7 7l-7 -7Z"><title>${esc(`smallest on this map: ${said(best.value)} at K = ${best.steps}, η = ${said(best.size, 3)}`)}</title></path>` : "";
-  const stars = planStars(world), where = { local_steps: `K* at η = ${said(fed.plan.step_size, 3)}`, step_size: `η* at K = ${fed.plan.local_steps}` };
-  const known = knownPlaces.map(({ steps, size, value, error, words: text, what, kind }, k) => placeMark(X, Y, steps, size, kind, k === 0 || knownPlaces[k - 1].kind !== kind, `${text}${error > 0 ? ` ± ${said(error, 2)}` : ""} at K = ${steps}, η = ${said(size, 3)}; ${what}`)).join("");
+  const best = bestOf(drawn), diamond = best ? `<path class="best" d="M${X(best.steps).toFixed(1)} ${(Y(best.size) - 7).toFixed(1)}l7 7l-7 7l-7 -7Z"><title>${esc(`smallest on this map: ${formatted(best.value)} at K = ${best.steps}, η = ${formatted(best.size, 3)}`)}</title></path>` : "";
+  const stars = planStars(world), where = { local_steps: `K* at η = ${formatted(fed.plan.step_size, 3)}`, step_size: `η* at K = ${fed.plan.local_steps}` };
+  const known = knownPlaces.map(({ steps, size, value, error, words: text, what, kind }, k) => placeMark(X, Y, steps, size, kind, k === 0 || knownPlaces[k - 1].kind !== kind, `${text}${error > 0 ? ` ± ${formatted(error, 2)}` : ""} at K = ${steps}, η = ${formatted(size, 3)}; ${what}`)).join("");
   const outside = fed.plan.local_steps > X.high || fed.plan.step_size < Y.low || fed.plan.step_size > Y.high;
-  put("plane-stars", outside ? `Your plan, K = ${fed.plan.local_steps} and η = ${said(fed.plan.step_size, 3)}, lies beyond this map. ` : "", stars.map(({ over, label, at }) => `${where[over]}: ${label} ${said(at)}`).join("; "));
+  put("plane-stars", outside ? `Your plan, K = ${fed.plan.local_steps} and η = ${formatted(fed.plan.step_size, 3)}, lies beyond this map. ` : "", stars.map(({ over, label, at }) => `${where[over]}: ${label} ${formatted(at)}`).join("; "));
   $("plane-marks").innerHTML = `${sameMove(X, Y)}<path class="cross" d="M${x.toFixed(1)} ${top}V${bottom}M${left} ${y.toFixed(1)}H${right}"/>${diamond}${starMarks(stars, X, Y)}${known}${placeless(mapped(), world)}<circle class="point${outside ? " outside" : ""}" r="8" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}"/>`;
 }
 
@@ -120,7 +120,7 @@ function bestOf(grid) {
 function planeLegend() {
   const swatch = (kinds) => `<svg width="22" height="12" aria-hidden="true">${kinds.map((kind) => `<rect class="${kind}" width="22" height="12"/>`).join("")}</svg>`;
   const greys = () => `<svg width="80" height="12" aria-hidden="true">${[8, 6, 4, 2, 0].map((paler, k) => `<svg x="${16 * k}" width="16" height="12"><rect class="land" width="16" height="12"/>${'<rect class="paler" width="16" height="12"/>'.repeat(paler)}</svg>`).join("")}</svg>`;
-  const water = (many) => ["clear", ...Array.from({ length: many }, () => "water")], item = (shape, text) => { const li = made("li"); li.innerHTML = shape.startsWith("<svg") ? shape : `<svg width="22" height="16" aria-hidden="true">${shape}</svg>`; li.append(` ${text}`); return li; };
+  const water = (many) => ["clear", ...Array.from({ length: many }, () => "water")], item = (shape, text) => { const li = element("li"); li.innerHTML = shape.startsWith("<svg") ? shape : `<svg width="22" height="16" aria-hidden="true">${shape}</svg>`; li.append(` ${text}`); return li; };
   const found = shownField(), has = (keep) => Boolean(found?.level.some(keep));
   const whose = mapped() ? "the theorem" : "a theorem", items = [
     has((level) => level >= 5) && item(swatch(water(1)) + swatch(water(5)) + swatch(water(9)), `${whose} guarantees less than before training: a little, a tenth, a hundredth`),

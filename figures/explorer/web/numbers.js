@@ -2,7 +2,7 @@
 const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const raised = (k) => String(k).replace(/\d/g, (d) => RAISED[d]).replace("-", "⁻");
 
-function said(x, digits = 4) {
+function formatted(x, digits = 4) {
   if (Number.isNaN(x)) return "undefined";
   if (!Number.isFinite(x)) return x > 0 ? "∞" : "−∞";
   if (x === 0) return "0";
@@ -19,12 +19,12 @@ const exactly = (x) => String(Number(x.toPrecision(12)));
 
 /* Two numbers with enough digits to distinguish them. */
 function apart(left, right, digits = 3) {
-  while (digits < 17 && said(left, digits) === said(right, digits)) digits += 1;
-  return [said(left, digits), said(right, digits)];
+  while (digits < 17 && formatted(left, digits) === formatted(right, digits)) digits += 1;
+  return [formatted(left, digits), formatted(right, digits)];
 }
 
 /* Parse a number as typed (0.5, 1e-3, 1/3); NaN for anything else. */
-function typed(text) {
+function parseNumber(text) {
   const [above, below, more] = text.trim().split("/").map((part) => (part.trim() === "" ? NaN : Number(part)));
   return more !== undefined ? NaN : below === undefined ? above : above / below;
 }

@@ -1,5 +1,5 @@
 /* Open the page at the setting, plan and theorem of its link. */
-async function unpacked() {
+async function unpackData() {
   const raw = Uint8Array.from(atob($("data").textContent), (c) => c.charCodeAt(0));
   const stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
@@ -14,7 +14,7 @@ function fill(data) {
 }
 
 function openAt(address) {
-  const text = mended(address);
+  const text = repairedLink(address);
   try {
     fed = federationOf(text);
     notice("");
@@ -35,13 +35,13 @@ function openAt(address) {
 async function start() {
   keptTheme();
   if (typeof DecompressionStream === "undefined") return notice("This browser cannot unpack the page: it lacks DecompressionStream, which browsers have since 2023.");
-  fill(await unpacked());
+  fill(await unpackData());
   document.body.classList.toggle("single", single());
   document.body.classList.toggle("curve", window.name === "curve"); // a frame of this name shows the curve and its sliders
   $("federation").hidden = false;
   $("if").open = innerWidth > 760;
   $("one").open = innerWidth > 760 || single();
-  if (!single()) { startThread(); told_(); }
+  if (!single()) { startThread(); showStory(); }
   openAt(location.hash);
   listen();
 }
@@ -52,8 +52,8 @@ const rowTold = ({ bound, kind, state, value, terms = [], failed, conversions = 
   failed: failed.map((one) => one.words), conversions, alias, trusted, evidence: evidence.map((one) => ({ ...one, value: String(one.value) })),
 });
 const explorer = {
-  state: () => fed, told: () => told(), value: () => saysIn(opened(), here()).total, texts: COPIES, compared: COMPARISONS, exported: EXPORTS,
-  rows: (target, given, upTo) => evidenced(target, worldOf(given, upTo)).map(rowTold), drawn: () => drawn, levels: () => LEVELS, taken,
+  state: () => fed, told: () => currentInputs(), value: () => evaluateIn(opened(), here()).total, texts: COPIES, compared: COMPARISONS, exported: EXPORTS,
+  rows: (target, given, upTo) => comparedWithEvidence(target, worldOf(given, upTo)).map(rowTold), drawn: () => drawn, levels: () => LEVELS, taken,
   threaded: () => thread !== null, dropThread, take, takeRuns,
   /* Whether the page shows the result of the last change completely. */
   settled: () => fed !== null && !waiting && !job && underWay === null && (single() || (drawn && !drawn.stale)),

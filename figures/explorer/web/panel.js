@@ -28,7 +28,7 @@ function curveOf(bound, word, xs, chosen) {
   const before = fed, keeps = inPlan(word) ? chosen : undefined;
   fed = { ...fed, plan: { ...fed.plan }, words: { ...fed.words } };
   try {
-    return xs.map((x) => { setWord(word, x); return saysIn(bound, here(), keeps); });
+    return xs.map((x) => { setWord(word, x); return evaluateIn(bound, here(), keeps); });
   } finally { fed = before; }
 }
 
@@ -36,9 +36,9 @@ function curveOf(bound, word, xs, chosen) {
 function picture(bound, world) {
   const word = xOf(bound);
   if (!word) return null;
-  const best = starsOf(bound, world, word), chosen = chosenIn(bound, world), searched = !inPlan(word) && Object.keys(chosen).length > 0;
+  const best = starsOf(bound, world, word), chosen = bestConstants(bound, world), searched = !inPlan(word) && Object.keys(chosen).length > 0;
   const { x, log } = placesOf(word, searched ? SEARCHED : POINTS), at = valueOf(word) ?? quantityOf(word).value, rows = word === "rounds" ? federation().rows ?? [] : [];
-  return { bound, word, x, log, at, rows, best, found: curveOf(bound, word, x, chosen), here: saysIn(bound, world, chosen), trivial: vacuity(bound, world) };
+  return { bound, word, x, log, at, rows, best, found: curveOf(bound, word, x, chosen), here: evaluateIn(bound, world, chosen), trivial: vacuity(bound, world) };
 }
 
 /* The value above which the bound is vacuous, if known. */
@@ -53,23 +53,23 @@ function vacuity(bound, world) {
 /* Write what does not change for a bound. */
 function describe(bound) {
   const { source, statistic, target, relation } = bound;
-  put("name", titled(bound.name));
+  put("name", titleOf(bound.name));
   const facts = [source, `${words(target.name)}${statistic && `, ${statistic}`}`, relation === "<~" ? "up to a constant: slopes can be compared, levels cannot" : ""].filter(Boolean);
-  put("facts", `${facts.join(" · ")} · `, made("code", {}, ...jointed(bound.name)));
+  put("facts", `${facts.join(" · ")} · `, element("code", {}, ...withBreaks(bound.name)));
   $("formula").innerHTML = bound.math;
-  rowed($("formula").firstElementChild);
+  breakIntoRows($("formula").firstElementChild);
   put("note", typeset(bound.note));
   $("note").hidden = !bound.note;
   const place = ([, verdict]) => ["FAILS", "REPAIRED", "OPEN", "HOLDS"].indexOf(verdict); // failing claims first
   const found = bound.claims.map((k) => claims[k]).sort((one, two) => place(one) - place(two));
-  put("claims", ...found.map(claimed));
+  put("claims", ...found.map(claimItem));
   put("claims-title", found.length ? `What the audit says: ${found.length} ${found.length === 1 ? "claim" : "claims"} about this bound` : "The audit has no claim about this bound");
   every("[data-copy=shell]")[0].hidden = !reachable(bound);
 }
 
-function claimed([name, verdict, text, source, kind, because]) {
+function claimItem([name, verdict, text, source, kind, because]) {
   const why = typeset(`${kind ? `(${kind}) ` : ""}${text} ${because ? `${because} ` : ""}`);
-  return made("li", {}, made("strong", { className: `verdict ${verdict}` }, verdict), ` ${why}`, made("small", {}, `${source}; fedbounds check `, ...jointed(name)));
+  return element("li", {}, element("strong", { className: `verdict ${verdict}` }, verdict), ` ${why}`, element("small", {}, `${source}; fedbounds check `, ...withBreaks(name)));
 }
 
 /* Controls for the quantities that the setting lacks, which start at the bound's example. */
@@ -87,26 +87,26 @@ function ownControls(bound) {
 /* The value of the formula, for a bound that is not in the ranking. */
 function readout(bound, { terms, total, failed }) {
   const relation = { "<=": "at most", ">=": "at least", "=": "", "<~": "of the order of" }[bound.relation];
-  const parts = bound.terms.length > 1 ? ` (${bound.terms.map((name, k) => `${name} ${said(terms[k])}`).join(", ")})` : "";
+  const parts = bound.terms.length > 1 ? ` (${bound.terms.map((name, k) => `${name} ${formatted(terms[k])}`).join(", ")})` : "";
   const silent = failed.length ? `; a condition fails: ${typeset(failed.map((k) => bound.conditions[k].words).join("; "))}` : "";
-  return made("p", {}, "The formula gives ", made("strong", {}, `${words(bound.target.name)}${ofMember(bound)} ${relation} ${said(total)}`), `${parts}${silent}.`);
+  return element("p", {}, "The formula gives ", element("strong", {}, `${words(bound.target.name)}${ofMember(bound)} ${relation} ${formatted(total)}`), `${parts}${silent}.`);
 }
 
 /* Every condition, and whether it holds here by numbers or by the structure of the setting. */
-function conditioned(bound, here_, row) {
+function conditionItems(bound, here_, row) {
   const structure = new Set((row?.failed ?? []).map((one) => one.words));
   return bound.conditions.map(({ words: text, kind, math }, k) => {
     const decided = kind === "numeric" || kind === "domain", fails_ = decided ? here_.failed.includes(k) : structure.has(text);
-    const word = fails_ ? "fails" : decided ? "holds" : "assumed", line = made("li", { className: word }, made("strong", {}, word), ` ${typeset(text)} `);
+    const word = fails_ ? "fails" : decided ? "holds" : "assumed", line = element("li", { className: word }, element("strong", {}, word), ` ${typeset(text)} `);
     if (math) line.insertAdjacentHTML("beforeend", math);
     return line;
   });
 }
 
-function smallest_({ found, x, word, best }) {
+function minimumText({ found, x, word, best }) {
   const least = found.reduce((at, one, k) => (!one.failed.length && one.total < (found[at]?.total ?? Infinity) ? k : at), -1);
-  const known_ = best.map(({ label, at }) => `${label} ${said(at)}`).join("; ");
-  return `Smallest on this chart ${least < 0 ? "nowhere: a condition fails everywhere" : `at ${words(word)} = ${said(x[least])}: ${said(found[least].total)}`}.${known_ ? ` By formula: ${known_}.` : ""}`;
+  const known_ = best.map(({ label, at }) => `${label} ${formatted(at)}`).join("; ");
+  return `Smallest on this chart ${least < 0 ? "nowhere: a condition fails everywhere" : `at ${words(word)} = ${formatted(x[least])}: ${formatted(found[least].total)}`}.${known_ ? ` By formula: ${known_}.` : ""}`;
 }
 
 /* Redraw the panel after a change. */
@@ -119,12 +119,12 @@ function panel(world) {
   panelOf = bound.name;
   ownControls(bound);
   $("x").value = xOf(bound);
-  const shown = picture(bound, world), now = shown?.here ?? saysIn(bound, world), row = rowShown();
+  const shown = picture(bound, world), now = shown?.here ?? evaluateIn(bound, world), row = rowShown();
   put("says", ...inWords(row), ...(row && RANKED.includes(row.state) && !row.conversions.length ? [] : [readout(bound, now)]));
   if (panelWide > 0) $("chart").innerHTML = shown ? chart(shown, panelWide) : "";
-  put("minimum", shown && ["<=", "<~"].includes(bound.relation) ? smallest_(shown) : "");
+  put("minimum", shown && ["<=", "<~"].includes(bound.relation) ? minimumText(shown) : "");
   $("chart").setAttribute("aria-label", `Curve of the bound. ${$("minimum").textContent}`);
-  const lines = conditioned(bound, now, row), many = (what) => lines.filter((line) => line.className === what).length;
+  const lines = conditionItems(bound, now, row), many = (what) => lines.filter((line) => line.className === what).length;
   put("if-title", !lines.length ? "It holds always" : `Its conditions: ${["fails", "holds", "assumed"].filter(many).map((what) => `${many(what)} ${many(what) === 1 || what === "assumed" ? what : what.replace(/s$/, "")}`).join(", ")}`);
   put("conditions", ...lines);
 }
@@ -139,12 +139,12 @@ function listenPanel() {
     if (refusedWord(word, value)) return;
     setWord(word, value);
     showWords(word);
-    moved(word);
+    settingChanged(word);
   };
   box.addEventListener("pointerdown", (event) => { if (!chartFrame) return; held = true; box.setPointerCapture(event.pointerId); take(event); });
   box.addEventListener("pointermove", (event) => { if (held) take(event); });
   for (const kind of ["pointerup", "pointercancel"]) box.addEventListener(kind, () => { held = false; });
-  $("x").addEventListener("change", () => { fed.x = $("x").value; moved("local_steps"); });
+  $("x").addEventListener("change", () => { fed.x = $("x").value; settingChanged("local_steps"); });
   for (const button of every("[data-copy]")) button.addEventListener("click", () => copy(button.dataset.copy, COPIES[button.dataset.copy]()));
-  new ResizeObserver(([entry]) => { panelWide = Math.floor(entry.contentRect.width); moved("local_steps"); }).observe(box);
+  new ResizeObserver(([entry]) => { panelWide = Math.floor(entry.contentRect.width); settingChanged("local_steps"); }).observe(box);
 }

@@ -3,7 +3,7 @@ const SAYS = { informative: "informative", "below premises": "below its premises
 const QUIET = { "conditions not met": "a condition fails", missing: "a number is missing", order: "known up to a constant only", "other quantity": "about another quantity" };
 
 /* The meaning of a conversion, or the title of a theorem that a value uses. */
-const meant = (name) => (atlas.conversions[name] ? `${name}: ${atlas.conversions[name]}` : titled(name));
+const conversionText = (name) => (atlas.conversions[name] ? `${name}: ${atlas.conversions[name]}` : titleOf(name));
 
 /* The numbers that must fit on the axis. */
 const endsOf = (rows) => rows.filter((row) => RANKED.includes(row.state)).flatMap((row) => [row.value, row.here, row.ofClass, ...(row.evidence ?? []).map((one) => one.value)]).filter((x) => x > 0 && Number.isFinite(x));
@@ -25,67 +25,67 @@ const PARTS = [
   [(many) => `${many} wrong as printed`, (row) => row.printed],
 ];
 
-function ladder_(rows, wide) {
+function showRanking(rows, wide) {
   const shown = byTheorem(rows), ends = endsOf([...shown, ...storyRows()]);
-  if (!shown.length) return put("ladder", made("p", {}, "No theorem has a value at this plan. What each requires stands below."));
+  if (!shown.length) return put("ladder", element("p", {}, "No theorem has a value at this plan. What each requires stands below."));
   if (!ends.length) ends.push(1); // all of them are 0 or infinite
   const low = 10 ** Math.floor(Math.log10(Math.min(...ends)) - 0.2), high = 10 ** Math.ceil(Math.log10(Math.max(...ends)) + 0.2);
   const X = scale(low, Math.max(high, low * 10), true, 4, wide - 8), parts = PARTS.map(([title, keep]) => ({ title, members: shown.filter(keep) }));
   const key = parts.map(({ members }) => members.map((row) => [row.kind, row.bound.name, row.alias, ...(row.evidence ?? []).map((one) => one.kind)].join()).join("\n")).join("\n\n");
   if (key !== ladderKey || !$("ladder").contains(ladderRule)) {
-    [ladderKey, ladderRule, ladderItems] = [key, made("div", { className: "rule" }), new Map(shown.map((row) => [row.bound.name, rowOf(row)]))];
-    const list = (members) => made("ol", { className: "rows" }, ...members.map((row) => ladderItems.get(row.bound.name).item));
-    put("ladder", ladderRule, ...parts.flatMap(({ title, members }, k) => (!members.length ? [] : k === 0 ? [list(members)] : [folded(title(members.length), list(members), k === 1 && !parts[0].members.length)])));
+    [ladderKey, ladderRule, ladderItems] = [key, element("div", { className: "rule" }), new Map(shown.map((row) => [row.bound.name, rowOf(row)]))];
+    const list = (members) => element("ol", { className: "rows" }, ...members.map((row) => ladderItems.get(row.bound.name).item));
+    put("ladder", ladderRule, ...parts.flatMap(({ title, members }, k) => (!members.length ? [] : k === 0 ? [list(members)] : [foldable(title(members.length), list(members), k === 1 && !parts[0].members.length)])));
   }
-  drawn_(ladderRule, ruleSvg(X, wide, shown[0]));
+  setSvg(ladderRule, ruleSvg(X, wide, shown[0]));
   for (const row of shown) fillRow(ladderItems.get(row.bound.name), row, X, wide);
 }
 
 /* Details that stay open or closed as the reader left them. */
 const unfolded = new Map();
-function folded(title, content, open) {
-  const part = title.replace(/\d+ /, ""), node = made("details", { open: unfolded.get(part) ?? open }, made("summary", {}, title), content);
+function foldable(title, content, open) {
+  const part = title.replace(/\d+ /, ""), node = element("details", { open: unfolded.get(part) ?? open }, element("summary", {}, title), content);
   node.addEventListener("toggle", () => { if (node.open !== open || unfolded.has(part)) unfolded.set(part, node.open); });
   return node;
 }
 
 /* While the point is dragged, rows are reused and only their content changes. */
 let ladderKey = "", ladderRule = null, ladderItems = new Map();
-const drawn_ = (node, svg) => { if (node.drawnAs !== svg) { node.drawnAs = svg; node.innerHTML = svg; } };
-const worded = (node, text) => { if (node.textContent !== text) node.textContent = text; };
+const setSvg = (node, svg) => { if (node.drawnAs !== svg) { node.drawnAs = svg; node.innerHTML = svg; } };
+const setText = (node, text) => { if (node.textContent !== text) node.textContent = text; };
 
 function ruleSvg(X, wide, { here }) {
   const marks = ticks(X.low, X.high, true, Math.max(2, Math.floor(wide / 70)));
-  return `<svg width="${wide}" height="34" aria-hidden="true">${marks.map((x) => `<path class="axis" d="M${X(x).toFixed(1)} 26v6"/><text class="tick" text-anchor="middle" x="${Math.max(14, Math.min(wide - 20, X(x))).toFixed(1)}" y="22">${said(x, 2)}</text>`).join("")}<path class="axis" d="M4 32H${wide - 4}"/>${here < Infinity && here > X.low ? `<text class="tick strong" text-anchor="middle" x="${Math.max(44, Math.min(wide - 60, X(here))).toFixed(1)}" y="9">before training ${said(here, 3)}</text>` : ""}</svg>`;
+  return `<svg width="${wide}" height="34" aria-hidden="true">${marks.map((x) => `<path class="axis" d="M${X(x).toFixed(1)} 26v6"/><text class="tick" text-anchor="middle" x="${Math.max(14, Math.min(wide - 20, X(x))).toFixed(1)}" y="22">${formatted(x, 2)}</text>`).join("")}<path class="axis" d="M4 32H${wide - 4}"/>${here < Infinity && here > X.low ? `<text class="tick strong" text-anchor="middle" x="${Math.max(44, Math.min(wide - 60, X(here))).toFixed(1)}" y="9">before training ${formatted(here, 3)}</text>` : ""}</svg>`;
 }
 
 /* The reason of the audit why a printed theorem is wrong. */
 const reasonOf = (bound) => claims.find(([name]) => name === atlas.bounds[bound.name].claim)?.[5] || "refuted by the audit";
 
 function rowOf({ bound, alias, printed, evidence = [] }) {
-  const name = printed ? made("s", {}, titled(bound.name)) : titled(bound.name), button = made("button", { type: "button", className: "plain" }, name), value = made("strong"), of = made("small", { className: "of" }), bar = made("div", { className: "bars" });
+  const name = printed ? element("s", {}, titleOf(bound.name)) : titleOf(bound.name), button = element("button", { type: "button", className: "plain" }, name), value = element("strong"), of = element("small", { className: "of" }), bar = element("div", { className: "bars" });
   button.dataset.name = bound.name;
-  const besides = evidence.map((one) => made("small", { className: `beside ${one.kind}` })), wrong = printed ? [made("small", { className: "wrong" }, reasonOf(bound))] : [];
+  const besides = evidence.map((one) => element("small", { className: `beside ${one.kind}` })), wrong = printed ? [element("small", { className: "wrong" }, reasonOf(bound))] : [];
   button.addEventListener("click", () => pickTheorem(bound.name === fed.theorem ? "" : bound.name));
-  const item = made("li", {}, made("div", { className: "head" }, button, value), bar, of, ...(alias.length ? [made("small", {}, `same value: ${alias.map(titled).join("; ")}`)] : []), ...wrong, ...besides);
+  const item = element("li", {}, element("div", { className: "head" }, button, value), bar, of, ...(alias.length ? [element("small", {}, `same value: ${alias.map(titleOf).join("; ")}`)] : []), ...wrong, ...besides);
   return { item, button, value, of, bar, besides };
 }
 
 function fillRow({ item, button, value, of, bar, besides }, row, X, wide) {
   item.className = `row is-${row.state.replaceAll(" ", "-")}${row.printed ? " is-refuted" : ""}`;
   button.setAttribute("aria-pressed", row.bound.name === fed.theorem ? "true" : "false");
-  worded(value, said(row.value));
-  worded(of, atlas.classes[row.kind].words);
+  setText(value, formatted(row.value));
+  setText(of, atlas.classes[row.kind].words);
   item.title = tip(row);
-  drawn_(bar, barSvg(row, X, wide));
-  besides.forEach((node, k) => { const one = row.evidence[k]; worded(node, `${SIGNS[one.kind]} ${besideWords(row, one)}`); node.title = one.what; });
+  setSvg(bar, barSvg(row, X, wide));
+  besides.forEach((node, k) => { const one = row.evidence[k]; setText(node, `${SIGNS[one.kind]} ${besideWords(row, one)}`); node.title = one.what; });
 }
 
 const SIGNS = { worst: "◆", measured: "●", exact: "■" };
-const besideWords = (row, one) => `${one.words}: the bound is ${one.above ? "at least " : ""}${said(row.value / one.value, 3)} times as large`;
+const besideWords = (row, one) => `${one.words}: the bound is ${one.above ? "at least " : ""}${formatted(row.value / one.value, 3)} times as large`;
 
-const tip = (row) => [`${titled(row.bound.name)} (${row.bound.name}): ${said(row.value)}`, ...row.bound.terms.map((name, k) => `${name}: ${said(row.terms[k])}`),
-  row.conversions.length ? `converted by ${row.conversions.map(meant).join("; ")}` : "", row.trusted.length ? `assumed: ${row.trusted.join("; ")}` : "", ...(row.evidence ?? []).map((one) => `${one.words}, ${one.what}`)].filter(Boolean).join("\n");
+const tip = (row) => [`${titleOf(row.bound.name)} (${row.bound.name}): ${formatted(row.value)}`, ...row.bound.terms.map((name, k) => `${name}: ${formatted(row.terms[k])}`),
+  row.conversions.length ? `converted by ${row.conversions.map(conversionText).join("; ")}` : "", row.trusted.length ? `assumed: ${row.trusted.join("; ")}` : "", ...(row.evidence ?? []).map((one) => `${one.words}, ${one.what}`)].filter(Boolean).join("\n");
 
 /* A bar from the left end to the value, with a line at the value before training. */
 function barSvg(row, X, wide) {
@@ -109,24 +109,24 @@ const rowShown = () => byTheorem(shownRows).find((one) => one.bound.name === fed
 /* Describe the row at the plan: its terms, or the reason why it has no value. */
 function inWords(row) {
   if (!row) return [];
-  if (!RANKED.includes(row.state)) return [made("p", {}, `At your plan ${QUIET[row.state]}: ${row.state === "conditions not met" ? row.failed.map(asked).join("; ") : row.why ?? ""}.`)];
+  if (!RANKED.includes(row.state)) return [element("p", {}, `At your plan ${QUIET[row.state]}: ${row.state === "conditions not met" ? row.failed.map(conditionText).join("; ") : row.why ?? ""}.`)];
   const total = row.terms.reduce((a, t) => a + Math.max(0, t), 0);
   const items = row.bound.terms.map((name, k) => {
-    const li = made("li");
+    const li = element("li");
     li.innerHTML = `<svg width="14" height="10" aria-hidden="true"><rect class="share term${k % 8}" width="14" height="10"/></svg>`;
-    li.append(` ${name} ${said(row.terms[k], 3)}${total > 0 && total < Infinity ? ` (${said(100 * Math.max(0, row.terms[k]) / total, 2)}%)` : ""}`);
+    li.append(` ${name} ${formatted(row.terms[k], 3)}${total > 0 && total < Infinity ? ` (${formatted(100 * Math.max(0, row.terms[k]) / total, 2)}%)` : ""}`);
     return li;
   });
-  const by = row.conversions.length ? [made("p", { className: "hint" }, `Converted by ${row.conversions.map(meant).join("; ")}.`)] : [], trust = row.trusted.length ? [made("p", { className: "hint" }, `Assumed: ${row.trusted.join("; ")}.`)] : [];
-  const beside = (row.evidence ?? []).map((one) => made("p", { className: "hint" }, `${SIGNS[one.kind]} ${besideWords(row, one)}; ${one.what}.`));
+  const by = row.conversions.length ? [element("p", { className: "hint" }, `Converted by ${row.conversions.map(conversionText).join("; ")}.`)] : [], trust = row.trusted.length ? [element("p", { className: "hint" }, `Assumed: ${row.trusted.join("; ")}.`)] : [];
+  const beside = (row.evidence ?? []).map((one) => element("p", { className: "hint" }, `${SIGNS[one.kind]} ${besideWords(row, one)}; ${one.what}.`));
   const more = [...beside, ...by, ...trust];
-  return [made("p", {}, "At your plan ", made("strong", {}, said(row.value)), `, ${SAYS[row.state]}; its terms:`), made("ul", {}, ...items), ...(more.length ? [folded("Assumptions, conversions and evidence", made("div", {}, ...more), false)] : [])];
+  return [element("p", {}, "At your plan ", element("strong", {}, formatted(row.value)), `, ${SAYS[row.state]}; its terms:`), element("ul", {}, ...items), ...(more.length ? [foldable("Assumptions, conversions and evidence", element("div", {}, ...more), false)] : [])];
 }
 
 /* ---- what does not apply ---- */
 
 /* A failing condition with both sides; those of an equality have all digits, to be typed. */
-function asked({ words: text, left, right, equal }) {
+function conditionText({ words: text, left, right, equal }) {
   if (!Number.isFinite(left) || !Number.isFinite(right)) return typeset(text);
   if (equal) return `${typeset(text)}: ${exactly(left)} is not ${exactly(right)}`;
   return `${typeset(text)}: ${apart(left, right).join(left === right ? " = " : left > right ? " > " : " < ")}`;
@@ -135,28 +135,28 @@ function asked({ words: text, left, right, equal }) {
 let quietOf = "";
 
 /* List the theorems that do not apply, with their failing conditions as formulas and both sides as numbers. */
-function quiet(rows) {
-  const apart_ = rows.filter((row) => !RANKED.includes(row.state)), now = apart_.map((row) => `${row.bound.name} ${row.state} ${row.why ?? ""} ${row.failed.map(asked)}`).join("\n");
+function showInapplicable(rows) {
+  const apart_ = rows.filter((row) => !RANKED.includes(row.state)), now = apart_.map((row) => `${row.bound.name} ${row.state} ${row.why ?? ""} ${row.failed.map(conditionText)}`).join("\n");
   if (now === quietOf) return;
   quietOf = now;
   if (!apart_.length) return put("quiet");
   const because = (row) => (row.state === "conditions not met" ? row.failed.flatMap((one, k) => [...(k ? ["; "] : []), ...typesetCondition(row.bound, one)]) : [`${QUIET[row.state]}${row.why && row.state !== "order" ? `: ${row.why}` : ""}`]);
-  const list = made("ul", {}, ...apart_.map((row) => made("li", {}, named(row.bound.name), ": ", ...because(row))));
-  put("quiet", folded(`${apart_.length} ${apart_.length === 1 ? "theorem does" : "theorems do"} not apply here, and why`, list, rows.length === apart_.length));
+  const list = element("ul", {}, ...apart_.map((row) => element("li", {}, theoremButton(row.bound.name), ": ", ...because(row))));
+  put("quiet", foldable(`${apart_.length} ${apart_.length === 1 ? "theorem does" : "theorems do"} not apply here, and why`, list, rows.length === apart_.length));
 }
 
 /* A failing condition as a formula, with the numbers of its two sides. */
 function typesetCondition(bound, one) {
   const { words: text, left, right, equal } = one, formula = bound.conditions.find((c) => c.words === text)?.math, sides_ = !Number.isFinite(left) || !Number.isFinite(right) ? ""
     : equal ? `${exactly(left)} ≠ ${exactly(right)}` : apart(left, right).join(left === right ? " = " : left > right ? " > " : " < ");
-  if (!formula) return [asked(one)];
-  const node = made("span", { title: text });
+  if (!formula) return [conditionText(one)];
+  const node = element("span", { title: text });
   node.innerHTML = formula;
   return [node, sides_ ? ` fails: ${sides_}` : ` fails (${typeset(text)})`];
 }
 
-function named(name) {
-  const button = made("button", { type: "button", className: "plain" }, titled(name));
+function theoremButton(name) {
+  const button = element("button", { type: "button", className: "plain" }, titleOf(name));
   button.dataset.name = name;
   button.addEventListener("click", () => pickTheorem(name));
   return button;

@@ -1,41 +1,41 @@
 /* Show the plans with the smallest bound and the best known evidence within this budget, with a button for each. */
-function running() {
+function showBestPlans() {
   if (!drawn || drawn.stale) return;
   const best = bestOf(drawn), parts = [];
   if (best) {
-    const { given, upTo } = told(), world = worldOf({ ...given, local_steps: best.steps, step_size: best.size }, upTo), bound = bounds.get(mapped());
+    const { given, upTo } = currentInputs(), world = worldOf({ ...given, local_steps: best.steps, step_size: best.size }, upTo), bound = bounds.get(mapped());
     const row = byTheorem(bound ? rowsOf(bound, drawn.target, world, machineOf(world)) : compared(drawn.target, world)).find((one) => mapped() || !one.printed);
     const edge = best.steps === 1 || best.steps >= MOST_STEPS * 0.95 || drawn.sizes.indexOf(best.size) % (SIDE - 1) === 0;
-    if (row) parts.push(made("p", {}, made("strong", {}, "Smallest bound: "), `${said(row.value, 3)} at K = ${best.steps}, η = ${said(best.size, 3)}${mapped() ? "" : ` (${titled(row.bound.name)})`}${edge ? ", at the edge of what is possible here" : ""}. `, goThere(best.steps, best.size, fed.theorem)));
+    if (row) parts.push(element("p", {}, element("strong", {}, "Smallest bound: "), `${formatted(row.value, 3)} at K = ${best.steps}, η = ${formatted(best.size, 3)}${mapped() ? "" : ` (${titleOf(row.bound.name)})`}${edge ? ", at the edge of what is possible here" : ""}. `, goThere(best.steps, best.size, fed.theorem)));
   }
   parts.push(...knownBest());
-  put("run-table", ...(parts.length ? parts : [made("p", {}, "No plan on this map has a value.")]));
+  put("run-table", ...(parts.length ? parts : [element("p", {}, "No plan on this map has a value.")]));
 }
 
 function goThere(steps, size, name) {
-  const go = made("button", { type: "button" }, "Go there");
-  go.setAttribute("aria-label", `go to K = ${steps}, step size ${said(size, 3)}`);
+  const go = element("button", { type: "button" }, "Go there");
+  go.setAttribute("aria-label", `go to K = ${steps}, step size ${formatted(size, 3)}`);
   go.addEventListener("click", () => { Object.assign(fed.plan, { local_steps: steps, step_size: size }); showWords("local_steps", "step_size"); pickTheorem(name); });
   return go;
 }
 
 /* The best plan by exact worst case, and the best by measurement. */
 function knownBest() {
-  return knownPlaces.filter((one, k) => k === 0 || knownPlaces[k - 1].kind !== one.kind).map(({ kind, steps, size, value, above, from }) => made("p", {}, made("strong", {}, kind === "worst" ? `Smallest ${worstWords(above)}: ` : "Best measured: "),
-    `${said(value, 3)} at K = ${steps}, η = ${said(size, 3)}${kind === "worst" ? "" : ` (${from})`}. `, goThere(steps, size, fed.theorem)));
+  return knownPlaces.filter((one, k) => k === 0 || knownPlaces[k - 1].kind !== one.kind).map(({ kind, steps, size, value, above, from }) => element("p", {}, element("strong", {}, kind === "worst" ? `Smallest ${worstWords(above)}: ` : "Best measured: "),
+    `${formatted(value, 3)} at K = ${steps}, η = ${formatted(size, 3)}${kind === "worst" ? "" : ` (${from})`}. `, goThere(steps, size, fed.theorem)));
 }
 
 /* ---- saving and loading ---- */
 
 function save(name, text, type) {
-  const link = made("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+  const link = element("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
 /* The federation as fedbounds constants writes one, without the plan. */
 function constantsFile() {
-  const { given, upTo } = told(), plan = new Set(PLAN_WORDS);
+  const { given, upTo } = currentInputs(), plan = new Set(PLAN_WORDS);
   const kept = Object.fromEntries(Object.entries(given).filter(([word]) => !plan.has(word)));
   return `${JSON.stringify({ ...kept, _up_to: Object.fromEntries(Object.entries(upTo).filter(([word]) => word in kept)) }, null, 2)}\n`;
 }
@@ -43,12 +43,12 @@ function constantsFile() {
 function rowsCsv(rows) {
   const cell = (x) => (/[",\n]/.test(String(x)) ? `"${String(x).replaceAll('"', '""')}"` : String(x));
   const lines = rows.map((row) => [row.bound.name, row.kind === undefined ? "" : atlas.classes[row.kind].words, row.state, row.value ?? "", row.here ?? "", (row.conversions ?? []).join(" "),
-    row.state === "conditions not met" ? row.failed.map(asked).join("; ") : row.why ?? ""]);
+    row.state === "conditions not met" ? row.failed.map(conditionText).join("; ") : row.why ?? ""]);
   return [["bound", "class", "state", "value", "start", "conversions", "why"], ...lines].map((line) => line.map(cell).join(",")).join("\n") + "\n";
 }
 
 /* Parse a file of constants. */
-function parsed(text) {
+function parseConstants(text) {
   let found = null;
   try { found = JSON.parse(text); } catch { throw Error("it is not JSON"); }
   if (!found || typeof found !== "object" || Array.isArray(found)) throw Error("it holds no words with numbers");
@@ -68,8 +68,8 @@ function numeric(word, value) {
 const USUAL = { sampling: "without_replacement", algorithm: "fedavg" };
 
 /* Load a file of fedbounds constants; of an interval the safe end is taken, constants without one are left out. */
-function loaded(name, text) {
-  const found = parsed(text), given = {}, lost = {}, ends = Object.assign(Object.create(null), found._interval);
+function loadConstants(name, text) {
+  const found = parseConstants(text), given = {}, lost = {}, ends = Object.assign(Object.create(null), found._interval);
   for (const [word, value] of Object.entries(found)) {
     if (word.startsWith("_") || value === null) continue;
     const side = atlas.roles.up.includes(word) ? 1 : atlas.roles.down.includes(word) ? 0 : -1;

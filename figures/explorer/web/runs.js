@@ -5,9 +5,9 @@ const SAME_START = 0.01;
 
 /* The lines of a CSV as lists of fields. */
 function fieldsOf(text) {
-  const lines = [[]], field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\r|$)/y, told_ = text.replace(/^\uFEFF/, "");
+  const lines = [[]], field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\r|$)/y, plain = text.replace(/^\uFEFF/, "");
   for (let end = ","; end !== "";) {
-    const found = field.exec(told_);
+    const found = field.exec(plain);
     if (!found) throw Error(`line ${lines.length} has a quotation mark within a field`);
     lines.at(-1).push(found[1]?.replaceAll('""', '"') ?? found[2]);
     end = found[3];
@@ -45,14 +45,14 @@ function runsOf(text, plan) {
     if (at("client")?.trim() || at("layer")?.trim()) return;
     const mine = Object.fromEntries(RUN_PLAN.map((word) => [word, at(word)?.trim() ? amount(at(word), `${where}: ${word}`) : word === "rounds" ? undefined : plan[word]]));
     mine.relaxation = at("relaxation") === undefined ? relaxationOf(at("algorithm")) : amount(at("relaxation"), `${where}: relaxation`);
-    for (const [name, told_] of tidy ? [[at("quantity"), at("value")]] : measured.map((name) => [name, at(name)])) {
+    for (const [name, value] of tidy ? [[at("quantity"), at("value")]] : measured.map((name) => [name, at(name)])) {
       if (!atlas.targets.includes(name)) continue;
       const key = JSON.stringify(mine), round = amount(at("round"), `${where}: round`), seed = at("seed").trim();
       if (!plans.has(key)) plans.set(key, { plan: mine, found: {} });
       const seeds = plans.get(key).found[name] ??= new Map();
       if (!seeds.has(seed)) seeds.set(seed, new Map());
       if (seeds.get(seed).has(round)) throw Error(`${where}: seed ${seed} has round ${round} of ${name} twice`);
-      seeds.get(seed).set(round, amount(told_, `${where}: ${name}`));
+      seeds.get(seed).set(round, amount(value, `${where}: ${name}`));
     }
   });
   if (!plans.size) throw Error(`it measures none of ${atlas.targets.join(", ")}`);
@@ -67,12 +67,12 @@ function checkedRuns(runs, { v }) {
     if (seeds.size < 2) throw Error(`a standard error needs at least 2 seeds; of ${name} at K = ${plan.local_steps}, step size ${plan.step_size} it has one`);
     if (each.some((rounds) => String(rounds) !== String(each[0]))) throw Error(`seeds of one plan have ${name} at different rounds`);
     if (last !== plan.rounds) throw Error(`${name} was last measured in round ${last} of ${plan.rounds}`);
-    if (plan.rounds !== v.rounds) throw Error(`its runs have ${plan.rounds} rounds, your plan has ${said(v.rounds, 6)}: choose as many`);
+    if (plan.rounds !== v.rounds) throw Error(`its runs have ${plan.rounds} rounds, your plan has ${formatted(v.rounds, 6)}: choose as many`);
     if (plan.cohort !== v.cohort) throw Error(`its runs have ${plan.cohort} clients a round, your plan has ${v.cohort}: choose as many`);
     if (!(plan.local_steps >= 1) || plan.local_steps % 1) throw Error(`local_steps must be a whole number from 1; it is ${plan.local_steps}`);
     if (!(plan.step_size > 0)) throw Error(`step_size must be above 0; it is ${plan.step_size}`);
     const start = v[STARTS[name]];
-    for (const one of seeds.values()) if (one.has(0) && start !== undefined && Math.abs(one.get(0) - start) > SAME_START * start) throw Error(`its runs start at ${words(name)} ${said(one.get(0))}, this federation at ${said(start)}: they are of another one`);
+    for (const one of seeds.values()) if (one.has(0) && start !== undefined && Math.abs(one.get(0) - start) > SAME_START * start) throw Error(`its runs start at ${words(name)} ${formatted(one.get(0))}, this federation at ${formatted(start)}: they are of another one`);
   }
   return runs;
 }
@@ -92,7 +92,7 @@ const ofPlan = (plan, v, ...free) => [...RUN_PLAN, "relaxation"].every((word) =>
 
 function runEvidence({ plan, found }, target, [statistic, via]) {
   const one = found[target] && estimatedOf(found[target], statistic, plan.rounds);
-  return one && { kind: "measured", ...one, from: federation().runs.name, above: Boolean(via), words: `measured ${said(one.value)} ± ${said(one.error, 2)}`,
+  return one && { kind: "measured", ...one, from: federation().runs.name, above: Boolean(via), words: `measured ${formatted(one.value)} ± ${formatted(one.error, 2)}`,
     what: `${federation().runs.name}, ${one.seeds} seeds, mean and standard error${via ? `; of the server's models, which is at least this by ${via}` : ""}` };
 }
 
@@ -119,7 +119,7 @@ function takeRuns(name, text) {
     notice("");
     showRuns();
     paintPlane();
-    moved("local_steps");
+    settingChanged("local_steps");
   } catch (error) {
     notice(`${name} was not taken: ${error.message}.`);
   }

@@ -18,7 +18,7 @@ function pairsOf(world) {
 }
 
 /* The quantities that a bound needs and the federation lacks. */
-function lacking(b, world) {
+function missingInputs(b, world) {
   const { v } = world, missing = b.needs.filter((word) => v[source(b, word, v)] === undefined);
   if (b.pair.some((word) => v[word] === undefined) && !pairs(world).length) missing.push(...b.pair);
   return missing;
@@ -27,7 +27,7 @@ function lacking(b, world) {
 const pairs = (world) => (world.pairs ??= pairsOf(world));
 
 /* Set the values that the bound takes from other quantities; return what restores the previous ones. */
-function dressed(b, bound, world) {
+function substituteInputs(b, bound, world) {
   const { v } = world, put = { ...bound.given };
   for (const word of Object.keys(b.from)) put[word] = v[source(b, word, v)];
   if (v.runtime !== undefined && bound.relation === "<=") put.runtime = world.spent;
@@ -45,7 +45,7 @@ function restore(v, before) {
 }
 
 /* The value of a bound, or NaN if a numeric condition fails. */
-function quick(code, count, axis, v, n, from = 0) {
+function quickValue(code, count, axis, v, n, from = 0) {
   for (let k = from; k < count; k++) {
     const [f, each] = code.c[k], many = each ? n[axis] : 1;
     for (let i = 0; i < many; i++) if (!f(v, n, i)) return NaN;
@@ -58,7 +58,7 @@ function quick(code, count, axis, v, n, from = 0) {
 /* The best admissible constants: all pairs, and the constant that a proof leaves free. */
 function bestChoice(b, bound, world) {
   const { v, n } = world, code = CODE[bound.name], count = b.decided.length;
-  const value = () => quick(code, count, bound.axis, v, n);
+  const value = () => quickValue(code, count, bound.axis, v, n);
   let best = null;
   for (const pair of b.pair.length ? pairs(world) : [null]) {
     if (pair) [v[OFFSET], v[FACTOR]] = pair;
@@ -90,12 +90,12 @@ function overFree(word, v, value) {
 
 /* A bound at this plan: its terms, the numeric conditions that fail, the chosen constants. */
 function substituted(b, bound, world) {
-  const { v, n } = world, before = dressed(b, bound, world), chosen = [...b.pair, ...(b.free ? [b.free] : [])];
+  const { v, n } = world, before = substituteInputs(b, bound, world), chosen = [...b.pair, ...(b.free ? [b.free] : [])];
   const kept = Object.fromEntries(chosen.map((word) => [word, v[word]]));
   const best = chosen.length ? bestChoice(b, bound, world) : null;
   if (best?.pair) [v[OFFSET], v[FACTOR]] = best.pair;
   if (b.free) v[b.free] = best.free;
-  const { terms, total, failed } = evaluated(bound, v, n);
+  const { terms, total, failed } = evaluateBound(bound, v, n);
   const decided = failed.filter((k) => k < b.decided.length).map((k) => ({ words: b.decided[k], ...bothSides(bound, k, v, n) }));
   restore(v, kept);
   restore(v, before);
@@ -145,9 +145,9 @@ function rowsAsItIs(bound, target, start, seen = []) {
   const row = { bound, b, audit: b.audit, printed: b.audit === "FAILS", failed: [], trusted: [] };
   if (typeof reach === "string") return [{ ...row, state: "other quantity", why: reach }];
   if (b.order) return [{ ...row, state: "order", why: "known up to a constant" }];
-  const whole = filledUp(b, bound, start, target, seen), parts = whole?.parts ?? [];
+  const whole = fillMissing(b, bound, start, target, seen), parts = whole?.parts ?? [];
   world = whole?.world ?? start;
-  const missing = lacking(b, world);
+  const missing = missingInputs(b, world);
   if (missing.length) return [{ ...row, state: "missing", missing, why: missing.map((word) => `${words(word)}${why(word, world)}`).join(", ") }];
   const { failed, trusted } = others(b, world), put = substituted(b, bound, world);
   if (failed.length || put.failed.length || Number.isNaN(put.value)) return [{ ...row, state: "conditions not met", trusted, failed: [...put.failed, ...failed] }];

@@ -1,20 +1,20 @@
 /* Short guided stories: each step is a state of the page and a few sentences, whose numbers are computed from the rows and
    the best plans of the steps. */
-const factor = (word, times) => based(word) * times;
+const factor = (word, times) => baseValue(word) * times;
 const barOf = (rows, name) => byTheorem(rows).find((row) => row.bound.name === name || row.alias.includes(name));
-const barSays = (step, name) => said(barOf(telling.each[step].rows, name)?.value ?? NaN);
+const barSays = (step, name) => formatted(barOf(telling.each[step].rows, name)?.value ?? NaN);
 const starSays = (step, over, kind) => telling.each[step].stars.find((one) => one.over === over && one.kind === kind)?.at ?? NaN;
 const largestTerm = (row) => row.terms.indexOf(Math.max(...row.terms));
 
 /* Compare the best theorem of one step with its value at another, and name its largest term. */
-function lasting(now, then) {
+function largestTermText(now, then) {
   const row = leader(telling.each[now].rows), before = barOf(telling.each[then].rows, row.bound.name), k = largestTerm(row);
-  return `${titled(row.bound.name)} goes from ${said(before.value)} to ${said(row.value)}; ${said(row.terms[k], 3)} of that is its term “${row.bound.terms[k]}”, which more rounds do not make smaller`;
+  return `${titleOf(row.bound.name)} goes from ${formatted(before.value)} to ${formatted(row.value)}; ${formatted(row.terms[k], 3)} of that is its term “${row.bound.terms[k]}”, which more rounds do not make smaller`;
 }
 
-function lessened(now, then) {
+function improvementText(now, then) {
   const row = leader(telling.each[now].rows), before = barOf(telling.each[then].rows, row.bound.name);
-  return `${titled(row.bound.name)} falls from ${said(before.value)} to ${said(row.value)}`;
+  return `${titleOf(row.bound.name)} falls from ${formatted(before.value)} to ${formatted(row.value)}`;
 }
 
 /* ---- K by the bound, by the exact worst case, and by training ---- */
@@ -25,7 +25,7 @@ const CHOSEN = "decaying_k.theorem_1_repaired";
 const SIZE_TOLD = 0.125, MOST_TOLD = 4;
 
 function byK() {
-  const { given, upTo } = told(), bound = bounds.get(CHOSEN), worst = worstPlaces(CHOSEN, fed.target, given, upTo).filter(({ size }) => near(size, SIZE_TOLD));
+  const { given, upTo } = currentInputs(), bound = bounds.get(CHOSEN), worst = worstPlaces(CHOSEN, fed.target, given, upTo).filter(({ size }) => near(size, SIZE_TOLD));
   return Array.from({ length: MOST_TOLD }, (_, k) => {
     const steps = k + 1, rows = rowsOf(bound, fed.target, worldOf({ ...given, local_steps: steps, step_size: SIZE_TOLD }, upTo), null);
     return { steps, bound: byTheorem(rows)[0]?.value ?? Infinity, worst: worst.find((one) => one.steps === steps)?.value ?? Infinity };
@@ -41,11 +41,11 @@ const toldPlan = (what) => () => ({ step_size: SIZE_TOLD, local_steps: leastBy(b
 /* Explain by which factors the printed best plans are off. */
 function lostFactors() {
   const { v } = here(), [K, size] = ["local_steps", "step_size"].map((over) => ["printed", "derived"].map((kind) => starSays(0, over, kind)));
-  return `For K* the ring is at ${said(K[0])} and the dot at ${said(K[1])}, ${said(K[0] / K[1], 3)} times less: the printed formula has lost G² in the denominator of a cube root, and G^(2/3) = ${said(Math.cbrt(v.grad_cap_sq), 3)} here. For η* they are at ${said(size[0])} and ${said(size[1])}, a factor of ${said(size[0] / size[1], 3)}: K is lost in the denominator of a square root, and √K = ${said(Math.sqrt(v.local_steps), 3)}.`;
+  return `For K* the ring is at ${formatted(K[0])} and the dot at ${formatted(K[1])}, ${formatted(K[0] / K[1], 3)} times less: the printed formula has lost G² in the denominator of a cube root, and G^(2/3) = ${formatted(Math.cbrt(v.grad_cap_sq), 3)} here. For η* they are at ${formatted(size[0])} and ${formatted(size[1])}, a factor of ${formatted(size[0] / size[1], 3)}: K is lost in the denominator of a square root, and √K = ${formatted(Math.sqrt(v.local_steps), 3)}.`;
 }
 
 /* A claim of the audit with its verdict. */
-function audited(name) {
+function auditVerdict(name) {
   const [, verdict, text] = claims.find(([one]) => one === name) ?? [];
   return text ? ` The audit's verdict on “${text}”: ${verdict}${verdict === "REPAIRED" ? ", which is to say that it fails as printed and a repair of it holds" : ""}.` : "";
 }
@@ -53,22 +53,22 @@ function audited(name) {
 /** @type {Story[]} */
 const STORIES = [
   { title: "Which K is best?", place: 1, target: "grad_norm_sq", theorem: CHOSEN, steps: [
-    { name: () => `bound: K = ${leastBy(byK(), "bound").steps}`, say: () => { const each = byK(), best = leastBy(each, "bound"); return `Two clients, two rounds, η = ${SIZE_TOLD}: of one to four local steps ${titled(CHOSEN)} recommends K = ${best.steps}, where it is smallest. Should you take ${best.steps}?`; }, plan: toldPlan("bound") },
-    { name: () => `worst case: K = ${leastBy(byK(), "worst").steps}`, say: () => { const each = byK(), chosen = leastBy(each, "bound"), best = leastBy(each, "worst"); return `The exact worst case over all such federations is known (green diamonds). It is smallest at K = ${best.steps}: ${said(best.worst, 3)}, where K = ${chosen.steps} gives ${said(chosen.worst, 3)}. Choosing K by the bound makes the worst case ${said(100 * (chosen.worst / best.worst - 1), 2)} % larger.`; }, plan: toldPlan("worst") },
-    { name: () => `training: K = ${leastBy(measuredByK(), "value").steps}`, say: () => { const each = measuredByK(), best = leastBy(each, "value"), all = leader(telling.each[2].rows); return `Ten clients trained on real data (phishing), ${SWEPT} rounds: the smallest measured gradient is at K = ${best.steps} (red dots). The best valid bound there, ${titled(all.bound.name)}, is ${said(all.value / best.value, 2)} times as large. Drag the point: where do the theorems help?`; }, place: 5, theorem: "", plan: () => ({ rounds: SWEPT, local_steps: leastBy(measuredByK(), "value").steps }) },
+    { name: () => `bound: K = ${leastBy(byK(), "bound").steps}`, say: () => { const each = byK(), best = leastBy(each, "bound"); return `Two clients, two rounds, η = ${SIZE_TOLD}: of one to four local steps ${titleOf(CHOSEN)} recommends K = ${best.steps}, where it is smallest. Should you take ${best.steps}?`; }, plan: toldPlan("bound") },
+    { name: () => `worst case: K = ${leastBy(byK(), "worst").steps}`, say: () => { const each = byK(), chosen = leastBy(each, "bound"), best = leastBy(each, "worst"); return `The exact worst case over all such federations is known (green diamonds). It is smallest at K = ${best.steps}: ${formatted(best.worst, 3)}, where K = ${chosen.steps} gives ${formatted(chosen.worst, 3)}. Choosing K by the bound makes the worst case ${formatted(100 * (chosen.worst / best.worst - 1), 2)} % larger.`; }, plan: toldPlan("worst") },
+    { name: () => `training: K = ${leastBy(measuredByK(), "value").steps}`, say: () => { const each = measuredByK(), best = leastBy(each, "value"), all = leader(telling.each[2].rows); return `Ten clients trained on real data (phishing), ${SWEPT} rounds: the smallest measured gradient is at K = ${best.steps} (red dots). The best valid bound there, ${titleOf(all.bound.name)}, is ${formatted(all.value / best.value, 2)} times as large. Drag the point: where do the theorems help?`; }, place: 5, theorem: "", plan: () => ({ rounds: SWEPT, local_steps: leastBy(measuredByK(), "value").steps }) },
   ] },
   { title: "When does any theorem say something?", steps: [
     { say: () => "Ten rounds of eight steps: no theorem guarantees less than the start at this plan. Blue on the map is where one does, at other K and η.", plan: { rounds: 10 } },
     { say: ({ rows }) => `A hundred rounds: ${byTheorem(rows).filter((row) => row.state === "informative" && !row.printed).length} bounds are informative here, and the blue is a band along K·η = const. Below the band little has moved yet; above it the bounds charge for client drift.`, plan: { rounds: 100 } },
     { say: () => "A thousand rounds: the band is wider. Click a theorem in the ranking: each has a band of its own, and some have none.", plan: { rounds: 1000 } },
-    { say: () => `A hundred thousand rounds at the same K and η: ${lasting(3, 2)}. Move η down: smaller steps give better bounds now.`, plan: { rounds: 100000 } },
-    { say: () => `Back to a thousand rounds, with clients that differ a hundred times less and a hundred times less noise: ${lessened(4, 2)}.`, plan: { rounds: 1000 }, words: () => ({ gradient_variance: factor("gradient_variance", 0.01), optimum_dissimilarity: factor("optimum_dissimilarity", 0.01) }) },
+    { say: () => `A hundred thousand rounds at the same K and η: ${largestTermText(3, 2)}. Move η down: smaller steps give better bounds now.`, plan: { rounds: 100000 } },
+    { say: () => `Back to a thousand rounds, with clients that differ a hundred times less and a hundred times less noise: ${improvementText(4, 2)}.`, plan: { rounds: 1000 }, words: () => ({ gradient_variance: factor("gradient_variance", 0.01), optimum_dissimilarity: factor("optimum_dissimilarity", 0.01) }) },
   ] },
   { title: "A lost factor in K*", theorem: "decaying_k.per_rounds", steps: [
     { say: () => `The paper minimises this bound over K and η. A ring on the map is the best K or η by the printed formula, a dot the one derived here. ${lostFactors()}`, plan: { step_size: 0.001 } },
-    { say: () => `Now every loss is ten times as large and η a tenth: exactly the same runs. The printed K* moves all the same, from ${said(starSays(0, "local_steps", "printed"))} to ${said(starSays(1, "local_steps", "printed"))}; a correct one cannot, and the derived one stays at ${said(starSays(1, "local_steps", "derived"))}.`, plan: { step_size: 0.0001 },
+    { say: () => `Now every loss is ten times as large and η a tenth: exactly the same runs. The printed K* moves all the same, from ${formatted(starSays(0, "local_steps", "printed"))} to ${formatted(starSays(1, "local_steps", "printed"))}; a correct one cannot, and the derived one stays at ${formatted(starSays(1, "local_steps", "derived"))}.`, plan: { step_size: 0.0001 },
       words: () => ({ smoothness: factor("smoothness", 10), strong_convexity: factor("strong_convexity", 10), gradient_variance: factor("gradient_variance", 100), optimum_dissimilarity: factor("optimum_dissimilarity", 100), optimal_loss: factor("optimal_loss", 10), initial_gap: factor("initial_gap", 10) }) },
-    { say: () => `Back to the first step, and now only the zero of the loss is moved: F* and the loss at the start are larger by one. No run changes, and this bound does, from ${barSays(0, "decaying_k.per_rounds")} to ${barSays(2, "decaying_k.per_rounds")}: it depends on the loss itself, not on the gap.`, plan: { step_size: 0.001 }, words: () => ({ optimal_loss: based("optimal_loss") + 1 }) },
+    { say: () => `Back to the first step, and now only the zero of the loss is moved: F* and the loss at the start are larger by one. No run changes, and this bound does, from ${barSays(0, "decaying_k.per_rounds")} to ${barSays(2, "decaying_k.per_rounds")}: it depends on the loss itself, not on the gap.`, plan: { step_size: 0.001 }, words: () => ({ optimal_loss: baseValue("optimal_loss") + 1 }) },
   ] },
   { title: "Does relaxation lower divergence?", theorem: "fedinit.theorem_4", target: "divergence", steps: [
     { say: () => `FedInit starts clients away from where they ended; β = 0 is FedAvg. Its Theorem 4 bounds the divergence of all clients by ${barSays(0, "fedinit.theorem_4")}.`, plan: { step_size: 0.0005 } },
@@ -77,7 +77,7 @@ const STORIES = [
     { say: ({ rows }) => `β is 0 again, and four of ten clients take part in a round: no theorem on the divergence of all clients is left. The ${rows.length} that do not apply are listed below the ranking with the reasons.`, plan: { step_size: 0.0005, cohort: 4 } },
   ] },
   { title: "1/K or 1/K²?", steps: [
-    { say: () => `FedALS bounds the generalization gap after one averaging round, and discusses whether it falls as 1/K or 1/K². K counts clients there. For identical clients its first term falls as 1/K² and its second as 1/K, so that their sum falls as 1/K in the end.${audited("fedals.discussion.one_over_k_squared")}`, theorem: "fedals.one_round", target: "generalization_gap" },
+    { say: () => `FedALS bounds the generalization gap after one averaging round, and discusses whether it falls as 1/K or 1/K². K counts clients there. For identical clients its first term falls as 1/K² and its second as 1/K, so that their sum falls as 1/K in the end.${auditVerdict("fedals.discussion.one_over_k_squared")}`, theorem: "fedals.one_round", target: "generalization_gap" },
   ] },
 ];
 let telling = null; // story, step, the state before it, and the rows and best plans of every step
@@ -105,7 +105,7 @@ function tell(story, step) {
   stepInto(story, step);
   telling.of = storySetting();
   arrange();
-  told_();
+  showStory();
 }
 
 /* The part of the state that a step fixes: everything but K, eta and the shown theorem. */
@@ -115,7 +115,7 @@ const storySetting = () => { const { place, target, words: moved_, plan: { local
 function leaveStory() {
   if (!telling || telling.of === storySetting()) return;
   telling = null;
-  told_();
+  showStory();
 }
 
 /* The position in a story, stored in the history, not in the link. */
@@ -127,7 +127,7 @@ function resumeStory(place) {
   telling = STORIES[place?.story]?.steps[place.step] ? { ...place, before: atlas.federations[place.before.place] ? place.before : freshFederation(), each: telling?.story === place.story ? telling.each : eachOf(place.story) } : null;
   fed = now;
   if (telling) telling.of = storySetting();
-  told_();
+  showStory();
 }
 
 /* The rows of all steps of the story, while the page shows its federation. */
@@ -138,16 +138,16 @@ function endStory() {
   fed = telling.before;
   telling = null;
   arrange();
-  told_();
+  showStory();
 }
 
-const pressing = (text, act, off = false) => { const node = made("button", { type: "button", disabled: off }, text); node.addEventListener("click", act); return node; };
+const pressing = (text, act, off = false) => { const node = element("button", { type: "button", disabled: off }, text); node.addEventListener("click", act); return node; };
 
 /* Show the current step, or the list of stories. */
-function told_() {
-  if (!telling) return put("story", made("p", { className: "copying" }, made("strong", {}, "See for yourself: "), ...STORIES.map(({ title }, k) => pressing(title, () => tell(k, 0)))));
+function showStory() {
+  if (!telling) return put("story", element("p", { className: "copying" }, element("strong", {}, "See for yourself: "), ...STORIES.map(({ title }, k) => pressing(title, () => tell(k, 0)))));
   const { story, step, each } = telling, { title, steps } = STORIES[story], last = steps.length - 1;
   const chips = last ? each.map(({ name }, k) => Object.assign(pressing(name, () => tell(story, k)), { ariaCurrent: k === step ? "step" : null })) : [];
   const next = step < last ? [Object.assign(pressing("next", () => tell(story, step + 1)), { className: "main" })] : [];
-  keepingFocus("story", () => put("story", made("p", { className: "copying" }, made("strong", {}, title), ...chips, ...next, pressing("end the story", endStory)), made("p", {}, steps[step].say(each[step]))));
+  keepingFocus("story", () => put("story", element("p", { className: "copying" }, element("strong", {}, title), ...chips, ...next, pressing("end the story", endStory)), element("p", {}, steps[step].say(each[step]))));
 }

@@ -36,7 +36,7 @@ function holding(given, upTo) {
     if (!(word in given)) continue;
     for (const [other, most] of Object.entries(limits)) {
       const value = given[other] ?? 0;
-      if (value > most * (1 + ROUNDING)) beyond[word] = `it holds for ${words(other)} up to ${said(most)} alone`;
+      if (value > most * (1 + ROUNDING)) beyond[word] = `it holds for ${words(other)} up to ${formatted(most)} alone`;
     }
   }
   const kept = Object.fromEntries(Object.entries(given).filter(([word]) => !(word in beyond)));

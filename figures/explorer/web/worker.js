@@ -1,5 +1,5 @@
 /* Compute the map in a worker, which runs the page's script without a document. */
-let thread = null, tried = false, underWay = null, nextUp = null, asked_ = 0;
+let thread = null, tried = false, underWay = null, nextUp = null, taskNumber = 0;
 
 const HEARD = 24;
 
@@ -36,7 +36,7 @@ function startThread() {
   try {
     const text = document.querySelector("script:not([type])").textContent, address = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
     thread = new Worker(address);
-    thread.onmessage = ({ data }) => arrived(data);
+    thread.onmessage = ({ data }) => receiveMap(data);
     thread.onerror = (event) => { event.preventDefault(); dropThread(); };
     thread.postMessage({ bounds, atlas });
   } catch { thread = null; }
@@ -54,8 +54,8 @@ function dropThread() {
 function ask(task) {
   if (underWay && !underWay.only && !underWay.seen) { nextUp = task; return; }
   underWay = task;
-  asked_ += 1;
-  thread.postMessage({ number: asked_, target: task.target, given: task.given, upTo: task.upTo, only: task.only });
+  taskNumber += 1;
+  thread.postMessage({ number: taskNumber, target: task.target, given: task.given, upTo: task.upTo, only: task.only });
 }
 
 /* Compute the shown theorem finely, once per map, if it has constants to choose. */
@@ -67,8 +67,8 @@ function refine() {
   ask({ ...drawn, only: theorem });
 }
 
-function arrived({ number, made, busy, rough }) {
-  if (number !== asked_) return;
+function receiveMap({ number, made, busy, rough }) {
+  if (number !== taskNumber) return;
   const { begin, target, only, fine } = underWay, more = nextUp;
   nextUp = null;
   if (rough) underWay.seen = true;
