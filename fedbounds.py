@@ -148,7 +148,7 @@ def _done(verb: Verb, line: Line, words: Sequence[str]) -> int:
     from contextlib import nullcontext
 
     from bounds.errors import UnknownNameError
-    from bounds.showing.command_line import named, source
+    from bounds.showing.command_line import named, verb_signature
     from bounds.showing.loading import loading
     from bounds.showing.process import remark
     from bounds.showing.tables import to_json
@@ -168,7 +168,7 @@ def _done(verb: Verb, line: Line, words: Sequence[str]) -> int:
         new_folder = _checked_output(line.output, output.endings, folder=output.metavar == "DIR")
     if verb.check:
         named(verb.check)(options)
-    if source(verb.target).reports and not line.json:
+    if verb_signature(verb.target).reports and not line.json:
         options = {**options, "report": report}
     of_bounds = verb.target.startswith(("bounds.", "figures.curves"))
     with progress("loading", brief=True), loading():

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bounds.errors import BoundsError, DomainError, unknown
-from bounds.showing.command_line import READERS, source
+from bounds.showing.command_line import READERS, verb_signature
 from bounds.showing.numbers import number
 from empirics.experiments import Cell
 from empirics.federation.partitions import partition
@@ -126,7 +126,7 @@ def _value(name: str, text: str, cells: Sequence[Cell]) -> Any:
     kinds = {type(value) for value in given}
     if not kinds <= {int, float, str}:
         raise BoundsError(f"{name} is {quoted(given[0])} here: --set takes numbers and words alone")
-    option = source("empirics.verbs:train").options.get(name)
+    option = verb_signature("empirics.verbs:train").options.get(name)
     reader = (option and READERS.get(option.kind)) or (str if kinds == {str} else number)
     try:
         value = reader(text)

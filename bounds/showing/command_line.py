@@ -113,7 +113,7 @@ def named(target: str) -> Any:
 # ---- reading signatures ----
 
 
-class Source(NamedTuple):
+class VerbSignature(NamedTuple):
     """The signature of a verb's function, from its source.
 
     ``open`` is whether it accepts quantities of any name, and ``reports`` whether it accepts a function ``report`` for
@@ -142,7 +142,7 @@ def text(target: str) -> str:
 
 
 @cache
-def source(target: str) -> Source:
+def verb_signature(target: str) -> VerbSignature:
     """Return the parameters and the docstring of a function, from its file."""
     from docstring_parser.google import parse
 
@@ -158,14 +158,14 @@ def source(target: str) -> Source:
         where = inspect.Parameter.POSITIONAL_OR_KEYWORD if both else inspect.Parameter.POSITIONAL_ONLY
         options[parameter.arg] = _option(parameter, helps, where, i < required)
     if arguments.vararg is not None:
-        found = _option(arguments.vararg, helps, inspect.Parameter.VAR_POSITIONAL, False)
-        options[found.name] = found._replace(kind="text")
+        option = _option(arguments.vararg, helps, inspect.Parameter.VAR_POSITIONAL, False)
+        options[option.name] = option._replace(kind="text")
     callbacks = [each.arg for each in arguments.kwonlyargs if "Callable" in ast.unparse(each.annotation or each)]
     for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
         if parameter.arg not in (*PYTHON_ONLY, *callbacks):
             options[parameter.arg] = _option(parameter, helps, inspect.Parameter.KEYWORD_ONLY, default is None)
     takes = arguments.kwarg is not None or (arguments.vararg is not None and arguments.vararg.arg == "words")
-    return Source(description.replace("``", ""), options, takes, "report" in callbacks)
+    return VerbSignature(description.replace("``", ""), options, takes, "report" in callbacks)
 
 
 def _option(parameter: ast.arg, helps: Mapping[str, str], place: Any, required: bool) -> Option:
@@ -195,11 +195,11 @@ def verb_app(name: str, verb: Verb) -> App:
     def collected(*arguments: Any, **options: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return arguments, options
 
-    read = source(verb.target)
+    signature = verb_signature(verb.target)
     flags = {flag: text for flag, (text, _) in verb.flags.items()} | ({"json": "Print JSON."} if verb.json else {})
     added = [Option(flag, "flag", text, inspect.Parameter.KEYWORD_ONLY, False) for flag, text in flags.items()]
     parameters = []
-    for option in (*read.options.values(), *added):
+    for option in (*signature.options.values(), *added):
         typed, how = _typed(option)
         names = SHORT.get(option.name, None if how.pop("positional") else _dashed(option.name))
         note = Parameter(name=names, help=option.help, negative=(), show_default=False, required=option.required, **how)
@@ -212,7 +212,7 @@ def verb_app(name: str, verb: Verb) -> App:
         keyword = inspect.Parameter.KEYWORD_ONLY
         parameters.append(inspect.Parameter("output", keyword, default=None, annotation=Annotated[str | None, note]))
     collected.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    collected.__doc__ = f"{read.description}\n\nexample: {verb.example}"
+    collected.__doc__ = f"{signature.description}\n\nexample: {verb.example}"
     notes = [text(note) for note in verb.notes]
     app = App(name=f"fedbounds {name}", help_epilogue="\n\n".join([*notes, STATUS]), **_settings())
     app.default(collected)
@@ -292,19 +292,19 @@ def read_line(name: str, verb: Verb, tokens: Sequence[str]) -> Line | None:
     """Parse a command line; None if it requests help, which is printed."""
     from cyclopts import CycloptsError
 
-    read = source(verb.target)
-    known = {_dashed(option): kind for option, (_, kind, *_) in read.options.items()} | {"--json": "flag"}
+    signature = verb_signature(verb.target)
+    known = {_dashed(option): kind for option, (_, kind, *_) in signature.options.items()} | {"--json": "flag"}
     known |= {short: known[dashed] for short, dashed in SHORT.values() if dashed in known}
     known |= {"--output": "path", "-o": "path", "--help": "flag", "-h": "flag"}
     known |= {_dashed(flag): "flag" for flag in verb.flags}
     try:
-        found = verb_app(name, verb)(_plain(tokens, known, read.open))
+        found = verb_app(name, verb)(_plain(tokens, known, signature.open))
     except CycloptsError as error:
         raise UsageError(f"{_mistake(error, verb)}; see fedbounds {name} --help") from None
     if found is None:
         return None
     arguments, options = found
-    options = {option: _several(read.options.get(option), value) for option, value in options.items()}
+    options = {option: _several(signature.options.get(option), value) for option, value in options.items()}
     as_json = options.pop("json", False)
     output = None
     if verb.output is not None:
@@ -329,10 +329,10 @@ def _mistake(error: CycloptsError, verb: Verb) -> str:
     if isinstance(error, exceptions.UnknownOptionError) and error.token is not None:
         option = error.token.keyword or error.token.value
         word = option.lstrip("-").partition("=")[0].replace("-", "_")
-        read = source(verb.target).options
-        if word in read:
+        options = verb_signature(verb.target).options
+        if word in options:
             return f"{word.upper()} is given without {option.partition('=')[0]}, as in {verb.example}"
-        if SYNONYMS.get(word) in read:
+        if SYNONYMS.get(word) in options:
             return f"unknown option {option}; write {_dashed(SYNONYMS[word])}"
     if isinstance(error, exceptions.RepeatArgumentError) and argument is not None:
         return f"{argument.name} is given twice"
