@@ -1,4 +1,4 @@
-"""A canonical form of arguments, to be hashed: equal calls and numbers have equal texts."""
+"""The canonical form of a run's arguments, which is hashed: equal calls and numbers have equal texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..spec_strings import tree
 
 
 def canonical(item: Any) -> Any:
-    """JSON data in one form: sorted keys, whole floats as whole numbers, calls rewritten by ``call``."""
+    """Return JSON data in canonical form: sorted keys, integral floats as integers, calls rewritten by ``call``."""
     try:
         return _canonical(item)
     except RecursionError:
@@ -44,21 +44,21 @@ def text(item: Any) -> str:
 
 @lru_cache(maxsize=1024)
 def call(words: str) -> str:
-    """``relaxed( scaffold(),beta = .05)`` as ``relaxed(scaffold(), beta=0.05)``; other text stays as it is."""
+    """Rewrite ``relaxed( scaffold(),beta = .05)`` as ``relaxed(scaffold(), beta=0.05)``; other text is unchanged."""
     if "(" not in words or ".py:" in words:
         return words
     try:
-        found = tree(words)
-        return _written(found) if isinstance(found, ast.Call) else words
-    except (EmpiricsError, OverflowError, RecursionError):  # not a call that can be read
+        node = tree(words)
+        return _call_text(node) if isinstance(node, ast.Call) else words
+    except (EmpiricsError, OverflowError, RecursionError):  # not a valid call
         return words
 
 
-def _written(node: ast.expr) -> str:
+def _call_text(node: ast.expr) -> str:
     if isinstance(node, ast.Call):
-        plain = [_written(a) for a in node.args]
-        named = sorted(f"{k.arg}={_written(k.value)}" for k in node.keywords)
-        return f"{ast.unparse(node.func)}({', '.join(plain + named)})"
+        positional = [_call_text(a) for a in node.args]
+        named = sorted(f"{k.arg}={_call_text(k.value)}" for k in node.keywords)
+        return f"{ast.unparse(node.func)}({', '.join(positional + named)})"
     if isinstance(node, ast.Constant) and isinstance(node.value, float) and node.value.is_integer():
         return str(int(node.value))
     return ast.unparse(node)

@@ -1,4 +1,4 @@
-"""A run: a job by name, such as a training run or a worst case, and its arguments."""
+"""A run (cell): the name of a job, such as a training run or a worst case, and its arguments."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .registry import Job, known_job, resolved
 from .sources import digests
 
 LENGTH = "rounds"
-"""The argument that says how long a run is."""
+"""The argument for the length of a run."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a job returns: a table as columns of equal length, and facts that are single values.
+    """The result of a job: a table as columns of equal length, and facts, which are single values.
 
-    ``status`` is ``done``, or ``diverged`` for a training run that left the finite numbers: a result too.
+    ``status`` is ``done``, or ``diverged`` for a training run that reached infinite or undefined values.
     """
 
     columns: Mapping[str, list[Any]]
@@ -34,9 +34,9 @@ class Outcome:
 class Cell:
     """One run: ``job`` is the name of a registered job or ``path/file.py:name``, ``arguments`` are canonical JSON data.
 
-    The key is made of the job's name and version, of the arguments that differ from their defaults, so that an argument
-    that a job learns later changes no key, and of the user's own files that arguments name. The number of rounds stands
-    at its end: runs that differ in length only share the rest.
+    The key is a hash of the job's name and version, of the arguments that differ from their defaults (so that new
+    arguments of a job change no key), and of the user's files that arguments name. The number of rounds is appended:
+    runs that differ in length only share the rest of the key.
     """
 
     job: str
@@ -48,33 +48,34 @@ class Cell:
 
     @cached_property
     def known(self) -> Job:
-        """The job, with its version, its defaults and the place of its code."""
+        """The job, with its version, its defaults and the location of its code."""
         return known_job(self.job)
 
     @property
     def home(self) -> str:
-        """Where the job's code is."""
+        """The location of the job's code."""
         return self.known.home
 
     @cached_property
     def config(self) -> str:
         """The canonical text that is hashed."""
-        usual = self.known.defaults
-        # as texts: false is not 0
-        given = {k: v for k, v in self.arguments.items() if k not in usual or text(v) != text(usual[k])}
-        given.pop(LENGTH, None)
-        own = digests(self.arguments)
-        about = {"job": self.job, "version": self.known.version, "arguments": given}
-        return text(about | ({"files": own} if own else {}))
+        defaults = self.known.defaults
+        # compared as texts, as False equals 0
+        arguments = {k: v for k, v in self.arguments.items() if k not in defaults or text(v) != text(defaults[k])}
+        arguments.pop(LENGTH, None)
+        config = {"job": self.job, "version": self.known.version, "arguments": arguments}
+        if files := digests(self.arguments):
+            config["files"] = files
+        return text(config)
 
     @cached_property
     def begins(self) -> str:
-        """The part of the key that runs share which differ in length only."""
+        """The part of the key that is shared by runs that differ in length only."""
         return hashlib.sha256(self.config.encode()).hexdigest()[:20]
 
     @property
     def key(self) -> str:
-        """The name of the result."""
+        """The key of the result in the store."""
         length = self.arguments.get(LENGTH, self.known.defaults.get(LENGTH))
         end = "" if length is None else f"-{text(length)}"
         return self.begins + re.sub(r"[^\w.+-]", "_", end)
@@ -88,7 +89,7 @@ class Cell:
 
 
 def run(home: str, arguments: Mapping[str, Any]) -> Outcome:
-    """Call the job whose code is at ``home``."""
+    """Call the job whose code is at ``home`` and return its outcome."""
     outcome = resolved(home)(**arguments)
     if not isinstance(outcome, Outcome):
         raise EmpiricsError(f"{home} must return an Outcome; got {type(outcome).__name__}")

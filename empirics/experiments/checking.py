@@ -1,8 +1,8 @@
-"""Find runs of a sweep that cannot work before the first one starts.
+"""Checks the runs of a sweep before the first one starts.
 
 The arguments of every run must fit its job's function, those of a training run must be options of ``fedbounds train``,
-and no two runs may be the same. Then one run for every value in the grid is tried: its data are dealt and, for models
-that train fast, the start is measured and one round trained.
+and no two runs may be equal. Then one run for every value in the grid is tried: its data are split over clients and,
+for models that train fast, the start is measured and one round trained.
 """
 
 from __future__ import annotations
@@ -24,59 +24,63 @@ from .grids import TRAIN
 from .registry import known_job, resolved
 
 FREE = ("seed",)
-"""Arguments whose values need no trial each."""
+"""Arguments of which not every value is tried."""
 LONGEST = 200
-"""Characters of a run that a message quotes."""
+"""Maximum number of characters of a run in a message."""
 
 
-def check(cells: Iterable[Cell], wanted: Iterable[Cell]) -> None:
-    """Refuse runs with wrong arguments, and ``wanted`` ones whose trial fails."""
+def check(cells: Iterable[Cell], to_run: Iterable[Cell]) -> None:
+    """Raise if a run has wrong arguments, or if a trial of one of the runs ``to_run`` fails."""
     check_words(cells)
-    for cell in typical(wanted):
+    for cell in typical(to_run):
         if cell.job == TRAIN:
-            with _refused(cell):
+            with _naming(cell):
                 _trial(cell.arguments)
 
 
 def check_words(cells: Iterable[Cell]) -> None:
-    """Refuse runs with wrong arguments, whatever their data are, and two that are the same in other words."""
-    fits, found = cache(_fits), dict[str, Cell]()
+    """Raise if a run has wrong arguments, or if two runs are equal; data are not loaded."""
+    check_names, by_meaning = cache(_check_names), dict[str, Cell]()
     for cell in cells:
-        with _refused(cell):
-            fits(cell.job, cell.home, tuple(cell.arguments))
+        with _naming(cell):
+            check_names(cell.job, cell.home, tuple(cell.arguments))
             if cell.job != TRAIN:
                 continue
-            from .jobs.train import meant
+            from .jobs.train import meaning
 
-            same = found.setdefault(meant(cell.arguments), cell)
+            same = by_meaning.setdefault(meaning(cell.arguments), cell)
         if same is not cell:
             one, other = same.arguments, cell.arguments
             differ = [n for n in {**one, **other} if one.get(n) != other.get(n)]
-            told = ", ".join(f"{n} {quoted(one.get(n))} and {quoted(other.get(n))}" for n in differ)
-            raise EmpiricsError(f"two runs are the same: {told}")
+            differences = ", ".join(f"{n} {quoted(one.get(n))} and {quoted(other.get(n))}" for n in differ)
+            raise EmpiricsError(f"two runs are the same: {differences}")
 
 
-def _fits(job: str, home: str, names: tuple[str, ...]) -> None:
-    """Refuse arguments that the job does not take, itself or as ``**setting``; a setting needs none of its own."""
-    form = signature(resolved(home))
+def _check_names(job: str, home: str, names: tuple[str, ...]) -> None:
+    """Raise if the job does not take arguments of these names, or needs others.
+
+    Arguments of a job's ``setting`` (see ``registry.job``) are all optional.
+    """
+    called = signature(resolved(home))
     if places := known_job(job).setting.split():
         more = [p for place in places for p in signature(resolved(place)).parameters.values()]
-        taken = {p.name: p.replace(default=None) for p in more if p.kind is not p.VAR_KEYWORD}
-        taken |= {n: p for n, p in form.parameters.items() if p.kind is not p.VAR_KEYWORD}
-        form = Signature([p.replace(kind=Parameter.KEYWORD_ONLY) for p in taken.values()])
-    bind_arguments(job, f"argument of {job}", form, (), dict.fromkeys(names))
+        parameters = {p.name: p.replace(default=None) for p in more if p.kind is not p.VAR_KEYWORD}
+        parameters |= {n: p for n, p in called.parameters.items() if p.kind is not p.VAR_KEYWORD}
+        called = Signature([p.replace(kind=Parameter.KEYWORD_ONLY) for p in parameters.values()])
+    bind_arguments(job, f"argument of {job}", called, (), dict.fromkeys(names))
 
 
 def typical(cells: Iterable[Cell]) -> list[Cell]:
-    """Runs such that every value of every argument occurs in one of them."""
-    found = []
-    seen: set[tuple[str, str, str]] = set()
+    """Select runs such that every value of every argument occurs in one of them."""
+    selected = []
+    covered: set[tuple[str, str, str]] = set()
     for cell in cells:
-        read = {(cell.job, name, text(value)) for name, value in cell.arguments.items() if name not in FREE}
-        if not read <= seen or (cell.job, "", "") not in seen:
-            seen |= read | {(cell.job, "", "")}
-            found.append(cell)
-    return found
+        values = {(cell.job, name, text(value)) for name, value in cell.arguments.items() if name not in FREE}
+        values.add((cell.job, "", ""))
+        if not values <= covered:
+            covered |= values
+            selected.append(cell)
+    return selected
 
 
 def _trial(arguments: Mapping[str, Any]) -> None:
@@ -87,15 +91,16 @@ def _trial(arguments: Mapping[str, Any]) -> None:
     run = prepared(**arguments)
     draw_cohort(run.setting, run.problem.federation, run.seed, 0)
     if run.problem.model.stacked:
-        started = iter(run)
-        next(started)
-        next(started, None)
+        states = iter(run)
+        next(states)
+        next(states, None)
     elif any(m.name.startswith("test_") for m in run.measurements):
         need_test(run.problem)
 
 
 @contextmanager
-def _refused(cell: Cell) -> Iterator[None]:
+def _naming(cell: Cell) -> Iterator[None]:
+    """Turn errors in this block into one that names the run."""
     try:
         yield
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""The verb ``sweep``: run a grid into a store."""
+"""The verb ``sweep``: run a grid of experiments and store the results."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ from .grids import Grid, read_grid
 from .running import Done, sweep as run
 from .store import RESULTS
 
-OWN = """files of your own that a grid names (path/file.py:variable) count with the files beside them that they
-import: where their text has changed, runs are done anew, and results calls the old ones stale. Data that
-such a file opens is not known: where it has changed, use --fresh, or name it in an argument"""
+OWN = """runs depend on the text of your own files that a grid names (path/file.py:variable) and of the files beside
+them that they import: if it has changed, runs are computed again, and results marks the old ones as stale. Data that
+such a file opens is not tracked: if it has changed, use --fresh, or name it in an argument"""
 SWEEP_JSON = """\
---json prints one object: sweep (its name), cells (the number of runs), count (of done, diverged, failed, there before,
-and what is left to_do) and failed (cell, error); with --status count is of what is in store, beside damaged."""
+--json prints one object: sweep (its name), cells (the number of runs), count (done, diverged, failed, there: stored
+before, to_do: left) and failed (cell, error); with --status count is of the results in store, and damaged lists the
+unreadable ones."""
 
 
 def sweep(
@@ -41,14 +42,14 @@ def sweep(
     workers: int | None = None,
     scheduler: str | None = None,
 ) -> Report:
-    """Run what is missing of a grid of experiments into a store; may be stopped and resumed.
+    """Run the missing runs of a grid of experiments and store their results; may be stopped and resumed.
 
     Args:
         grid: A TOML file, or path/file.py:variable.
         store: Folder of the results ($FEDBOUNDS_STORE, else ./fedbounds-store).
-        fresh: Forget what is there and run everything.
-        status: Say what is there, what is missing and what is damaged; run nothing.
-        keep_states: Keep where training runs end: with more rounds they go on there.
+        fresh: Delete stored results of these runs and run all.
+        status: List stored, missing and damaged results; run nothing.
+        keep_states: Store the final states of training runs, to continue them with more rounds.
         workers: Processes (one per core, or per GPU); 0: in this process.
         scheduler: Address of a running dask cluster to use instead.
     """
@@ -62,7 +63,7 @@ def sweep(
         refuse_unused(cluster, workers=workers, status=status, keep_states=keep_states)
     if status:
         refuse_unused("--status runs nothing", workers=workers, keep_states=keep_states)
-    plan, held = read_grid(grid), Store(folder(store))
+    plan, results = read_grid(grid), Store(folder(store))
     with progress() as bar:
         bar.start(plan.size)
         bar.doing("reading the grid")
@@ -70,14 +71,14 @@ def sweep(
         if status:
             bar.start(len(cells))
             bar.doing("reading the store")
-            return _status(plan, cells, held, bar)
+            return _status(plan, cells, results, bar)
     count: Counter[str] = Counter()
     failed: list[dict[str, str]] = []
 
     def heard(done: Done) -> None:
-        if not count:  # from now on there is a store
-            with suppress(StoreError):  # one that can only be read: the plan's file names its runs as well
-                held.record(plan.name, cells)
+        if not count:  # the store exists from the first run on
+            with suppress(StoreError):  # a read-only store: its runs can still be named by the plan's file
+                results.record(plan.name, cells)
         count[done.how] += 1
         if done.how == "failed":
             failed.append({"cell": _which(plan, done.cell), "error": done.error})
@@ -85,7 +86,7 @@ def sweep(
         bar.doing(f"{len(failed)} failed")
         bar.step()
 
-    def told() -> str:
+    def summary_line() -> str:
         words = {"done": "done", "diverged": "diverged", "failed": "failed", "there": "there before"}
         counts = ", ".join(f"{count[k]} {w}" for k, w in words.items() if count[k]) or "nothing done"
         left = len(cells) - count.total()
@@ -94,17 +95,17 @@ def sweep(
     try:
         with progress() as bar:
             bar.start(len(cells))
-            bar.doing("looking for mistakes")
-            run(cells, held, workers, scheduler, fresh, heard, True, keep_states)
+            bar.doing("checking the runs")
+            run(cells, results, workers, scheduler, fresh, heard, True, keep_states)
     except KeyboardInterrupt:
-        print(f"interrupted; {told()}")
+        print(f"interrupted; {summary_line()}")
         raise
     data = _summary(plan, cells, {**count, "to_do": len(cells) - count.total()})
-    return Report([told()], data | {"failed": failed}, int(bool(failed)))
+    return Report([summary_line()], data | {"failed": failed}, int(bool(failed)))
 
 
 def _which(grid: Grid, cell: Cell) -> str:
-    """What tells a run from the others."""
+    """The run's values of the arguments that vary."""
     return ", ".join(f"{name}={cell.arguments.get(name)}" for name in grid.vary) or str(cell)
 
 
@@ -113,7 +114,7 @@ def _summary(grid: Grid, cells: list[Cell], count: dict[str, int]) -> dict[str, 
 
 
 def _status(grid: Grid, cells: list[Cell], store: Store, bar: Progress) -> Report:
-    """What is in the store; status 1 where some of it is damaged."""
+    """Report the stored results of these runs, with status 1 if some are damaged."""
     count: Counter[str] = Counter()
     damages, to_run = [], False
     for cell, (kept, damage) in zip(cells, store.look(cells), strict=True):
@@ -123,20 +124,20 @@ def _status(grid: Grid, cells: list[Cell], store: Store, bar: Progress) -> Repor
             damages.append(f"damaged: {_which(grid, cell)}: {damage}")
         bar.step()
     if to_run:
-        bar.doing("looking for mistakes")
-        check_words(cell for cell in cells if ".py:" not in cell.home)  # to look is not to run a file
-    told = ", ".join(f"{n} {how}" for how, n in count.items())
-    lines = [*damages, f"{grid.name} in {store.folder}: {len(cells)} runs: {told}"]
+        bar.doing("checking the runs")
+        check_words(cell for cell in cells if ".py:" not in cell.home)  # --status must not run the user's files
+    counts = ", ".join(f"{n} {how}" for how, n in count.items())
+    lines = [*damages, f"{grid.name} in {store.folder}: {len(cells)} runs: {counts}"]
     data = _summary(grid, cells, dict(count)) | {"store": str(store.folder), "damaged": damages}
     return Report(lines, data, int(bool(damages)))
 
 
 def folder(given: Path | str | None) -> Path:
-    """The store's folder: as given, or from the environment, or the usual one here."""
+    """Return the store's folder: ``given``, or from the environment, or the default; raise if it is not a folder."""
     path = Path(given or os.environ.get("FEDBOUNDS_STORE") or "fedbounds-store")
     try:
         is_folder = stat.S_ISDIR(path.stat().st_mode)
-    except FileNotFoundError:  # it is made when it is first written to
+    except FileNotFoundError:  # made at the first write
         return path
     except (OSError, ValueError) as error:  # a loop of links, a path below a file, a NUL
         raise EmpiricsError(f"the store {path} cannot be read: {error}: give another with --store") from None

@@ -1,4 +1,4 @@
-"""What computes the training of a run: by these names in its key, each where a process has it."""
+"""The engines that compute training runs, by the names that are part of a run's key, and whether they are available."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ CELL_ENGINES = (*ENGINES, GPU)
 
 
 def lacking(engines: Collection[str]) -> str:
-    """Why this process cannot compute by one of these engines; empty where it can by all."""
+    """The reason why this process cannot use one of these engines; empty if it can use all."""
     if GPU in engines:
         import torch
 
         if not torch.cuda.is_available():
-            return "torch sees no GPU, which engine cuda needs: take engine torch for all runs"
+            return "torch finds no GPU, which engine cuda needs: use engine torch for all runs"
     if set(engines) - {"torch", GPU}:
         try:
             load_module("network")
         except NotServed as reason:
-            return f"{reason}: take engine torch for all runs"
+            return f"{reason}: use engine torch for all runs"
     return ""

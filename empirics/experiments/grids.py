@@ -8,7 +8,7 @@ measure = ["test_accuracy"]
 [vary]
 algorithm = ["fedavg()", "fedinit(beta=0.1)"]
 seed = [0, 1, 2]
-[[also]]                     # a further block: its differences from the one above
+[[also]]                     # another block: its differences from the one above
 fixed.partition = "dirichlet(0.1)"
 """
 
@@ -33,18 +33,18 @@ from . import Cell
 
 TRAIN = "train"
 MOST_CELLS = 200_000
-"""More would take minutes before the first one starts."""
+"""Maximum number of runs; preparing more would take minutes."""
 BLOCK = ("job", "fixed", "vary")
 WORDS = ("name", *BLOCK, "also")
 
 
 Block = tuple[str, Mapping[str, Any], Mapping[str, Sequence[Any]]]
-"""Job, what is fixed and what varies."""
+"""The job, the fixed arguments, and the values of the varying arguments."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Every combination of what varies, with what is fixed; ``also`` holds blocks that override parts of this one."""
+    """All combinations of the values in ``vary``, with the ``fixed`` arguments; ``also`` has blocks of differences."""
 
     name: str
     fixed: Mapping[str, Any] = field(default_factory=dict)
@@ -79,23 +79,23 @@ class Grid:
 
     @property
     def size(self) -> int:
-        """The number of runs, without building them; those that occur twice count twice."""
+        """The number of runs, without building them; duplicates count twice."""
         return sum(math.prod(map(len, vary.values())) for _, _, vary in self._blocks())
 
     def cells(self, heard: Callable[[], object] = lambda: None) -> list[Cell]:
-        """The runs in the order of the file, the last argument varying fastest, each once; ``heard`` hears of each."""
+        """The distinct runs in the file's order, the last argument varying fastest; ``heard`` is called for each."""
         if self.size > MOST_CELLS:
             raise EmpiricsError(
-                f"grid {self.name!r} has {self.size:.3g} runs, more than the {MOST_CELLS:,} that one sweep takes: "
+                f"grid {self.name!r} has {self.size:.3g} runs, more than the {MOST_CELLS:,} of one sweep: "
                 "split it, or vary less"
             )
-        found = {}
+        cells = {}
         for job, fixed, vary in self._blocks():
             for values in itertools.product(*vary.values()):
                 cell = Cell(job, {**fixed, **dict(zip(vary, values, strict=True))})
-                found[cell.key] = cell
+                cells[cell.key] = cell
                 heard()
-        return list(found.values())
+        return list(cells.values())
 
     def _blocks(self) -> Iterator[Block]:
         yield self.job, self.fixed, self.vary
@@ -106,7 +106,7 @@ class Grid:
 
 
 def read_grid(text: str) -> Grid:
-    """The grid of a TOML file, or of ``path/file.py:variable``."""
+    """Read the grid of a TOML file, or of ``path/file.py:variable``."""
     if ".py:" in text or text.endswith(".py"):
         return from_file(text, Grid)
     if not text:
@@ -114,20 +114,20 @@ def read_grid(text: str) -> Grid:
     path = Path(text)
     data = content(path, MOST_SOURCE)
     try:
-        found = tomllib.loads(data.decode("utf-8-sig"), parse_float=_float)
+        table = tomllib.loads(data.decode("utf-8-sig"), parse_float=_float)
     except RecursionError:
         raise EmpiricsError(f"{path}: nested too deeply for a grid") from None
-    except ValueError as error:  # no text, no TOML, numbers of thousands of digits
+    except ValueError as error:  # not text, not TOML, or numbers of thousands of digits
         raise EmpiricsError(f"{path}: not a TOML file: {error}") from None
-    for word in found:
+    for word in table:
         if word not in WORDS:
             raise EmpiricsError(f"{path}: {unknown('word', word, WORDS)}")
-    if "fixed" not in found and "vary" not in found:
+    if "fixed" not in table and "vary" not in table:
         raise EmpiricsError(f"{path}: a grid needs [fixed] or [vary] with the arguments of its runs")
-    return Grid(**{"name": path.stem, **found})
+    return Grid(**{"name": path.stem, **table})
 
 
 def _float(text: str) -> float:
-    """A number of TOML as it is written: one that is too small for a float is refused, not read as 0."""
-    plain = decimal(text.replace("_", ""))
-    return float(text) if plain is None else plain  # inf and nan, which are refused where they stand
+    """A number of TOML; raises if it is too small for a float, instead of returning 0."""
+    number = decimal(text.replace("_", ""))
+    return float(text) if number is None else number  # inf and nan are refused with the arguments

@@ -1,4 +1,4 @@
-"""What a result's card says of where it was made: versions, commit, processor, device."""
+"""The machine that computes a result: package versions, commit, processor, device."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ PACKAGES = ("fedbounds", "numpy", "scipy", "sympy", "torch", "scikit-learn", "nu
 
 @cache
 def machine() -> dict[str, Any]:
-    """Versions, commit (marked when files differ from it; empty outside of a source tree) and hardware, as JSON data.
+    """Return versions, commit and hardware as JSON data.
 
-    The device is the GPU if torch is loaded and sees one, else the processor; torch is not loaded for this.
+    The commit is marked if files differ from it, and empty outside of a source tree. The device is the GPU if torch is
+    loaded and finds one, else the processor; torch is not loaded for this.
     """
     versions = {}
     for name in PACKAGES:
@@ -27,8 +28,8 @@ def machine() -> dict[str, Any]:
     commit, processor, torch = "", platform.processor(), sys.modules.get("torch")
     with suppress(OSError):
         here = Path(__file__).resolve().parent
-        told = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=here, capture_output=True, text=True)
-        commit = told.stdout.strip() if told.returncode == 0 else ""
+        git = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=here, capture_output=True, text=True)
+        commit = git.stdout.strip() if git.returncode == 0 else ""
     with suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         processor = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
@@ -43,5 +44,5 @@ def machine() -> dict[str, Any]:
 
 
 def computing() -> dict[str, str]:
-    """The versions on which the last bits of a training run depend."""
-    return {name: found for name, found in machine()["versions"].items() if name in ("fedbounds", "torch", "numpy")}
+    """The package versions on which the last bits of a training run depend."""
+    return {name: text for name, text in machine()["versions"].items() if name in ("fedbounds", "torch", "numpy")}

@@ -1,7 +1,7 @@
-"""Where the runs of a sweep are computed: in this process, in processes of its own, or by a running dask cluster.
+"""Computes the runs of a sweep in this process, in worker processes, or on a running dask cluster.
 
-Own processes are fresh interpreters at the other end of a pipe: nothing listens on the network, and the script that
-started the sweep is not run again, as ``multiprocessing`` would do.
+Worker processes are new interpreters connected by a pipe: nothing listens on the network, and the script that started
+the sweep is not run again, as ``multiprocessing`` would do.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from .engines import lacking
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 GPUS = "/proc/driver/nvidia/gpus"
-"""Where NVIDIA's driver lists the GPUs of a machine."""
+"""The folder in which NVIDIA's driver lists the GPUs of a machine."""
 DEATHS = 3
-"""Processes that may die during one run before it counts as failed."""
+"""The number of processes that may die during one run before it counts as failed."""
 GRACE = 0.5
-"""Seconds that idle processes get to end by themselves."""
+"""Seconds for idle processes to end by themselves."""
 ANSWER = "5s"
-"""How long a running cluster may take to answer."""
+"""Time for a running cluster to answer."""
 ENVIRONMENT = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "MKL", "OPENBLAS")}
-"""Of worker processes, before they import anything."""
+"""Environment variables of worker processes."""
 START = """import sys
 sys.path[:] = sys.argv[3:]
 from empirics.experiments.processes import serve
@@ -44,17 +44,17 @@ serve(int(sys.argv[1]), int(sys.argv[2]))"""
 Call = tuple[Any, ...]
 """The arguments of one call."""
 Answer = tuple[Any, str]
-"""What a call returned, or else why it returned nothing, in words."""
+"""The result of a call, or None and an error message."""
 Spread = Callable[[Callable[..., Any], Sequence[Call]], Iterator[tuple[int, Answer]]]
-"""Calls a function with each of these arguments: the place of a call and its answer, as they come.
+"""Calls a function with each of these arguments and yields (index of the call, answer) as calls end.
 
-The next call starts before an answer is handed out: the worker does not wait while it is stored.
+The next call starts before an answer is yielded, so that workers do not wait while it is stored.
 """
 
 
 def in_this_process(function: Callable[..., Any], calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
-    """One call after another; what they raise is raised."""
-    return ((place, (function(*call), "")) for place, call in enumerate(calls))
+    """Make one call after another; errors are raised."""
+    return ((index, (function(*call), "")) for index, call in enumerate(calls))
 
 
 # ---- processes of our own ----
@@ -68,17 +68,17 @@ class Worker:
         self.start()
 
     def start(self) -> None:
-        """Start the process; it is ready when it has answered for the first time."""
-        self.connection, theirs = Pipe()
+        """Start the process; it is ready when it has sent a first message."""
+        self.connection, remote = Pipe()
         path = [entry or os.getcwd() for entry in sys.path]  # noqa: PTH109 - sys.path wants strings
-        command = [sys.executable, "-c", START, str(theirs.fileno()), str(os.getpid()), *path]
-        with theirs:
+        command = [sys.executable, "-c", START, str(remote.fileno()), str(os.getpid()), *path]
+        with remote:
             self.process = subprocess.Popen(
                 command,
-                pass_fds=[theirs.fileno()],
+                pass_fds=[remote.fileno()],
                 stdin=subprocess.DEVNULL,
                 env={**os.environ, **ENVIRONMENT, **self.environment},
-                process_group=0,  # Ctrl-C in a terminal reaches this process alone, which ends the others
+                process_group=0,  # Ctrl-C in a terminal stops only this process, which ends the others
             )
 
     def ready(self) -> None:
@@ -92,13 +92,13 @@ class Worker:
             ) from None
 
     def restart(self) -> None:
-        """Another process in the place of one that died."""
+        """Replace a process that died by a new one."""
         self.end(0)
         self.start()
         self.ready()
 
     def send(self, call: tuple[Callable[..., Any], Call]) -> None:
-        """Send a call, to another process if this one died while it was idle."""
+        """Send a call, to a new process if this one died while it was idle."""
         try:
             self.connection.send(call)
         except OSError:
@@ -106,7 +106,7 @@ class Worker:
             self.connection.send(call)
 
     def end(self, until: float) -> None:
-        """End the process, by force if it has not ended at this time."""
+        """Wait for the process to end until this time (monotonic), then kill it."""
         self.connection.close()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(max(until - time.monotonic(), 0))
@@ -117,7 +117,7 @@ class Worker:
 def _spread(
     workers: Sequence[Worker], function: Callable[..., Any], calls: Sequence[Call]
 ) -> Iterator[tuple[int, Answer]]:
-    """Over processes; a call whose process died is made again, ``DEATHS`` times in all."""
+    """Distribute calls over processes; a call whose process died is made again, ``DEATHS`` times in all."""
     waiting, deaths = deque(range(len(calls))), Counter[int]()
     running: dict[Connection, tuple[Worker, int]] = {}
 
@@ -149,9 +149,9 @@ def _spread(
 
 @contextmanager
 def own_processes(count: int | None, gpu: bool = False) -> Iterator[Spread]:
-    """Processes on this machine, which end with the block: one per core where ``count`` is None.
+    """Start worker processes on this machine, which end with the block; by default one per core.
 
-    ``gpu``: they compute on GPUs, each on one of those that this process may see, and by default there is one per GPU.
+    With ``gpu`` each uses one of the GPUs visible to this process, and by default there is one process per GPU.
     """
     workers: list[Worker] = []
     grace = 0.0
@@ -162,14 +162,14 @@ def own_processes(count: int | None, gpu: bool = False) -> Iterator[Spread]:
             worker.ready()
         yield partial(_spread, workers)
         grace = GRACE
-    finally:  # after an error, do not wait for what is under way
+    finally:  # after an error there is no grace for running calls
         until = time.monotonic() + grace
         for worker in workers:
             worker.end(until)
 
 
 def environments(count: int | None, gpus: Sequence[str]) -> list[dict[str, str]]:
-    """The variables of every process: its share of the cores and, where there are some, one GPU."""
+    """The environment variables of every process: its share of the cores and, if there are GPUs, one GPU."""
     count = (len(gpus) or cores()) if count is None else count
     share = {CORES: str(max(1, cores() // max(1, count)))}
     return [{**share, **({VISIBLE: gpus[i % len(gpus)]} if gpus else {})} for i in range(count)]
@@ -193,7 +193,7 @@ def serve(file: int, parent: int) -> None:
             function, call = connection.recv()
             try:
                 connection.send((function(*call), ""))
-            except Exception as error:  # of the call, or of an answer that cannot be pickled
+            except Exception as error:  # in the call, or an answer that cannot be pickled
                 connection.send((None, message_with_place(error, quiet=(EmpiricsError,))))
 
 
@@ -208,9 +208,9 @@ def _end_with(parent: int) -> None:
 
 @contextmanager
 def running_cluster(address: str, engines: Collection[str]) -> Iterator[Spread]:
-    """A running dask cluster; certificates for ``tls://`` are those of dask's own configuration.
+    """Connect to a running dask cluster; certificates for ``tls://`` are those of dask's configuration.
 
-    It is refused where a worker lacks one of these engines.
+    Raises if a worker lacks one of these engines.
     """
     from distributed import as_completed, Client
 
@@ -232,14 +232,14 @@ def running_cluster(address: str, engines: Collection[str]) -> Iterator[Spread]:
 
 
 def answer_of(future: Any) -> Answer:
-    """What a worker of a cluster answered; it is fetched once, for the answer is lost with its worker."""
+    """Fetch the answer of a worker of a cluster."""
     from distributed import CancelledError, KilledWorker
     from distributed.scheduler import NoValidWorkerError, NoWorkerError
 
     try:
         return future.result(), ""
     except (NoWorkerError, NoValidWorkerError, CancelledError):
-        raise EmpiricsError("the cluster has no worker left: run it again to go on") from None
+        raise EmpiricsError("the cluster has no worker left: run the sweep again to continue") from None
     except KilledWorker as error:
         return None, f"its worker died {error.allowed_failures + 1} times in a row: a crash, or memory ran out"
     except Exception as error:

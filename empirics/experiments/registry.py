@@ -1,8 +1,8 @@
-"""Jobs: what a run computes, by a short name and a version, and functions in files of the user's own.
+"""Jobs: functions that runs call, registered by name and version, or in the user's own files.
 
-A job is declared above its function, ``@job("train", version=1)``. Declarations are read from the text of the
-registered modules: keys are made and unknown names refused without importing anything, and nothing that a user's file
-names is imported. A key has a job's name and version, not the place of its code.
+A job is declared by a decorator of its function, ``@job("train", version=1)``. Declarations are read from the text of
+the registered modules, so that keys can be computed and names checked without importing modules or the user's files.
+Keys contain a job's name and version, not the location of its code.
 """
 
 from __future__ import annotations
@@ -30,13 +30,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Job:
-    """Something that a run can compute.
+    """A function that runs can call.
 
-    ``version`` is raised when the numbers change for the same arguments; of a function in a user's file it is a digest
-    of the file and of those beside it that it imports.
-    ``home`` is ``module:function`` or ``path/file.py:function``. ``defaults`` are those of its arguments.
-    ``setting`` is what else takes its arguments: see ``job``. ``goes_on``: its function takes the path of a file as
-    ``state``, in which it keeps the end of a run and from which it goes on.
+    ``version`` is raised when the numbers change for the same arguments; for a function in a user's file it is a digest
+    of the file and the files beside it that it imports. ``home`` is ``module:function`` or ``path/file.py:function``.
+    ``defaults`` are those of its arguments. ``setting`` names what else takes its arguments, see ``job``. ``goes_on``:
+    its function has an argument ``state``, the path of a file in which it stores the end of a run to continue it.
     """
 
     name: str
@@ -48,10 +47,10 @@ class Job:
 
 
 def job(name: str, version: int, setting: str = "", goes_on: bool = False) -> Callable[[F], F]:
-    """Declare the function below as a job; its arguments are JSON data, it returns an ``Outcome``.
+    """Declare a function as a job; its arguments must be JSON data, and it must return an ``Outcome``.
 
-    What it takes as ``**setting`` are arguments of the functions and fields of the classes that ``setting`` names, each
-    ``module:name``; ``goes_on`` is as in ``Job``. All are written out, for ``of_module``.
+    ``setting`` names functions and dataclasses, each as ``module:name``, whose arguments and fields the job accepts
+    as ``**options``; ``goes_on`` is as in ``Job``. All arguments must be literals, as ``of_module`` reads the text.
     """
     return lambda function: function
 
@@ -62,7 +61,7 @@ def jobs() -> dict[str, Job]:
 
 
 def known_job(text: str) -> Job:
-    """The job that ``text`` names, or the function ``path/file.py:name``, which is not imported."""
+    """Return the job that ``text`` names, or that of the function ``path/file.py:name``, which is not imported."""
     registered = jobs()
     if text in registered:
         return registered[text]
@@ -73,11 +72,11 @@ def known_job(text: str) -> Job:
 
 
 def resolved(home: str) -> Callable[..., Any]:
-    """The function of a job; one in a user's file must be defined there and be annotated to return an ``Outcome``."""
+    """Import the function of a job; one in a user's file must be annotated to return an ``Outcome``."""
     place, _, name = home.rpartition(":")
     if not place.endswith(".py"):
-        found: Callable[..., Any] = getattr(import_module(place), name)
-        return found
+        function: Callable[..., Any] = getattr(import_module(place), name)
+        return function
     from bounds.showing.loading import run_file
 
     module = run_file(Path(place))
@@ -95,19 +94,19 @@ def resolved(home: str) -> Callable[..., Any]:
 @cache
 def of_module(module: str) -> tuple[Job, ...]:
     """The jobs that the text of a module declares, each by ``@job("name", version=..., ...)``."""
-    found = []
+    declared = []
     for function in _functions(_text(module)):
         for mark in function.decorator_list:
             if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == job.__name__:
-                words = {str(k.arg): ast.literal_eval(k.value) for k in mark.keywords}
-                name, version = ast.literal_eval(mark.args[0]), str(words.pop("version"))
-                defaults = _defaults(function, words.get("setting", ""))
-                found.append(Job(name, version, f"{module}:{function.name}", defaults, **words))
-    return tuple(found)
+                options = {str(k.arg): ast.literal_eval(k.value) for k in mark.keywords}
+                name, version = ast.literal_eval(mark.args[0]), str(options.pop("version"))
+                defaults = _defaults(function, options.get("setting", ""))
+                declared.append(Job(name, version, f"{module}:{function.name}", defaults, **options))
+    return tuple(declared)
 
 
 def _text(module: str) -> str:
-    """The text of a module, found without importing its package."""
+    """The text of a module, without importing its package."""
     package, *inner = module.split(".")
     (folder,) = find_spec(package).submodule_search_locations  # type: ignore[union-attr, misc]
     return Path(folder, *inner).with_suffix(".py").read_text(encoding="utf-8")
@@ -118,40 +117,40 @@ def _functions(text: str) -> Iterator[ast.FunctionDef]:
 
 
 def _defaults(function: ast.FunctionDef, setting: str = "") -> dict[str, Any]:
-    """The defaults of the function's arguments, and of the fields that its ``**setting`` takes, as far as literal."""
-    given = function.args
-    places = given.posonlyargs + given.args
-    pairs = [*zip(places[len(places) - len(given.defaults) :], given.defaults, strict=True)]
-    pairs += [(a, d) for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is not None]
-    found = _literals((a.arg, default) for a, default in pairs)
-    own = {a.arg for a in places + given.kwonlyargs}  # one of them without a default has none
+    """The literal defaults of a function's arguments, and of those that ``setting`` adds."""
+    arguments = function.args
+    positional = arguments.posonlyargs + arguments.args
+    pairs = [*zip(positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=True)]
+    pairs += [(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None]
+    defaults = _literals((a.arg, default) for a, default in pairs)
+    own = {a.arg for a in positional + arguments.kwonlyargs}  # these take no defaults from the setting
     for place in setting.split():
         module, _, name = place.partition(":")
         for node in ast.parse(_text(module)).body:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
                 more = _defaults(node) if isinstance(node, ast.FunctionDef) else _fields(node)
-                found = {**{n: default for n, default in more.items() if n not in own}, **found}
-    return found
+                defaults = {**{n: default for n, default in more.items() if n not in own}, **defaults}
+    return defaults
 
 
 def _fields(node: ast.ClassDef) -> dict[str, Any]:
-    """The defaults of a dataclass's fields, as far as literal, and those in its ``DEFAULTS``."""
+    """The literal defaults of a dataclass's fields, and those in its ``DEFAULTS``."""
     fields = (field for field in node.body if isinstance(field, ast.AnnAssign) and field.value is not None)
-    found = _literals((ast.unparse(field.target), field.value) for field in fields)
-    return {**found, **found.pop("DEFAULTS", {})}
+    defaults = _literals((ast.unparse(field.target), field.value) for field in fields)
+    return {**defaults, **defaults.pop("DEFAULTS", {})}
 
 
 def _literals(pairs: Iterable[tuple[str, ast.expr | None]]) -> dict[str, Any]:
-    """The values of those that are literal, by name."""
-    found = {}
+    """The values of the expressions that are literals, by name."""
+    values = {}
     for name, node in pairs:
         with suppress(ValueError):
-            found[name] = ast.literal_eval(node)  # type: ignore[arg-type]
-    return found
+            values[name] = ast.literal_eval(node)  # type: ignore[arg-type]
+    return values
 
 
 def _of_file(path: Path, name: str) -> Job:
-    """A function in a user's file, which is not run."""
+    """The job of a function in a user's file, which is not run."""
     try:
         functions = {function.name: function for function in _functions(path.read_text(encoding="utf-8"))}
     except OSError as error:

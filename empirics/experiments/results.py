@@ -1,4 +1,4 @@
-"""The results in a store as a tidy table, one row per run and quantity: selected and told by the verb ``results``."""
+"""The results in a store as a tidy table with one row per run and quantity, for the verb ``results``."""
 
 from __future__ import annotations
 
@@ -29,30 +29,29 @@ Row = dict[str, Any]
 TIDY = {"quantity", "layer", "client", "step", "round", "value"}
 """The columns of a training run's table."""
 STALE = "stale"
-"""The column that says whether a job, or a file that a result names, has changed since."""
+"""The column for whether the job, or a file that the run names, has changed since the result was computed."""
 NUMERAL = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
 
 
 def values(
     store: Store, damages: list[str], among: Collection[str] | None = None, *, rounds: bool = False
 ) -> Iterator[Row]:
-    """The value of every federation-wide quantity of every run at its last measured round, with the run's arguments.
+    """Yield rows of all federation-wide quantities of every run at its last measured round, with the run's arguments.
 
-    A result of another shape, from a user's own job, gives its facts, or without any its table at the last round.
-    A failure gives one row with the error. Runs are in the order of their arguments.
+    Results of other jobs have rows for their facts, or without facts for their table at the last round. A failure has
+    one row with the error. Runs are in the order of their arguments.
 
     Args:
         store: the store.
-        damages: takes the reasons why results are left out.
-        among: only results with these keys.
-        rounds: at every measured round.
+        damages: a list to which messages on damaged results are appended.
+        among: include only results with these keys.
+        rounds: include every measured round.
     """
-    found = list(store.everything(among))
-    damages += [damage for kept, damage in found if kept is None]
-    there = [kept for kept, _ in found if kept is not None]
-    told = {name for kept in there for name in kept.card["arguments"]}
-    runs = [(kept, _arguments(kept, told)) for kept in there]
-    names = sorted(told)
+    results = list(store.everything(among))
+    damages += [damage for kept, damage in results if kept is None]
+    readable = [kept for kept, _ in results if kept is not None]
+    names = sorted({name for kept in readable for name in kept.card["arguments"]})
+    runs = [(kept, _arguments(kept, names)) for kept in readable]
     for kept, arguments in sorted(runs, key=lambda run: [ordered(run[1].get(name)) for name in names]):
         about = {**arguments, "key": kept.card["key"], "status": kept.status, STALE: _stale(kept)}
         if kept.status == "failed":
@@ -68,38 +67,38 @@ def values(
 
 
 def _stale(kept: Kept) -> str:
-    """Whether the same arguments have another key today; results whose files are not here count as fresh."""
-    homes = own_files([kept.card["arguments"], kept.card["job"]]).values()
+    """The column ``stale``: yes if the same arguments have another key now, no if the files are not available."""
+    files = own_files([kept.card["arguments"], kept.card["job"]]).values()
     try:
-        known = all(map(Path.is_file, homes))
-        return "yes" if known and kept.cell.key != kept.card["key"] else "no"
-    except BoundsError:  # a job that this version does not know
+        available = all(map(Path.is_file, files))
+        return "yes" if available and kept.cell.key != kept.card["key"] else "no"
+    except BoundsError:  # a job that this version does not have
         return "yes"
 
 
-def _arguments(kept: Kept, told: Collection[str]) -> Row:
-    """The run's arguments, and the defaults of those in ``told`` that it does not have."""
-    given = kept.card["arguments"]
-    known = jobs().get(kept.card["job"])
-    usual = {} if known is None else {k: v for k, v in known.defaults.items() if k in told and v is not None}
-    if "local_epochs" in given:  # a round has one of them
-        usual.pop("local_steps", None)
-    every = {**given, **{k: canonical(v) for k, v in usual.items() if k not in given}}
+def _arguments(kept: Kept, names: Collection[str]) -> Row:
+    """The run's arguments, and the job's defaults for other ``names``."""
+    arguments = kept.card["arguments"]
+    job = jobs().get(kept.card["job"])
+    defaults = {} if job is None else {k: v for k, v in job.defaults.items() if k in names and v is not None}
+    if "local_epochs" in arguments:  # in place of steps
+        defaults.pop("local_steps", None)
+    every = {**arguments, **{k: canonical(v) for k, v in defaults.items() if k not in arguments}}
     return {k: v if isinstance(v, (str, int, float)) else text(v) for k, v in every.items()}
 
 
 def ordered(item: Any) -> tuple[Any, ...]:
-    """The key that sorts values: nothing first, then numbers, then texts with the numbers in them as numbers."""
+    """The sort key of a value: None first, then numbers, then texts, in which numbers are compared as numbers."""
     if item is None:
         return (0,)
     if is_number(item):
         return 1, item
     parts = NUMERAL.split(str(item))
-    return 2, [float(part) if place % 2 else part for place, part in enumerate(parts)]
+    return 2, [float(part) if index % 2 else part for index, part in enumerate(parts)]
 
 
 def _measured(columns: Mapping[str, Sequence[Any]]) -> Iterator[Row]:
-    """Every federation-wide value of a training run, in the order of its table; no rows for another table."""
+    """Rows of the federation-wide values of a training run, in the order of its table; none for other tables."""
     if TIDY - set(columns):
         return
     names = ("quantity", "layer", "client", "step", "round", "value")
@@ -109,7 +108,7 @@ def _measured(columns: Mapping[str, Sequence[Any]]) -> Iterator[Row]:
 
 
 def _table(columns: Mapping[str, Sequence[Any]]) -> Iterator[Row]:
-    """A row per number of another table, whose rows may have a quantity and a value."""
+    """Rows for the numbers of a table that is not a training run's; its rows may have a quantity and a value."""
     if set(columns) >= TIDY:
         return
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
@@ -123,34 +122,34 @@ def _table(columns: Mapping[str, Sequence[Any]]) -> Iterator[Row]:
             yield from ({**place, "quantity": name, "value": value} for name, value in row.items())
 
 
-def select(rows: Iterable[Row], wanted: Mapping[str, str]) -> list[Row]:
-    """The rows in which every wanted column has this value; a column or a value that no row has is refused."""
+def select(rows: Iterable[Row], conditions: Mapping[str, str]) -> list[Row]:
+    """Return the rows with these values by column; raise for a column or value that no row has."""
     table = list(rows)
-    known = list(dict.fromkeys(name for row in table for name in row))
-    for name, value in wanted.items():
-        if table and name not in known:
-            raise unknown("column", name, known)
-        if table and not any(_same(row.get(name), value) for row in table):
+    columns = list(dict.fromkeys(name for row in table for name in row))
+    for name, value in conditions.items():
+        if table and name not in columns:
+            raise unknown("column", name, columns)
+        if table and not any(_matches(row.get(name), value) for row in table):
             raise unknown(f"value of {name}", value, {shown(row[name]) for row in table if name in row})
-    return [row for row in table if all(_same(row.get(name), value) for name, value in wanted.items())]
+    return [row for row in table if all(_matches(row.get(name), value) for name, value in conditions.items())]
 
 
-def _same(found: Any, wanted: str) -> bool:
-    if not is_number(found):
-        return str(found) == str(canonical(wanted))
+def _matches(item: Any, condition: str) -> bool:
+    if not is_number(item):
+        return str(item) == str(canonical(condition))
     try:
-        return decimal(wanted) in (float(found), float(shown(found)))
-    except ValueError:  # no float is so large or small
+        return decimal(condition) in (float(item), float(shown(item)))
+    except ValueError:  # outside the range of floats
         return False
 
 
 def shown(item: Any) -> str:
-    """A value as the table prints it; a filter takes a number as it is and as it is printed."""
+    """A value as text in a table; filters accept a number exactly or as it is printed."""
     return f"{item:.6g}" if isinstance(item, float) else str(item)
 
 
 def is_number(item: Any) -> bool:
-    """Whether a value is a number, which true and false are not."""
+    """Whether a value is an int or float, but not a bool."""
     return isinstance(item, (int, float)) and not isinstance(item, bool)
 
 
@@ -158,72 +157,76 @@ def is_number(item: Any) -> bool:
 
 
 def selected(
-    wanted: dict[str, str], sweep: str | None, store: Path | str | None, rounds: bool
+    conditions: dict[str, str], sweep: str | None, store: Path | str | None, rounds: bool
 ) -> tuple[list[Row], list[str], list[str]]:
-    """Rows of a store that have these columns, what is damaged, and remarks; ``rounds``: one row for every round."""
-    held = Store(folder(store))
-    if not held.folder.is_dir():
-        raise EmpiricsError(f"there is no store at {held.folder}; fedbounds sweep FILE makes one")
-    if not held.file.exists() and any(held.folder.iterdir()):
+    """Return the rows of a store with these values by column, messages on damaged results, and remarks.
+
+    ``sweep`` selects the runs of a sweep, ``rounds`` includes every measured round.
+    """
+    source = Store(folder(store))
+    if not source.folder.is_dir():
+        raise EmpiricsError(f"there is no store at {source.folder}; fedbounds sweep FILE makes one")
+    if not source.file.exists() and any(source.folder.iterdir()):
         raise EmpiricsError(
-            f"{held.folder} is not a store: it has other files and no results; give another with --store"
+            f"{source.folder} is not a store: it has other files and no results; choose another with --store"
         )
-    among = None if sweep is None else _keys(held, sweep)
+    among = None if sweep is None else _keys(source, sweep)
     damages: list[str] = []
-    table = list(values(held, damages, among, rounds=rounds))
+    table = list(values(source, damages, among, rounds=rounds))
     if among is not None and not table and not damages:
-        told = f"none of the {len(among)} runs of {sweep} has a result in {held.folder}"
-        raise EmpiricsError(f"{told}: fedbounds sweep FILE runs them")
-    table, remarks = select(table, wanted), list[str]()
+        raise EmpiricsError(
+            f"none of the {len(among)} runs of {sweep} has a result in {source.folder}: fedbounds sweep FILE runs them"
+        )
+    table, remarks = select(table, conditions), list[str]()
     if stale := len({row["key"] for row in table if row[STALE] == "yes"}):
         remarks.append(
             f"{stale} of these results are stale: the job or a file that they name has changed since "
             f"(column {STALE}; {STALE}=no leaves them out)"
         )
     if damages:
-        remarks.append(f"damaged results are left out, {len(damages)} in all, the first: {damages[0]}")
+        remarks.append(f"{len(damages)} damaged results are left out; the first: {damages[0]}")
     return table, damages, remarks
 
 
 def tabulated(
     table: Sequence[Row], columns: Sequence[str], form: str, output: Path | None, wanted: Sequence[str] = ()
 ) -> Report:
-    """The table with these columns (those that vary, without any), as CSV, as LaTeX (``.tex``) or aligned.
+    """Report the table with these columns (default: those that vary), as CSV, as LaTeX (``.tex``) or aligned.
 
-    It is written to ``output`` where there is one; ``wanted`` are the words that selected its rows.
+    It is written to ``output`` if that is given; ``wanted`` are the filters that selected its rows, for a message.
     """
     names = _columns(table, columns)
-    cut = [{name: row.get(name, "") for name in names} for row in table]
-    rows = [[shown(item) for item in row.values()] for row in cut]
+    records = [{name: row.get(name, "") for name in names} for row in table]
+    rows = [[shown(item) for item in record.values()] for record in records]
     if form == ".csv":
-        out = io.StringIO()  # for other programs: every digit
-        csv.writer(out).writerows([names, *(row.values() for row in cut)])
+        out = io.StringIO()
+        csv.writer(out).writerows([names, *(record.values() for record in records)])  # numbers with all digits
         text = out.getvalue()
     elif form == ".tex":
         if not rows:
             raise EmpiricsError(f"no result has {', '.join(wanted) or 'a number'}: the table would be empty")
-        there = {name: [row[name] for row in cut if row[name] != ""] for name in names}
-        letters = "".join("r" if all(map(is_number, column)) else "l" for column in there.values())
+        items = {name: [record[name] for record in records if record[name] != ""] for name in names}
+        letters = "".join("r" if all(map(is_number, column)) else "l" for column in items.values())
         text = "\n".join(booktabs(names, rows, letters)) + "\n"
     else:
-        return Report(aligned(rows, names) if rows else ["no results"], cut)
+        return Report(aligned(rows, names) if rows else ["no results"], records)
     if output is None:
-        return Report(text.splitlines(), cut)
-    return Report([], cut, wrote=[write_whole(output, text)])
+        return Report(text.splitlines(), records)
+    return Report([], records, wrote=[write_whole(output, text)])
 
 
 def _keys(store: Store, sweep: str) -> Collection[str]:
-    """The keys of the runs of a sweep: by its name, or by the file of its plan (``g.toml``, ``g.py:variable``)."""
+    """The keys of the runs of a sweep, by its name or the file of its plan (``g.toml``, ``g.py:variable``)."""
     if sweep.endswith((".toml", ".py")) or ".py:" in sweep or Path(sweep).is_file():
         return {cell.key for cell in read_grid(sweep).cells()}
-    known = store.sweeps()
-    if sweep not in known:
-        raise UnknownNameError(f"{unknown('sweep', sweep, known)}; or give the file of its plan")
-    return set(known[sweep])
+    sweeps = store.sweeps()
+    if sweep not in sweeps:
+        raise UnknownNameError(f"{unknown('sweep', sweep, sweeps)}; or give the file of its plan")
+    return set(sweeps[sweep])
 
 
 def filters(words: Sequence[str]) -> dict[str, str]:
-    """The columns that results must have, of words ``column=value``."""
+    """Parse filters ``column=value`` into values by column."""
     pairs = [word.partition("=") for word in words]
     for name, equals, _ in pairs:
         if not equals or not name:
@@ -233,14 +236,14 @@ def filters(words: Sequence[str]) -> dict[str, str]:
 
 
 def _columns(table: Sequence[Row], wanted: Sequence[str]) -> list[str]:
-    """The columns asked for, or those that differ between rows, with what is always of interest."""
-    known = list(dict.fromkeys(name for row in table for name in row))
+    """The ``wanted`` columns, or by default those that differ between rows and some that are always included."""
+    columns = list(dict.fromkeys(name for row in table for name in row))
     refuse_twice(wanted)
     for name in wanted:
-        if known and name not in known:
-            raise unknown("column", name, known)
+        if columns and name not in columns:
+            raise unknown("column", name, columns)
     if wanted:
         return list(wanted)
     always = {"algorithm", "seed", "round", "quantity", "value", "status"}
     always |= {STALE} if any(row[STALE] == "yes" for row in table) else set()
-    return [n for n in known if n in always or (n != "key" and len({str(row.get(n, "")) for row in table}) > 1)]
+    return [n for n in columns if n in always or (n != "key" and len({str(row.get(n, "")) for row in table}) > 1)]

@@ -1,6 +1,7 @@
-"""Running what is missing of a sweep: in this process, on this machine's cores, or on a cluster.
+"""Computes the missing runs of a sweep in this process, on this machine's cores, or on a cluster.
 
-The process that the user started alone writes to the store, as each run ends: killed, it loses only what was under way.
+Only the process that the user started writes to the store, at the end of each run; if it is killed, only unfinished
+runs are lost.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from .store import OutcomeError, RESULTS
 
 @dataclass(frozen=True)
 class Done:
-    """One run after its turn: ``done``, ``diverged``, ``failed`` with the error, or ``there`` if it was done before."""
+    """A finished run; ``how`` is ``done``, ``diverged``, ``failed`` (with ``error``), or ``there`` if stored before."""
 
     cell: Cell
     how: str
@@ -42,65 +43,65 @@ def sweep(
     tried: bool = False,
     keep_states: bool = False,
 ) -> list[Done]:
-    """Do every run whose result is not in the store, and store it as it ends; results do not depend on the workers.
+    """Compute all runs whose result is not in the store, and store each at its end; results do not depend on workers.
 
-    Runs that failed before are tried again, diverged ones are results.
+    Runs that failed before are tried again; diverged ones are results.
 
     Args:
         cells: the runs.
-        store: where the results go.
-        workers: processes (None: one per core, or per GPU where runs need one; 0: in this process).
+        store: the store for the results.
+        workers: processes (None: one per core, or per GPU if runs need one; 0: in this process).
         scheduler: the address of a running dask cluster, in place of workers.
-        fresh: forget the results that are there, and do all runs.
-        heard: is called with each run.
-        tried: refuse runs that cannot work before the first one starts.
-        keep_states: jobs that can do so keep the end of a run beside the results, and go on there when more rounds are
+        fresh: delete stored results of these runs, and compute all.
+        heard: called with each run at its end.
+        tried: check all runs before the first one starts, and raise if one cannot work.
+        keep_states: jobs that can do so store the end of a run beside the results, and continue it when more rounds are
             requested; the numbers are the same.
     """
-    wanted, found = [], []
+    to_run, finished = [], []
     for cell, (kept, _) in zip(cells, store.look(cells), strict=True):
         if kept and kept.status in RESULTS and not fresh:
-            found.append(Done(cell, "there"))
-            heard(found[-1])
+            finished.append(Done(cell, "there"))
+            heard(finished[-1])
         else:
-            wanted.append(cell)
-    if not wanted:
-        return found
+            to_run.append(cell)
+    if not to_run:
+        return finished
     calls = [
-        (c.home, dict(c.arguments), str(store.state(c)) if keep_states and c.known.goes_on else None) for c in wanted
+        (c.home, dict(c.arguments), str(store.state(c)) if keep_states and c.known.goes_on else None) for c in to_run
     ]
-    engines = {str(cell.arguments.get("engine", "torch")) for cell in wanted}
+    engines = {str(cell.arguments.get("engine", "torch")) for cell in to_run}
     if scheduler:
         computers: AbstractContextManager[Spread] = running_cluster(scheduler, engines)
     else:
         computers = nullcontext(in_this_process) if workers == 0 else own_processes(workers, GPU in engines)
     with computers as spread:
-        ((_, (lacks, error)),) = spread(lacking, [(engines,)])
-        if tried and not (lacks or error):
-            ((_, (_, error)),) = spread(check, [(cells, wanted)])
-        if lacks or error:
-            raise EmpiricsError(lacks or error)
+        ((_, (reason, error)),) = spread(lacking, [(engines,)])
+        if tried and not (reason or error):
+            ((_, (_, error)),) = spread(check, [(cells, to_run)])
+        if reason or error:
+            raise EmpiricsError(reason or error)
         if fresh:
-            store.forget(wanted)
-        for place, (done, error) in spread(attempt, calls):
-            found.append(_keep(store, wanted[place], *(done or (None, error, 0.0))))
-            heard(found[-1])
-    return found
+            store.forget(to_run)
+        for index, (result, error) in spread(attempt, calls):
+            finished.append(_keep(store, to_run[index], *(result or (None, error, 0.0))))
+            heard(finished[-1])
+    return finished
 
 
 def interrupted(store: Store, cells: Sequence[Cell], what: str) -> KeyboardInterrupt:
-    """The interrupt to raise, whose message says how many of these runs (``what`` in words) are stored."""
+    """Return a KeyboardInterrupt whose message has the number of these runs (called ``what``) that are stored."""
     done = len(store.of(cells))
-    kept = f"are kept in {store.folder}: the same command goes on from there" if done else "were done"
-    return KeyboardInterrupt(f"interrupted: {done or 'none'} of {len(cells)} {what} {kept}")
+    end = f"are stored in {store.folder}: run the command again to continue" if done else "were done"
+    return KeyboardInterrupt(f"interrupted: {done or 'none'} of {len(cells)} {what} {end}")
 
 
 Attempt = tuple[Outcome | None, str, float]
-"""An outcome or else the error, and the minutes it took."""
+"""An outcome or None, an error message, and the minutes that the run took."""
 
 
 def attempt(home: str, arguments: Mapping[str, Any], state: str | None = None) -> Attempt:
-    """Do one run on one thread; what it raises is returned. ``state``: the file in which the run is kept."""
+    """Compute one run on one thread and return its outcome or error; ``state`` is the file of its state, if any."""
     from ..training.threads import single_thread
 
     began, error = time.perf_counter(), ""
@@ -108,8 +109,8 @@ def attempt(home: str, arguments: Mapping[str, Any], state: str | None = None) -
     try:
         with single_thread():
             outcome = run(home, arguments if state is None else {**arguments, "state": state})
-    except Diverged as stop:
-        outcome = Outcome({}, {"round": stop.round, "largest": stop.largest}, "diverged")
+    except Diverged as divergence:
+        outcome = Outcome({}, {"round": divergence.round, "largest": divergence.largest}, "diverged")
     except KeyboardInterrupt:
         raise
     except BaseException as raised:
@@ -118,7 +119,7 @@ def attempt(home: str, arguments: Mapping[str, Any], state: str | None = None) -
 
 
 def _keep(store: Store, cell: Cell, outcome: Outcome | None, error: str, minutes: float) -> Done:
-    """Store what came of a run."""
+    """Store the outcome or the error of a run."""
     if outcome is not None:
         try:
             store.keep(cell, outcome, minutes)

@@ -1,8 +1,8 @@
-"""The store: one SQLite file of results in a folder, which can be stopped, copied and read while it is written.
+"""The store: one SQLite file of results in a folder, which can be copied and read while it is written.
 
-A result is one row, written in one transaction: all of it is kept, through a loss of power too, or none of it. The
-journal is SQLite's rollback journal, so a store without a writer is a single file, also where it can only be read
-and on network file systems. Every row has a digest, by which a row that a disk has changed is found when it is read.
+A result is one row, written in one transaction, so that all of it is stored or nothing, even after a loss of power. The
+journal is SQLite's rollback journal: a store without a writer is a single file, which also works if it is read-only or
+on a network file system. Every row has a digest, by which damaged rows are recognised.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .machine import machine
 
 FILE = "results.sqlite"
 FORMAT = 1
-"""Of the file, as its ``user_version``."""
+"""The version of the file's format, stored as its ``user_version``."""
 SCHEMA = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS result (key TEXT PRIMARY KEY, card TEXT, columns BLOB, digest TEXT);
@@ -33,7 +33,7 @@ PRAGMA user_version = {FORMAT};
 COMMIT;
 """
 BUSY = 60.0
-"""Seconds to wait for another process that writes."""
+"""Seconds to wait for another process that is writing."""
 RESULTS = ("done", "diverged")
 
 
@@ -42,16 +42,16 @@ class StoreError(EmpiricsError):
 
 
 class OutcomeError(EmpiricsError):
-    """An outcome that cannot be stored: the fault of the run's function, not of the store."""
+    """An outcome that cannot be stored, because of an error in the run's function."""
 
 
 class DamagedResultWarning(UserWarning):
-    """A result that is there and cannot be used."""
+    """A stored result is damaged."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A result or a failure in the store: ``card`` says what ran, where and for how long, ``content`` is its table."""
+    """A stored result or failure: ``card`` describes run, machine and duration, ``content`` is the compressed table."""
 
     card: Mapping[str, Any]
     content: bytes
@@ -65,17 +65,17 @@ class Kept:
         return str(self.card["status"])
 
     def columns(self) -> dict[str, list[Any]]:
-        """The table, column by column."""
-        found: dict[str, list[Any]] = json.loads(zlib.decompress(self.content))
-        return found
+        """The table as columns by name."""
+        table: dict[str, list[Any]] = json.loads(zlib.decompress(self.content))
+        return table
 
 
 Found = tuple[Kept | None, str]
-"""A result or failure, or else why it cannot be used; neither where there is none."""
+"""A result or failure and "", or None and the reason why it is unusable, or None and "" if there is no result."""
 
 
 class Store:
-    """A folder with the results of runs; made when it is first written to."""
+    """A folder with the results of runs, which is made at the first write."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -84,30 +84,30 @@ class Store:
     # ---- reading ----
 
     def has(self, cell: Cell) -> bool:
-        """Whether the run's result is there and whole."""
+        """Whether the run has a stored result that is not damaged."""
         return bool(self.of([cell]))
 
     def get(self, cell: Cell) -> Kept | None:
-        """The run's result or failure; None where there is none, or, with a warning, where it is damaged."""
+        """Return the run's result or failure, or None if there is none; warns if it is damaged."""
         return self._usable([cell])[0]
 
     def of(self, cells: Iterable[Cell]) -> list[Kept]:
-        """The results of these runs that are there."""
+        """Return the stored results of these runs."""
         return [kept for kept in self._usable(cells) if kept is not None and kept.status in RESULTS]
 
     def look(self, cells: Iterable[Cell]) -> list[Found]:
-        """The results or failures of these runs, each or else why it cannot be used, without a warning."""
+        """Return the result or failure of every run, or the reason why it is unusable, without warnings."""
         keys = [cell.key for cell in cells]
         with self._database() as database:
-            found = {row[0]: self._checked(*row) for row in _rows(database, keys)}
-        return [found.get(key, (None, "")) for key in keys]
+            by_key = {row[0]: self._checked(*row) for row in _rows(database, keys)}
+        return [by_key.get(key, (None, "")) for key in keys]
 
     def __iter__(self) -> Iterator[Kept]:
-        """Every whole result and failure, by key."""
+        """All undamaged results and failures, in the order of keys."""
         return (kept for kept, _ in self.everything() if kept is not None)
 
     def everything(self, among: Collection[str] | None = None) -> Iterator[Found]:
-        """Every result and failure by key, or else why it cannot be used; ``among``: only those with these keys."""
+        """All results and failures in the order of keys, or why they are unusable; ``among`` limits the keys."""
         with self._database() as database:
             rows = sorted(_rows(database, among))
         return (self._checked(*row) for row in rows)
@@ -118,15 +118,16 @@ class Store:
             return {name: json.loads(keys) for name, keys in database.execute("SELECT name, keys FROM sweep")}
 
     def state(self, cell: Cell) -> Path:
-        """The file in which runs that begin like this one are kept to go on from."""
+        """The file for the state of runs that differ from this one in length only, from which they can be continued."""
         return self.folder.absolute() / f"{cell.begins}.pt"
 
     def _usable(self, cells: Iterable[Cell]) -> list[Kept | None]:
-        found = self.look(cells)
-        for damage in filter(None, (damage for _, damage in found)):
-            again = "it counts as missing; what computes it does so again"
-            warnings.warn(f"{damage}: {again}", DamagedResultWarning, stacklevel=3)
-        return [kept for kept, _ in found]
+        results = self.look(cells)
+        for damage in filter(None, (damage for _, damage in results)):
+            warnings.warn(
+                f"{damage}: it counts as missing and will be computed again", DamagedResultWarning, stacklevel=3
+            )
+        return [kept for kept, _ in results]
 
     def _checked(self, key: str, card: str, content: bytes, digest: str) -> Found:
         if digest != _digest(key, card, content):
@@ -136,17 +137,17 @@ class Store:
     # ---- writing ----
 
     def keep(self, cell: Cell, outcome: Outcome, minutes: float) -> Kept:
-        """Write a result; ``OutcomeError``, and nothing is written, where it cannot be stored."""
+        """Write a result and return it; raises ``OutcomeError`` if it cannot be stored."""
         kept = stored(_about(cell, outcome.status, minutes), outcome)
         self.write([kept])
         return kept
 
     def fail(self, cell: Cell, error: str, minutes: float) -> None:
-        """Record that the run raised an error; the next sweep tries it again."""
+        """Write that the run raised an error; the next sweep tries it again."""
         self.write([Kept({**_about(cell, "failed", minutes), "error": error}, b"")])
 
     def write(self, results: Iterable[Kept]) -> None:
-        """Write results, also those made elsewhere, each in the place of the one of its key."""
+        """Write results, which replace those with the same keys."""
         rows = [(str(r.card["key"]), json.dumps(r.card), r.content) for r in results]
         with self._database(write=True) as database:
             database.executemany(
@@ -161,11 +162,11 @@ class Store:
                 database.executemany("DELETE FROM result WHERE key = ?", keys)
 
     def record(self, sweep: str, cells: Iterable[Cell]) -> None:
-        """Write which runs the sweep of this name has, unless that is known."""
+        """Write the runs of the sweep of this name, if they are not recorded yet."""
         keys = json.dumps([cell.key for cell in cells])
         with self._database() as database:
-            known = database.execute("SELECT 1 FROM sweep WHERE name = ? AND keys = ?", (sweep, keys)).fetchone()
-        if not known:
+            recorded = database.execute("SELECT 1 FROM sweep WHERE name = ? AND keys = ?", (sweep, keys)).fetchone()
+        if not recorded:
             with self._database(write=True) as database:
                 database.execute("INSERT OR REPLACE INTO sweep VALUES (?, ?)", (sweep, keys))
 
@@ -173,17 +174,16 @@ class Store:
 
     @contextmanager
     def _database(self, write: bool = False) -> Iterator[sqlite3.Connection]:
-        """The database for one transaction; without a file to read from, an empty one in memory."""
-        there = self.file.exists()
-        if there and not self.file.is_file():
+        """The database for one transaction; an empty one in memory for reading if there is no file."""
+        exists = self.file.exists()
+        if exists and not self.file.is_file():
             raise StoreError(f"{self.file} is not a regular file: move it away")
-        place = f"{self.file.absolute().as_uri()}?mode=rwc" if there or write else ":memory:"
+        place = f"{self.file.absolute().as_uri()}?mode=rwc" if exists or write else ":memory:"
         try:
             if write:
                 self.folder.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(place, BUSY, uri=True)) as database:
-                # a text that a disk has changed may be no text
-                database.text_factory = lambda content: content.decode(errors="replace")
+                database.text_factory = lambda content: content.decode(errors="replace")  # damaged text may be invalid
                 (version,) = database.execute("PRAGMA user_version").fetchone()
                 if version > FORMAT:
                     words = f"is of format {version}, written by a later version of fedbounds: update it"
@@ -198,19 +198,20 @@ class Store:
         except (sqlite3.Error, OSError) as error:
             words = f"{self.file}: {getattr(error, 'strerror', None) or error}"
             if not isinstance(error, (sqlite3.OperationalError, OSError)):  # not a database, or malformed
-                raise StoreError(f"{words}: bring a copy back, or move it away and run again") from None
-            lost = "; this result is not stored, those that were stored before are: mend it and run again"
+                raise StoreError(f"{words}: restore a copy, or move it away and run again") from None
+            lost = "; this result is not stored, earlier ones are: fix the problem and run again"
             raise StoreError(f"{words}{lost if write else ''}") from None
 
 
 def _rows(database: sqlite3.Connection, keys: Collection[str] | None) -> list[tuple[str, str, bytes, str]]:
     if keys is None:
         return database.execute("SELECT * FROM result").fetchall()
-    ask = "SELECT * FROM result WHERE key = ?"
-    return [row for key in keys for row in database.execute(ask, (key,)).fetchall()]
+    query = "SELECT * FROM result WHERE key = ?"
+    return [row for key in keys for row in database.execute(query, (key,)).fetchall()]
 
 
 def _about(cell: Cell, status: str, minutes: float) -> dict[str, Any]:
+    """The card of a run."""
     return {
         "key": cell.key,
         "status": status,
@@ -224,7 +225,7 @@ def _about(cell: Cell, status: str, minutes: float) -> dict[str, Any]:
 
 
 def stored(card: Mapping[str, Any], outcome: Outcome) -> Kept:
-    """An outcome as it is stored; the ``card`` says what ran, where and for how long."""
+    """Return an outcome in the form in which it is stored; ``card`` describes run, machine and duration."""
     if outcome.status not in RESULTS:
         raise OutcomeError(f"an outcome's status must be one of {', '.join(RESULTS)}; got {outcome.status!r}")
     try:
@@ -232,27 +233,27 @@ def stored(card: Mapping[str, Any], outcome: Outcome) -> Kept:
         json.dumps(facts)
         columns = {str(name): _column(values) for name, values in outcome.columns.items()}
     except (TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise OutcomeError(f"an outcome must be columns of one kind each and facts of JSON data: {error}") from None
+        raise OutcomeError(f"an outcome must have columns of one type each and facts of JSON data: {error}") from None
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
-        raise OutcomeError(f"a table's columns must have one length; got {sorted(lengths)}")
+        raise OutcomeError(f"a table's columns must have the same length; got {sorted(lengths)}")
     return Kept({**card, "facts": facts}, compressed(columns))
 
 
 def compressed(columns: Mapping[str, list[Any]]) -> bytes:
-    """A table as it is stored."""
+    """Return the bytes of a table in the form in which it is stored."""
     return zlib.compress(json.dumps(columns).encode(), level=1)
 
 
 def _column(values: Iterable[Any]) -> list[Any]:
-    """A column as JSON data of one kind; whole numbers among floats become floats."""
-    found = json.loads(json.dumps(list(values), default=lambda item: item.tolist()))
-    kinds = {type(value) for value in found if value is not None}
-    if kinds == {int, float}:
-        return [value if value is None else float(value) for value in found]
-    if len(kinds) > 1:
-        raise ValueError(f"a column holds {' and '.join(sorted(kind.__name__ for kind in kinds))}")
-    return list(found)
+    """A column as JSON data of one type; integers among floats become floats."""
+    items = json.loads(json.dumps(list(values), default=lambda item: item.tolist()))
+    types = {type(item) for item in items if item is not None}
+    if types == {int, float}:
+        return [item if item is None else float(item) for item in items]
+    if len(types) > 1:
+        raise ValueError(f"a column has values of the types {' and '.join(sorted(each.__name__ for each in types))}")
+    return list(items)
 
 
 def _digest(key: str, card: str, content: bytes) -> str:

@@ -1,4 +1,4 @@
-"""What a run can compute: training runs and their like, each declared by ``@job`` with a name and a version."""
+"""Jobs: training runs and related computations, each declared by ``@job`` with a name and a version."""
 
 BLOCKS = 3
-"""Times that every timed method runs its rounds; the first round of each, which warms up, is not counted."""
+"""The number of blocks of rounds that are timed for every method, after a first round to warm up."""

@@ -1,7 +1,7 @@
-"""Runs that change their method: some rounds of one, then of another, from the very same state.
+"""The job ``continued``: some rounds of one method, then of another from the same state.
 
-Runs with the same beginning share it: a worker keeps the last few, so that twenty variants of one method cost
-twenty endings. A beginning depends on nothing but its arguments: whoever trains it, the numbers are the same.
+Runs with the same first rounds share them in a cache of every worker, so that for twenty variants of a method they are
+trained once. They depend on their arguments alone, so that all workers compute the same numbers.
 """
 
 from __future__ import annotations
@@ -25,31 +25,28 @@ from ..registry import job
 from .train import columns, engine_fact, SharedRun, status
 
 BEGUN = 16
-"""Beginnings that a worker keeps."""
+"""The number of first rounds in a worker's cache."""
 LAST = Rows("last")
 
 
 def carried(method: Algorithm, old: State, clients: int) -> State:
-    """The state that a method goes on from: its memories are those of ``old``, and new where that has none.
-
-    A copy of what is rewritten in place, which stays as it was for the next run.
-    """
-    fresh = method.begin(old.model, clients)
-    memory = {key: old.memory.get(key, rows) for key, rows in fresh.memory.items()}
-    server = {key: old.server.get(key, vector) for key, vector in fresh.server.items()}
-    exchanges = {key: old.exchanges.get(key, exchange) for key, exchange in fresh.exchanges.items()}
+    """Return a copy of the state ``old`` from which ``method`` can continue, with new memories where it has none."""
+    new = method.begin(old.model, clients)
+    memory = {key: old.memory.get(key, rows) for key, rows in new.memory.items()}
+    server = {key: old.server.get(key, vector) for key, vector in new.server.items()}
+    exchanges = {key: old.exchanges.get(key, exchange) for key, exchange in new.exchanges.items()}
     return copy_state(old._replace(memory=memory, server={**old.server, **server}, exchanges=exchanges))
 
 
 @dataclass(frozen=True, eq=False)
 class CloselyRead(Run):
-    """A run that is measured more closely at some rounds."""
+    """A run with further measurements after some rounds: ``closely`` has them by round."""
 
     closely: Mapping[int, Sequence[Measurement]] = field(default_factory=dict)
 
     @cached_property
     def _quantities(self) -> Mapping[str, str]:
-        every = (*self.measurements, *(m for found in self.closely.values() for m in found))
+        every = (*self.measurements, *(m for further in self.closely.values() for m in further))
         return quantities({m.name: m for m in every}.values())
 
     def _measured(self, snapshot: Snapshot, folds: dict[str, Folded], due: bool) -> list[Row]:
@@ -59,7 +56,7 @@ class CloselyRead(Run):
 
 
 def own_models_accuracy(s: Snapshot) -> torch.Tensor:
-    """The clients' own models on their own test samples: of FedRep and Ditto the personal ones."""
+    """The accuracy of the clients' models on their own test samples; for FedRep and Ditto of the personal models."""
     assert s.problem.own_tests is not None
     rows = s.algorithm.own_models(s.state)[torch.from_numpy(s.active)] if s.algorithm.personal else s.rows
     return evaluation.own_models(s.problem.model, rows, s.active, s.problem.own_tests).right
@@ -69,27 +66,27 @@ OWN = Measurement("local_accuracy_own", own_models_accuracy, sampled, by_client=
 
 
 class FirstRounds(NamedTuple):
-    """The state after the first rounds and what was measured on the way; no state for a run that diverged."""
+    """The state after the first rounds (None if the run diverged), and the rows measured on the way."""
 
     state: State | None
     rows: tuple[Row, ...]
 
 
 def beginning(plan: SharedRun, first: str, after: int, every: int, measure: tuple[str, ...]) -> Run:
-    """``after`` rounds of ``first``; the clients' last models are kept too, for whoever goes on with them."""
-    dealt, method, found = plan.deal(), read_algorithm(first), [measurement(name) for name in measure]
+    """A run of ``after`` rounds of ``first``, which also keeps the clients' last models, for methods that need them."""
+    problem, method, measurements = plan.deal(), read_algorithm(first), [measurement(name) for name in measure]
     if LAST not in method.remember:
         method = replace(method, remember=(*method.remember, LAST))
-    return Run(dealt, method, plan.rounds(after, dealt.clients), plan.seed, found, every, plan.problem)
+    return Run(problem, method, plan.rounds(after, problem.clients), plan.seed, measurements, every, plan.problem)
 
 
 @lru_cache(maxsize=BEGUN)
 def begun(plan: SharedRun, first: str, after: int, every: int, measure: tuple[str, ...]) -> FirstRounds:
-    """Where that leads."""
+    """Train the run of ``beginning``, cached."""
     state, rows = None, []
-    for reached, told in beginning(plan, first, after, every, measure):
-        state = reached
-        rows += told
+    for after_round, measured in beginning(plan, first, after, every, measure):
+        state = after_round
+        rows += measured
     return FirstRounds(None if status(rows) == "diverged" else state, tuple(rows))
 
 
@@ -105,27 +102,22 @@ def continued(
     closely_at: Sequence[int] = (),
     **shared: Any,
 ) -> Outcome:
-    """``after`` rounds of ``first``, then ``algorithm`` until round ``rounds``, with one seed, on one thread.
+    """Train ``after`` rounds of ``first``, then ``algorithm`` until round ``rounds``, with one seed, on one thread.
 
-    ``measure`` is read every ``every`` rounds before the change and after every round from then on, ``closely`` after
-    the rounds ``closely_at`` alone. The other words are those of ``SharedRun``.
+    The measurements ``measure`` are made every ``every`` rounds before the change and after every round from then on;
+    those of ``closely`` after the rounds ``closely_at``. Other arguments are those of ``SharedRun``.
     """
     plan = SharedRun.of(shared)
     before = begun(plan, first, after, every, tuple(measure))
     if before.state is None:
         return Outcome(columns(before.rows), {}, "diverged")
-    dealt, method = plan.deal(), read_algorithm(algorithm)
+    problem, method = plan.deal(), read_algorithm(algorithm)
+    state = carried(method, before.state, problem.clients)
     run = CloselyRead(
-        dealt,
-        method,
-        plan.rounds(rounds, dealt.clients),
-        plan.seed,
-        [measurement(m) for m in measure],
-        1,
-        plan.problem,
-        Reached(carried(method, before.state, dealt.clients), None, {}, float(before.state.model.norm()), 0.0, {}),
+        problem, method, plan.rounds(rounds, problem.clients), plan.seed, [measurement(m) for m in measure], 1,
+        plan.problem, Reached(state, None, {}, float(before.state.model.norm()), 0.0, {}),
         closely={at: [OWN if name == OWN.name else measurement(name) for name in closely] for at in closely_at},
-    )
+    )  # fmt: skip
     rows = run.rows()
-    facts = {**engine_fact(dealt), "first": first, "algorithm": method.name, "parameters": dealt.model.dim}
+    facts = {**engine_fact(problem), "first": first, "algorithm": method.name, "parameters": problem.model.dim}
     return Outcome(columns([*before.rows, *rows]), facts, status(rows))

@@ -1,7 +1,7 @@
-"""Cells on FedCOG's generation: the classes that clients lack, the images that one makes, the time all of it takes.
+"""Jobs on FedCOG's generation of samples: class counts of clients, generated images, and the time of generation.
 
-Seconds are the processor's, of this one thread; what is compared takes turns within one cell, so that whatever else
-the machine does slows all of them equally.
+Seconds are processor time of one thread. Methods that are compared take turns within one run, so that other load on the
+machine slows all of them equally.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ CLIENT = 0
     "generated_images", version=1, setting="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting"
 )
 def images(first: str, after: int, steps: Sequence[int], partition: str, clients: int, **shared: Any) -> Outcome:
-    """What one client generates for every class after ``after`` rounds, by the number of steps, from one noise.
+    """Images that one client generates for every class after ``after`` rounds, by number of steps, from the same noise.
 
-    A row for every image, its numbers being the model's input; ``steps`` is -1 for a test sample of the class.
+    A row for every image, with the model's input as numbers; ``steps`` is -1 for a test sample of the class.
     """
     plan, dealt, state = _begun(first, after, {**shared, "partition": partition, "clients": clients})
     work, shape = _work(plan, dealt, state)
@@ -45,17 +45,17 @@ def images(first: str, after: int, steps: Sequence[int], partition: str, clients
     assert dealt.tests is not None
     x, y = dealt.tests.of(0)
     first_of = [int(torch.nonzero(y == label)[0, 0]) for label in range(classes)]
-    found: list[tuple[int, int, list[float]]] = [(-1, k, x[at].flatten().tolist()) for k, at in enumerate(first_of)]
+    rows: list[tuple[int, int, list[float]]] = [(-1, k, x[at].flatten().tolist()) for k, at in enumerate(first_of)]
     for number in steps:
         made, labels, _ = Generate(samples=classes, steps=number, targets="uniform")(dealt.model, work, shape)
-        found += [(number, int(k), one.flatten().tolist()) for k, one in zip(labels[0], made[0], strict=True)]
-    columns = dict(zip(("steps", "label", "pixels"), map(list, zip(*found, strict=True)), strict=True))
+        rows += [(number, int(k), one.flatten().tolist()) for k, one in zip(labels[0], made[0], strict=True)]
+    columns = dict(zip(("steps", "label", "pixels"), map(list, zip(*rows, strict=True)), strict=True))
     return Outcome(columns, {"shape": list(shape), "client": CLIENT})
 
 
 @job("class_counts", version=1)
 def class_counts(problem: str, partition: str, clients: int, seed: int) -> Outcome:
-    """How many samples of every class each client holds, a row for each."""
+    """The number of samples of every class of each client, a row for each."""
     counts = loaded(problem).deal(partition, clients, seed).federation.label_counts
     client, label = (index.flatten().tolist() for index in np.indices(tuple(counts.shape)))
     return Outcome({"client": client, "label": label, "samples": counts.flatten().tolist()})
@@ -69,7 +69,7 @@ def class_counts(problem: str, partition: str, clients: int, seed: int) -> Outco
 def round_seconds(
     first: str, after: int, algorithms: Mapping[str, str], repeats: int, partition: str, clients: int, **shared: Any
 ) -> Outcome:
-    """Seconds of one round of each method from one state, again and again in turn; the first turn warms up."""
+    """Seconds of one round of each method from one state; methods take turns, and the first turn is not counted."""
     plan, dealt, state = _begun(first, after, {**shared, "partition": partition, "clients": clients})
     engine = choose(dealt.model, dealt.device)
     rounds = plan.rounds(1, dealt.clients)
@@ -97,7 +97,7 @@ def generation_seconds(
     clients: int,
     **shared: Any,
 ) -> Outcome:
-    """Seconds that one client takes to generate the samples, method by method, repeatedly; the first turn warms up."""
+    """Seconds in which one client generates ``samples`` samples; numbers take turns, the first turn is not counted."""
     plan, dealt, state = _begun(first, after, {**shared, "partition": partition, "clients": clients})
     work, shape = _work(plan, dealt, state)
 
@@ -121,7 +121,7 @@ def _in_turn(works: Mapping[str, Callable[[], object]], repeats: int) -> Outcome
 
 
 def _begun(first: str, after: int, shared: Mapping[str, Any]) -> tuple[SharedRun, FederatedProblem, State]:
-    """The plan, its data and the state after the first rounds."""
+    """The plan, the problem with its data, and the state after the first rounds."""
     plan = SharedRun.of(shared)
     state = begun(plan, first, after, after, ()).state
     if state is None:

@@ -1,4 +1,4 @@
-"""Cells of runs that last a given simulated time: every schedule of local steps gets the same seconds by eq. (5)."""
+"""The job ``timed``: training for a given simulated time, by Decaying-K (5), to compare schedules of local steps."""
 
 from __future__ import annotations
 
@@ -28,21 +28,22 @@ from ..registry import job
 from .train import SharedRun
 
 SLACK = 1 + 1e-9
-"""What rounding may add to a time that a round must keep to."""
+"""Tolerance for rounding errors of times."""
 VALIDATIONS = 10
-"""Over which validation accuracy is averaged before it is compared with as many before."""
+"""The number of validations in each of the two means that are compared."""
 
 
 def times(seconds: float, points: int) -> list[float]:
-    """When a run is measured: more often at first, where it changes fastest."""
+    """The times at which a run is measured, more frequent at the start, where it changes fastest."""
     return [seconds * (j / points) ** 2 for j in range(points + 1)]
 
 
 @dataclass
 class Plateau:
-    """Whether validation accuracy has stopped improving, which is measured every ``every`` rounds (0: never).
+    """Detects that validation accuracy, measured every ``every`` rounds (0: never), has stopped improving.
 
-    So it has once its mean over ``VALIDATIONS`` looks is not above that over as many before; the paper gives no number.
+    This is when its mean over ``VALIDATIONS`` validations is not above that of as many before (our choice: the paper
+    gives no number). Calling the object tells whether it is so.
     """
 
     problem: FederatedProblem
@@ -54,16 +55,16 @@ class Plateau:
         return self.reached
 
     def validate(self, state: State) -> None:
-        """Look at a round's model, if it is due."""
+        """Validate a round's model, if it is due."""
         if not self.every or self.reached or state.round % self.every:
             return
-        tested = every_model(self.problem.model, state.model.unsqueeze(0), need_test(self.problem))
-        self.right.append(float(tested.right))
+        means = every_model(self.problem.model, state.model.unsqueeze(0), need_test(self.problem))
+        self.right.append(float(means.right))
         late, before = self.right[-VALIDATIONS:], self.right[-2 * VALIDATIONS : -VALIDATIONS]
         self.reached = len(before) == VALIDATIONS and sum(late) <= sum(before)
 
     def watched_by(self, algorithm: Algorithm) -> Algorithm:
-        """The algorithm whose step schedules decay when it says so."""
+        """The algorithm with a schedule of steps that decays at the plateau."""
         if not self.every:
             return algorithm
         if not isinstance(algorithm.steps, ScheduledSteps):
@@ -73,7 +74,7 @@ class Plateau:
 
 @dataclass
 class TimedReadings:
-    """The table under construction: at every due time, what the server's model held then is worth."""
+    """The table under construction: loss and accuracy of the server's model at every measured time."""
 
     problem: FederatedProblem
     probe: Samples
@@ -81,18 +82,18 @@ class TimedReadings:
     _last: tuple[int, float, float] | None = None
 
     def add(self, at: float, state: State, steps: int) -> None:
-        """The values at time ``at``; a model that is still in force is not evaluated again."""
+        """Add the values at time ``at``; a model is evaluated only once."""
         if self._last is None or self._last[0] != state.round:
             model, row = self.problem.model, state.model.unsqueeze(0)
             loss = float(every_model(model, row, self.probe).loss)
             self._last = state.round, loss, float(every_model(model, row, need_test(self.problem)).right)
         _, loss, right = self._last
-        told = {"runtime": at, "train_loss": loss, "test_accuracy": right, "local_steps": float(steps)}
-        self.rows += [(state.round, name, value) for name, value in told.items()]
+        values = {"runtime": at, "train_loss": loss, "test_accuracy": right, "local_steps": float(steps)}
+        self.rows += [(state.round, name, value) for name, value in values.items()]
 
     def columns(self) -> dict[str, list[Any]]:
-        found = dict(zip(("round", "quantity", "value"), map(list, zip(*self.rows, strict=True)), strict=True))
-        return {**found, "layer": [""] * len(self.rows), "client": [None] * len(self.rows),
+        table = dict(zip(("round", "quantity", "value"), map(list, zip(*self.rows, strict=True)), strict=True))
+        return {**table, "layer": [""] * len(self.rows), "client": [None] * len(self.rows),
                 "step": [None] * len(self.rows)}  # fmt: skip
 
 
@@ -109,13 +110,11 @@ def timed(
     validated: int = 0,
     **shared: Any,
 ) -> Outcome:
-    """One training run with one seed for as many rounds as end within ``seconds``, measured ``points`` + 1 times.
+    """Train with one seed for as many rounds as end within ``seconds``, and measure ``points`` + 1 times.
 
-    Sizes are in megabit, rates in Mbit/s. Step schedules decay by their rolling loss, or with ``validated`` by
-    validation accuracy at intervals of rounds.
-
-    The training loss is that of ``probe`` training samples, the same ones for every algorithm (None: of all). The other
-    words are those of ``SharedRun``.
+    Sizes are in megabit, rates in Mbit/s. Schedules of steps decay by their rolling loss, or by validation accuracy
+    every ``validated`` rounds if that is positive. The training loss is over ``probe`` training samples, the same for
+    every algorithm (None: all). Other arguments are those of ``SharedRun``.
     """
     check_options({"points": points, "probe": probe})
     plan = SharedRun.of(shared)
@@ -123,53 +122,47 @@ def timed(
 
     def clock(rounds: int, steps: int) -> float:
         """Simulated seconds after some rounds and local steps, for identical clients."""
-        return float(
-            runtime(
-                rounds=rounds,
-                iterations=steps,
-                model_size=model_size,
-                download_rate=download_rate,
-                upload_rate=upload_rate,
-                minibatch_time=minibatch_time,
-            )
-        )
+        time = runtime(
+            rounds=rounds, iterations=steps, model_size=model_size, download_rate=download_rate,
+            upload_rate=upload_rate, minibatch_time=minibatch_time,
+        )  # fmt: skip
+        return float(time)
 
-    most = int(seconds * SLACK / clock(1, 1))  # rounds of one local step each: no schedule has more
+    most = int(seconds * SLACK / clock(1, 1))  # the number of rounds of one local step
     if most < 1:
-        raise EmpiricsError(f"seconds must leave time for a round, {clock(1, 1):.3g} s; got {seconds:g}")
-    table = TimedReadings(dealt, Samples(probed(dealt.federation, probe, seed)))
+        raise EmpiricsError(f"seconds must be at least the time of a round, {clock(1, 1):.3g} s; got {seconds:g}")
+    table = TimedReadings(dealt, Samples(some_samples(dealt.federation, probe, seed)))
     plateau = Plateau(dealt, checked("timed: validated", validated, COUNT) if validated else 0)
     method, setting = plateau.watched_by(read_algorithm(algorithm)), plan.rounds(most, dealt.clients)
-    facts, due, taken = {"clients": dealt.clients, "parameters": dealt.model.dim}, times(seconds, points), 0
+    facts, due, total_steps = {"clients": dealt.clients, "parameters": dealt.model.dim}, times(seconds, points), 0
 
     def count(work: Work, ends: torch.Tensor, after: State) -> None:
-        nonlocal taken
-        taken += int(work.steps.max())
+        nonlocal total_steps
+        total_steps += int(work.steps.max())
 
     states = rounds(dealt.model, dealt.federation, method, setting, seed, watch=count)
-    held, steps = next(states), 0  # the last model that is there in time, and the local steps of a participant until it
+    current, steps = next(states), 0  # the newest state at the due time, and the local steps of a participant before it
     try:
         for state in states:
             plateau.validate(state)
-            now = clock(state.round, taken)
+            now = clock(state.round, total_steps)
             while due and now > due[0] * SLACK:
-                table.add(due.pop(0), held, steps)
+                table.add(due.pop(0), current, steps)
             if not due:
                 break
-            held, steps = state, taken
-    except Diverged as stop:
-        table.rows.append((stop.round, "diverged", stop.largest))
+            current, steps = state, total_steps
+    except Diverged as divergence:
+        table.rows.append((divergence.round, "diverged", divergence.largest))
         return Outcome(table.columns(), facts, "diverged")
     for at in due:
-        table.add(at, held, steps)
-    return Outcome(table.columns(), {**facts, "rounds": held.round, "local_steps": steps})
+        table.add(at, current, steps)
+    return Outcome(table.columns(), {**facts, "rounds": current.round, "local_steps": steps})
 
 
-def probed(federation: Federation, many: int | None, seed: int) -> Federation:
-    """The pool with ``many`` of the samples that the clients hold, drawn by the seed, in one client."""
-    if many is None or many >= len(federation.members):
-        chosen = np.arange(len(federation.members))
-    else:
-        chosen = np.sort(stream(seed, "probe").permutation(len(federation.members))[:many])
-    members = federation.members[torch.from_numpy(chosen)]
+def some_samples(federation: Federation, count: int | None, seed: int) -> Federation:
+    """A federation of one client with ``count`` of all clients' samples, drawn by the seed (None: all)."""
+    index = np.arange(len(federation.members))
+    if count is not None and count < len(index):
+        index = np.sort(stream(seed, "probe").permutation(len(index))[:count])
+    members = federation.members[torch.from_numpy(index)]
     return replace(federation, members=members, offsets=np.array([0, len(members)]))

@@ -1,4 +1,4 @@
-"""Training runs: their arguments are the options of ``fedbounds train``, the outcome is its tidy table."""
+"""The job ``train``: its arguments are the options of ``fedbounds train``, its outcome is the tidy table."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ from ..machine import computing
 from ..registry import job
 
 LOADED = 2
-"""Data sets that a worker keeps: reading CIFAR-10 takes longer than many a run on it."""
+"""The number of data sets in a worker's cache; reading CIFAR-10 takes longer than many runs on it."""
 
 
 @lru_cache(maxsize=LOADED)
 def loaded(problem: str) -> Task:
-    """The task of that text, with its data."""
+    """The task called ``problem`` with its data, cached."""
     return task(problem)
 
 
 @dataclass(frozen=True)
 class SharedRun:
-    """What runs of several methods and lengths share, by the names of ``fedbounds train``.
+    """The options that runs of several methods and lengths share, by their names in ``fedbounds train``.
 
-    ``engine`` is one of ``CELL_ENGINES``: what computes is part of a cell's key. Where the compiled passes serve the
-    model they are taken or the run fails, so that its numbers are never a mixture of both.
+    ``engine`` is one of ``CELL_ENGINES`` and part of a cell's key. A run fails if its engine cannot compute the model,
+    so that its numbers do not depend on the machine.
     """
 
     problem: str
@@ -62,22 +62,22 @@ class SharedRun:
 
     @classmethod
     def of(cls, words: Mapping[str, Any]) -> SharedRun:
-        """The run that a job's arguments describe: those that are fields of this class or of ``Setting``."""
-        made = cls(**{name: words[name] for name in SHARED if name in words})
-        object.__setattr__(made, "setting", tuple(sorted((k, v) for k, v in words.items() if k not in SHARED)))
-        return made
+        """Make one from a job's arguments, which are fields of this class or of ``Setting``."""
+        run = cls(**{name: words[name] for name in SHARED if name in words})
+        object.__setattr__(run, "setting", tuple(sorted((k, v) for k, v in words.items() if k not in SHARED)))
+        return run
 
     def deal(self) -> FederatedProblem:
-        """The samples, dealt to the clients, by the engine: none chooses by itself, a key is the same everywhere."""
+        """Return the problem with its samples split over clients, and its model computed by the engine."""
         options = {name: getattr(self, name) for name in ("client_weight", "local_test", "augment")}
-        dealt = loaded(self.problem).deal(self.partition, self.clients, self.seed, **options)
+        problem = loaded(self.problem).deal(self.partition, self.clients, self.seed, **options)
         check_choice("engine", self.engine, CELL_ENGINES)
         if self.engine == GPU:
-            return dealt.to(device_named(GPU))
-        return dealt if self.engine == "torch" else replace(dealt, model=compiled(dealt.model))
+            return problem.to(device_named(GPU))
+        return problem if self.engine == "torch" else replace(problem, model=compiled(problem.model))
 
     def rounds(self, number: int, clients: int) -> Setting:
-        """The setting with this number of rounds; without a number for the cohort everyone takes part."""
+        """The setting with this number of rounds; all clients take part if no cohort is given."""
         cohort = clients if self.cohort is None else self.cohort
         return Setting(number, cohort, client_weight=self.client_weight, **dict(self.setting))
 
@@ -86,40 +86,40 @@ SHARED = tuple(name for name in SharedRun.__dataclass_fields__ if name != "setti
 
 
 def prepared(algorithm: str, rounds: int, measure: Sequence[str], every: int | None = None, **shared: Any) -> Run:
-    """The training run that these arguments describe, its data dealt; the others are those of ``SharedRun``."""
-    measurements, plan = measured(measure), SharedRun.of(shared)
-    dealt = plan.deal()
-    setting = plan.rounds(rounds, dealt.clients)
-    return Run(dealt, read_algorithm(algorithm), setting, plan.seed, measurements, every, plan.problem)
+    """Return the training run with these arguments, with its data; other arguments are those of ``SharedRun``."""
+    measurements, plan = read_measurements(measure), SharedRun.of(shared)
+    problem = plan.deal()
+    setting = plan.rounds(rounds, problem.clients)
+    return Run(problem, read_algorithm(algorithm), setting, plan.seed, measurements, every, plan.problem)
 
 
-def measured(measure: Sequence[str]) -> list[Measurement]:
-    """The measurements of a list of texts, each once."""
+def read_measurements(measure: Sequence[str]) -> list[Measurement]:
+    """The measurements of a list of texts; raises if one is given twice."""
     if not (isinstance(measure, (list, tuple)) and measure):
         raise EmpiricsError(f"measure must be a list of measurements, one at least; got {quoted(measure)}")
-    found = [measurement(m) for m in measure]
-    refuse_twice(m.name for m in found)
-    return found
+    measurements = [measurement(m) for m in measure]
+    refuse_twice(m.name for m in measurements)
+    return measurements
 
 
-def meant(arguments: Mapping[str, Any]) -> str:
-    """What the arguments of a run mean, read without data: two runs that mean the same have the same numbers.
+def meaning(arguments: Mapping[str, Any]) -> str:
+    """A text that is equal for equivalent arguments of a run, whose numbers are equal; data are not loaded.
 
-    A mistake that the words alone show is refused.
+    Raises if the arguments are invalid, as far as that does not depend on data.
     """
     seed = arguments["seed"]
     check_options({"seed": seed})
-    return f"{_meant(json.dumps({**arguments, 'seed': 0}, sort_keys=True))}, seed {seed}"
+    return f"{_meaning(json.dumps({**arguments, 'seed': 0}, sort_keys=True))}, seed {seed}"
 
 
 @lru_cache(maxsize=1024)
-def _meant(text: str) -> str:
-    """The meaning of arguments as JSON, which most runs of a grid share but for their seed."""
+def _meaning(text: str) -> str:
+    """``meaning`` of arguments as JSON without the seed, in which most runs of a grid agree."""
     words = json.loads(text)
     run = dict(signature(prepared).bind(**words).arguments)
     plan = SharedRun.of(run.pop("shared"))
     words = {**{name: getattr(plan, name) for name in SHARED}, "every": None, **run}
-    names = [m.name for m in measured(words.pop("measure"))]
+    names = [m.name for m in read_measurements(words.pop("measure"))]
     check_options(words)
     setting = plan.rounds(words["rounds"], plan.clients or 1)
     if plan.clients is not None and setting.cohort > plan.clients:
@@ -128,7 +128,7 @@ def _meant(text: str) -> str:
     check_choice("engine", words["engine"], CELL_ENGINES)
     if words["augment"] is not None:
         check_choice("augment", words["augment"], AUGMENTATIONS)
-    readers = {"problem": _problem_meant, "algorithm": _algorithm_meant, "partition": _partition_meant}
+    readers = {"problem": _problem_meaning, "algorithm": _algorithm_meaning, "partition": _partition_meaning}
     for name in readers:
         if not isinstance(words[name], str):
             raise EmpiricsError(f"{name} must be text; got {quoted(words[name])}")
@@ -136,17 +136,17 @@ def _meant(text: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _algorithm_meant(text: str) -> str:
+def _algorithm_meaning(text: str) -> str:
     name = read_algorithm(text).name
     return f"{text}: {name}" if names_file(text) else name
 
 
-_partition_meant = lru_cache(maxsize=1024)(read_partition)
+_partition_meaning = lru_cache(maxsize=1024)(read_partition)
 
 
 @lru_cache(maxsize=1024)
-def _problem_meant(text: str) -> Any:
-    """The call of a problem with its defaults, made of nothing: data may be large, or on another machine."""
+def _problem_meaning(text: str) -> Any:
+    """The call of a problem with its defaults, without loading data, which may be large or on another machine."""
     return text if names_file(text) else parse(text, {**DATASETS, **TASKS}, "problem", made=False)
 
 
@@ -159,12 +159,12 @@ def _problem_meant(text: str) -> Any:
 )
 @wraps(prepared, assigned=("__module__",))
 def train(state: str | None = None, **words: Any) -> Outcome:
-    """One training run with one seed, in this process on one thread; its words are those of ``prepared``.
+    """Train with one seed, in this process on one thread; arguments are those of ``prepared``.
 
-    ``state`` is a file: where its run of the same words but the number of rounds can go on to these, it does.
+    ``state`` is a file with the state of a run that differs in the number of rounds only, which is continued.
     """
     run = prepared(**words)
-    keeper = None if state is None else going_on(Path(state), run.setting.rounds)
+    keeper = None if state is None else state_keeper(Path(state), run.setting.rounds)
     run, earlier = (run, []) if keeper is None else keeper.resumed(run)
     rows = [*earlier, *run.rows()]
     if keeper is not None:
@@ -174,7 +174,7 @@ def train(state: str | None = None, **words: Any) -> Outcome:
 
 
 def outcome(run: Run, rows: Sequence[Row]) -> Outcome:
-    """What such a run gives, by its rows."""
+    """The outcome of a training run with these rows."""
     problem = run.problem
     facts = {
         **engine_fact(problem),
@@ -188,21 +188,18 @@ def outcome(run: Run, rows: Sequence[Row]) -> Outcome:
 
 
 def status(rows: Sequence[Row]) -> str:
-    """Whether a run with these rows diverged."""
+    """The status of a run with these rows: "diverged" or "done"."""
     return "diverged" if any(row.quantity == "diverged" for row in rows) else "done"
 
 
-def going_on(path: Path, rounds: int) -> Keeper | None:
-    """The kept run that begins like this one, or a new one in its place where that cannot be gone on from.
-
-    None where a longer run is kept: it stays. The file's name is a hash of the arguments.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)  # a driver makes the store with its first result
+def state_keeper(path: Path, rounds: int) -> Keeper | None:
+    """The keeper of a state file, whose run is replaced if it cannot be continued; None if it has more rounds."""
+    path.parent.mkdir(parents=True, exist_ok=True)  # the store may not exist before its first result
     try:
         keeper = Keeper(path, {}, computing())
-    except EmpiricsError:  # torn, or of another format
+    except EmpiricsError:  # damaged, or of another format
         return Keeper(path, {}, computing(), anew=True)
-    if any(kept.reached.state.round > rounds for kept in keeper.runs.values()):
+    if any(stored.reached.state.round > rounds for stored in keeper.runs.values()):
         return None
     return Keeper(path, {}, computing(), anew=True) if keeper.others else keeper
 
@@ -213,6 +210,6 @@ def columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
 
 
 def engine_fact(problem: FederatedProblem) -> dict[str, Any]:
-    """Who computed, for a card; nothing where it was torch."""
+    """The fact ``engine`` for a result's card, or none for torch."""
     engine = engine_of(problem.model) if problem.device.type == "cpu" else GPU
     return {} if engine == "torch" else {"engine": engine}

@@ -1,4 +1,4 @@
-"""Runs that time rounds and steps: all take turns in one process, so that other load slows all of them equally."""
+"""Jobs that time rounds and steps; methods take turns in one process, so that other load slows all of them equally."""
 
 from __future__ import annotations
 
@@ -21,43 +21,43 @@ from . import BLOCKS
 from .train import SharedRun
 
 STEP = 0.01
-"""The step size; it costs the same whatever it is."""
+"""The step size, which does not affect the time."""
 
 
 @job("round_times", version=1, setting="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting")
 def seconds(algorithms: Sequence[str], laps: int, **shared: Any) -> Outcome:
-    """Seconds of single rounds without measuring, by ``algorithm``, ``block`` and ``round``, in the order they ran."""
+    """Seconds of single rounds without measuring, by ``algorithm``, ``block`` and ``round``, as they were executed."""
     check_options({"laps": laps})
     plan = SharedRun.of(shared)
     dealt = plan.deal()
     setting = plan.rounds(BLOCKS * laps + 1, dealt.clients)
     runs = {n: rounds(dealt.model, dealt.federation, read_algorithm(n), setting, plan.seed) for n in algorithms}
-    for states in runs.values():  # the start, and the first round, which warms up
+    for states in runs.values():  # the start, and a first round to warm up
         next(states)
         next(states)
-    found: dict[str, list[Any]] = {"algorithm": [], "block": [], "round": [], "seconds": []}
+    columns: dict[str, list[Any]] = {"algorithm": [], "block": [], "round": [], "seconds": []}
     for round_ in range(BLOCKS * laps):
         for name, states in runs.items():
             began = time.perf_counter()
             next(states)
             row = (name, round_ // laps, round_ + 1, time.perf_counter() - began)
-            for column, value in zip(found.values(), row, strict=True):
+            for column, value in zip(columns.values(), row, strict=True):
                 column.append(value)
-    return Outcome(found, {"clients": dealt.clients, "parameters": dealt.model.dim})
+    return Outcome(columns, {"clients": dealt.clients, "parameters": dealt.model.dim})
 
 
 @job("step_times", version=1)
 def step_times(networks: Sequence[Mapping[str, Any]], repeats: int, seed: int) -> Outcome:
     """The median seconds of a minibatch step of every network, on one thread.
 
-    A network is given as ``network`` (its text), ``batch`` and, where its inputs are characters, ``tokens`` (how many
-    there are). The first step of each is not counted.
+    A network is given as ``network`` (its text), ``batch`` and, if its inputs are characters, ``tokens`` (the size of
+    the alphabet). The first step of each is not counted.
     """
     built = [(network(one["network"]), int(one["batch"]), one.get("tokens")) for one in networks]
-    draws = stream(seed, "step times")
+    rng = stream(seed, "step times")
     with one_thread():
-        made = [(model, model.start(seed).unsqueeze(0), _batch(model, b, t, draws)) for model, b, t in built]
-        times = np.array([[_step(*one) for one in made] for _ in range(repeats + 1)])[1:]
+        cases = [(model, model.start(seed).unsqueeze(0), _batch(model, b, t, rng)) for model, b, t in built]
+        times = np.array([[_step(*case) for case in cases] for _ in range(repeats + 1)])[1:]
     return Outcome(
         {"network": [one["network"] for one in networks], "seconds": np.median(times, axis=0).tolist()},
         {"parameters": [model.dim for model, _, _ in built]},
@@ -65,12 +65,12 @@ def step_times(networks: Sequence[Mapping[str, Any]], repeats: int, seed: int) -
 
 
 def _batch(
-    model: Network, batch: int, tokens: int | None, draws: np.random.Generator
+    model: Network, batch: int, tokens: int | None, rng: np.random.Generator
 ) -> tuple[torch.Tensor, torch.Tensor, None]:
     assert model.input_shape is not None
     shape = (1, batch, *model.input_shape)
-    made = draws.random(shape, dtype=np.float32) if tokens is None else draws.integers(tokens, size=shape)
-    return torch.from_numpy(made), torch.from_numpy(draws.integers(2, size=(1, batch))), None
+    inputs = rng.random(shape, dtype=np.float32) if tokens is None else rng.integers(tokens, size=shape)
+    return torch.from_numpy(inputs), torch.from_numpy(rng.integers(2, size=(1, batch))), None
 
 
 def _step(model: Network, row: torch.Tensor, batch: tuple[torch.Tensor, torch.Tensor, None]) -> float:
