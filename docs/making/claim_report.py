@@ -77,7 +77,7 @@ def tally() -> list[dict[str, str]]:
 @cache
 def groups(paper: str) -> Mapping[str, tuple[str, list[Entry]]]:
     """By name of the page: its title, from the docstring of the section's module, and its claims."""
-    found: dict[str, tuple[str, list[Entry]]] = {}
+    pages: dict[str, tuple[str, list[Entry]]] = {}
     for section, names in sections(paper).items():
         title = (module(paper, section).__doc__ or section).partition("\n")[0].partition(":")[0].rstrip(".")
         parts: list[list[Entry]] = [[]]
@@ -87,8 +87,8 @@ def groups(paper: str) -> Mapping[str, tuple[str, list[Entry]]]:
             parts[-1].append(entry)
         for i, part in enumerate(parts if parts[0] else [], start=1):
             file = section + (f"_{i}" if i > 1 else "")
-            found[file] = (f"{title} ({i} of {len(parts)})" if len(parts) > 1 else title, part)
-    return found
+            pages[file] = (f"{title} ({i} of {len(parts)})" if len(parts) > 1 else title, part)
+    return pages
 
 
 @cache

@@ -108,18 +108,18 @@ def minimisers() -> frozenset[str]:
 def search_words(bound: Bound) -> list[str]:
     """Search terms for a bound that the catalogue does not use: for its target, its losses, and best values."""
     assumed = {c.assumption for c in bound.conditions}
-    found = [*BEST[bound.target.name]] if bound.name in minimisers() else []
+    terms = [*BEST[bound.target.name]] if bound.name in minimisers() else []
     if bound.relation in ("<=", "<~"):
-        found += MEANT.get(bound.target.name, ())
+        terms += MEANT.get(bound.target.name, ())
         if STRONGLY_CONVEX in assumed or GLOBALLY_STRONGLY_CONVEX in assumed:
-            found.append("strongly convex")
+            terms.append("strongly convex")
         elif CONVEX in assumed:
-            found.append("convex")
+            terms.append("convex")
         elif SMOOTH in assumed and strong_convexity not in bound.quantities:
-            found.append("non-convex")
+            terms.append("non-convex")
         if POLYAK_LOJASIEWICZ in assumed:
-            found.append("Polyak-Lojasiewicz")
-    return found
+            terms.append("Polyak-Lojasiewicz")
+    return terms
 
 
 def kin(bound: Bound) -> list[Bound]:
@@ -149,14 +149,14 @@ def claims_by_bound() -> dict[str, tuple[list[Entry], list[Entry]]]:
 @cache
 def figures_by_bound() -> dict[str, list[str]]:
     """By bound: the figures and tables whose code or committed numbers contain its name."""
-    found: dict[str, list[str]] = defaultdict(list)
+    figures: dict[str, list[str]] = defaultdict(list)
     for name in NAMES:
         numbers = MADE / f"{name}.csv"
         text = inspect.getsource(inspect.getmodule(artefact(name).data) or artefact)
         text += numbers.read_text(encoding="utf-8") if numbers.exists() else ""
         for bound in sorted({*re.findall(r"[a-z][a-z_0-9]*(?:\.[a-z_0-9]+)+", text)} & set(BOUNDS)):
-            found[bound].append(name)
-    return found
+            figures[bound].append(name)
+    return figures
 
 
 def cited(bound: Bound) -> list[Paper]:
@@ -188,7 +188,7 @@ def assumptions_counted() -> list[tuple[str, list[int]]]:
 
 def theorems() -> list[Bound]:
     """The inequalities on a number of a run, without single steps of recursions."""
-    found = [
+    inequalities = [
         b
         for b in BOUNDS.values()
         if b.relation in ("<=", "<~")
@@ -198,7 +198,7 @@ def theorems() -> list[Bound]:
         and not b.target.name.startswith("next_")
         and needs(b)
     ]
-    return sorted(found, key=lambda b: (b.target.name, len(needs(b))))
+    return sorted(inequalities, key=lambda b: (b.target.name, len(needs(b))))
 
 
 @cache
@@ -231,25 +231,25 @@ def _unranked(bound: Bound) -> str:
 @cache
 def letters_by_word() -> dict[str, dict[str, list[str]]]:
     """By quantity and by paper: its letters, the most frequent first."""
-    found: dict[str, dict[str, dict[str, int]]] = {}
+    counts: dict[str, dict[str, dict[str, int]]] = {}
     for bound in BOUNDS.values():
         for quantity, letter in letters_of(bound).items():
-            count = found.setdefault(quantity.name, {}).setdefault(bound.source.paper, {})
+            count = counts.setdefault(quantity.name, {}).setdefault(bound.source.paper, {})
             count[letter] = count.get(letter, 0) + 1
     return {
         word: {paper: sorted(count, key=lambda letter: -count[letter]) for paper, count in papers.items()}
-        for word, papers in sorted(found.items())
+        for word, papers in sorted(counts.items())
     }
 
 
 def shared_letters() -> dict[str, dict[str, list[str]]]:
     """By letter that stands for several quantities: these, with the papers."""
-    found: dict[str, dict[str, list[str]]] = {}
+    meanings: dict[str, dict[str, list[str]]] = {}
     for word, papers in letters_by_word().items():
         for paper, several in papers.items():
             for letter in several:
-                found.setdefault(letter, {}).setdefault(word, []).append(PAPERS[paper].short)
-    return {letter: words for letter, words in sorted(found.items()) if len(words) > 1}
+                meanings.setdefault(letter, {}).setdefault(word, []).append(PAPERS[paper].short)
+    return {letter: words for letter, words in sorted(meanings.items()) if len(words) > 1}
 
 
 def words_of_group(file: str) -> list[str]:
@@ -278,11 +278,11 @@ def fields_of(item: type) -> str:
     """The arguments of a dataclass with defaults, without types, as text; empty for other classes."""
     if not is_dataclass(item):
         return ""
-    made = []
+    arguments = []
     for field in (field for field in fields(item) if field.init):
         default = field.default if field.default_factory is MISSING else field.default_factory()
-        made.append(field.name if default is MISSING else f"{field.name}={default!r}")
-    return f"({', '.join(made)})"
+        arguments.append(field.name if default is MISSING else f"{field.name}={default!r}")
+    return f"({', '.join(arguments)})"
 
 
 def help_of(verb: str) -> str:

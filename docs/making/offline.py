@@ -47,16 +47,16 @@ def loads(folder: Path) -> list[tuple[str, str]]:
 
 def of_page(text: str) -> list[str]:
     """Network addresses that a page or an SVG picture fetches by itself; links to click on do not count."""
-    found = []
+    addresses = []
     for kind, _, content in INSIDE.findall(text):
-        found += of_style(content) if kind == "style" else of_script(content)
+        addresses += of_style(content) if kind == "style" else of_script(content)
     for tag, rest in TAG.findall(INSIDE.sub(r"<\1\2>", text)):
         given = {name: one or other for name, one, other in ATTRIBUTE.findall(rest)}
         link = tag == "link" and not set(given.get("rel", "").split()) <= LINKS_THAT_LOAD_NOTHING
         fetched = LOADING | ({"href"} if link or tag in ("image", "use") else set())
         values = [part for name, value in given.items() if name in fetched for part in re.split(r"[\s,]+", value)]
-        found += [*of_style(given.get("style", "")), *filter(ELSEWHERE.match, values)]
-    return [address for address in found if not NAMESPACES.match(address)]
+        addresses += [*of_style(given.get("style", "")), *filter(ELSEWHERE.match, values)]
+    return [address for address in addresses if not NAMESPACES.match(address)]
 
 
 def of_style(text: str) -> list[str]:

@@ -81,13 +81,13 @@ def notebook_parts() -> dict[str, tuple[str, list[Any]]]:
     """By file name: a heading and the cells below it; the key of the cells above the first heading is empty."""
     import nbformat
 
-    found: dict[str, tuple[str, list[Any]]] = {"": ("", [])}
+    parts: dict[str, tuple[str, list[Any]]] = {"": ("", [])}
     for cell in nbformat.read(PLACE, as_version=4).cells:
         heading = re.match(r"## (.*)", cell.source) if cell.cell_type == "markdown" else None
         if heading:
-            found[slug(heading[1])] = (heading[1], [])
-        found[list(found)[-1]][1].append(cell)
-    return found
+            parts[slug(heading[1])] = (heading[1], [])
+        parts[list(parts)[-1]][1].append(cell)
+    return parts
 
 
 def _outputs(cell: Any, file: str) -> Iterator[tuple[str, str]]:

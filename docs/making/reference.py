@@ -37,15 +37,15 @@ FENCED = re.compile(r"(^```.*?^```$)|\n{3,}", re.MULTILINE | re.DOTALL)
 
 def _environment() -> Environment:
     """The Jinja environment with the catalogues, functions and filters that templates use."""
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(Path(__file__).with_name("templates")),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     for module in (claim_report, facts, pictures):
-        made.globals.update({name: item for name, item in vars(module).items() if not name.startswith("_")})
-    made.globals |= {
+        environment.globals.update({name: item for name, item in vars(module).items() if not name.startswith("_")})
+    environment.globals |= {
         "ALGORITHMS": ALGORITHMS, "ASSUMPTIONS": ASSUMPTIONS, "AUDIT_STATUS": AUDIT_STATUS, "BOUNDS": BOUNDS,
         "BREAK": text.BREAK, "CLAIMS": CLAIMS, "FILES": FILES, "KINDS": cards.KINDS, "OF_PAPER": OF_PAPER, "OURS": OURS,
         "PAPERS": PAPERS, "POINTS": POINTS, "QUANTITIES": QUANTITIES, "REVIEWS": REVIEWS, "VERBS": VERBS,
@@ -54,13 +54,13 @@ def _environment() -> Environment:
         "latex_parts": cards.latex_parts, "letters_of": cards.letters_of, "notes": notes, "page_of": text.page_of,
         "public": lambda name: getattr(fedbounds, name), "stated": optima.stated, "words": printing.words,
     }  # fmt: skip
-    made.filters |= {
+    environment.filters |= {
         "cell_math": text.cell_math, "counted": text.counted, "docstring": text.docstring, "e": escape,
         "fields_of": facts.fields_of, "first_paragraph": text.first_paragraph, "plain": text.plain,
         "reach": facts.reach, "repr": repr, "values": lambda found: list(found.values()),
     }  # fmt: skip
-    made.tests |= {"assuming": facts.needs, "class": inspect.isclass, "drawn": pictures.drawn}
-    return made
+    environment.tests |= {"assuming": facts.needs, "class": inspect.isclass, "drawn": pictures.drawn}
+    return environment
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -90,12 +90,12 @@ def write(folder: Path) -> None:
 
 def pages() -> dict[str, str]:
     """The text of every page by name; pages in ``parts`` are included by hand-written pages."""
-    found: dict[str, str] = {}
+    pages_by_name: dict[str, str] = {}
     environment = _environment()
 
     def add(page: str, template: str, **context: Any) -> None:
         words = environment.get_template(f"{template}.jinja").render(context)
-        found[f"{page}.md"] = FENCED.sub(lambda m: m[1] or "\n\n", words).strip("\n") + "\n"
+        pages_by_name[f"{page}.md"] = FENCED.sub(lambda m: m[1] or "\n\n", words).strip("\n") + "\n"
 
     for key, paper in PAPERS.items():
         add(f"bounds/{key}", "bounds_of_paper", paper=paper)
@@ -133,4 +133,4 @@ def pages() -> dict[str, str]:
     for name, template in listed.items():
         add(name, template, titles=titles, shown=facts.theorems())
     add("index", "index", below=[f"{name}.md" for name in listed])
-    return found
+    return pages_by_name

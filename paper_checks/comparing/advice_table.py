@@ -370,7 +370,7 @@ class AdviceTable(ColumnTable):
 
     def as_json(self) -> dict[str, Any]:
         """The object that ``fedbounds advise --json`` prints."""
-        found: dict[str, Any] = plain(
+        data: dict[str, Any] = plain(
             {
                 "goal": str(self.goal),
                 "over": self.over,
@@ -384,7 +384,7 @@ class AdviceTable(ColumnTable):
                 "rows": list(map(self._row, self.rows)),
             }
         )
-        return found
+        return data
 
     def _row(self, row: Recommendation) -> dict[str, Any]:
         point, measured = row.point, row.measured
@@ -410,15 +410,15 @@ class AdviceTable(ColumnTable):
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per row with a number or text per column; lists are JSON text."""
-        found = []
+        records = []
         for own in self.rows:
             row, measured, worst = self._row(own), own.measured, own.worst
             del row["worst_case"], row["steps"]
             row |= {"worst_lower": worst and worst.lower, "worst_upper": worst and worst.upper}
             row |= {"steps_low": own.steps[0], "steps_high": own.steps[1]}
             row |= {"measured": measured and measured.mean, "standard_error": measured and measured.error}
-            found.append({key: json.dumps(x) if isinstance(x, (tuple, list)) else x for key, x in row.items()})
-        return found
+            records.append({key: json.dumps(x) if isinstance(x, (tuple, list)) else x for key, x in row.items()})
+        return records
 
 
 def _quoted(word: str) -> str:

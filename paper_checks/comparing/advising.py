@@ -49,14 +49,14 @@ def worst_case_plan(
     from .worst_advice import best  # loads the solver
 
     bar.doing("exact worst cases")
-    found = not_fedavg(goal.scenario) or best(goal, over, seconds, bar)
-    if isinstance(found, str):
-        no_advice.append(("exact worst case", found))
+    proved = not_fedavg(goal.scenario) or best(goal, over, seconds, bar)
+    if isinstance(proved, str):
+        no_advice.append(("exact worst case", proved))
         return []
-    point = found.point
-    state = "" if goal.start == math.inf else INFORMATIVE if found.value < goal.start else VACUOUS
+    point = proved.point
+    state = "" if goal.start == math.inf else INFORMATIVE if proved.value < goal.start else VACUOUS
     steps = (point.local_steps, point.local_steps)
-    return [Recommendation("exact worst case", WORST, point, steps, state, hardly_trains(goal, point), worst=found)]
+    return [Recommendation("exact worst case", WORST, point, steps, state, hardly_trains(goal, point), worst=proved)]
 
 
 def judge_plans(
@@ -99,11 +99,11 @@ def judge_plans(
     if surrogate is not None and math.isinf(surrogate.near[0].value):
         no_advice.append(("measured", "by the surrogate no plan reaches the target, so nothing was trained"))
         return rows, None
-    found = race(problem, goal, surrogate, rows, measure, bar, over)
-    rows = [replace(row, measured=found.ends.get(row.point.plan)) for row in rows]
-    fixed = found.fixed
-    best = _fixed_plan("measured", MEASURED, fixed, found.near_fixed, measured=found.ends.get(fixed.plan))
-    return [*rows, best], found
+    race_result = race(problem, goal, surrogate, rows, measure, bar, over)
+    rows = [replace(row, measured=race_result.ends.get(row.point.plan)) for row in rows]
+    fixed = race_result.fixed
+    best = _fixed_plan("measured", MEASURED, fixed, race_result.near_fixed, measured=race_result.ends.get(fixed.plan))
+    return [*rows, best], race_result
 
 
 def _of_surrogate(
@@ -123,9 +123,9 @@ def _of_surrogate(
     bar.doing("the quadratic surrogate")
     best = surrogate.best(over, plans)
     near = [point for point in surrogate.near if point.value <= min(NEAR * best.value, LARGEST)]
-    found = [_fixed_plan("quadratic surrogate", SURROGATE, best, near)]
+    rows = [_fixed_plan("quadratic surrogate", SURROGATE, best, near)]
     if not math.isfinite(best.value) or not {"local_steps", "step_size"} & set(over):
-        return found
+        return rows
     quadratics = surrogate.averaging.problem
     work = float(best.rounds) * quadratics.clients * quadratics.dim**3
     for schedule in usable():
@@ -139,9 +139,9 @@ def _of_surrogate(
         if len(set(point.schedule)) < 2:
             no_advice.append((name, "its best start is a fixed plan"))
             continue
-        found.append(Recommendation(name, SCHEDULE, point, (min(steps), max(steps)), "", False))
+        rows.append(Recommendation(name, SCHEDULE, point, (min(steps), max(steps)), "", False))
     no_advice += [(f"schedule {s.key}", "it needs a validation error") for s in SCHEDULES.values() if s.needs_plateau]
-    return found
+    return rows
 
 
 def _fixed_plan(name: str, kind: str, best: Point, near: Sequence[Any], **more: Any) -> Recommendation:

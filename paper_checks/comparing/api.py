@@ -228,17 +228,17 @@ def advise(
     with progress("advising", brief=not measure) as bar:
         inputs = _inputs(given)
         level = _level("--to", to) if isinstance(to, str) else to
-        wanted = Goal.of(inputs.scenario, goal, level, batch, budget, names)
+        target_goal = Goal.of(inputs.scenario, goal, level, batch, budget, names)
         if measure and (why := not_fedavg(inputs.scenario)):
             raise BoundsError(f"nothing is measured here: {why}")
-        rows, no_advice = of_bounds(wanted, free, inputs.book, bar)
-        rows += of_formulas(wanted, free)
+        rows, no_advice = of_bounds(target_goal, free, inputs.book, bar)
+        rows += of_formulas(target_goal, free)
         if worst_case:
-            rows += worst_case_plan(wanted, free, worst_case, no_advice, bar)
+            rows += worst_case_plan(target_goal, free, worst_case, no_advice, bar)
         race, known = None, inputs.problem is not None
         if inputs.problem is not None:
-            rows, race = judge_plans(rows, no_advice, inputs.problem, wanted, free, measure, schedules, bar)
-        return AdviceTable(wanted, free, sorted_rows(rows), tuple(no_advice), race, known, inputs.typed)
+            rows, race = judge_plans(rows, no_advice, inputs.problem, target_goal, free, measure, schedules, bar)
+        return AdviceTable(target_goal, free, sorted_rows(rows), tuple(no_advice), race, known, inputs.typed)
 
 
 def _optimised(over: Sequence[str] | str | None, scenario: Known, words: Mapping[str, Any]) -> Sequence[str]:
@@ -273,12 +273,13 @@ def sources(table: ComparisonTable) -> Iterator[str]:
     """Lines with the source of every value, and of constants chosen for each bound, for ``compare --how``."""
     yield "every quantity: value; provenance: source"
     yield from (f"  {table.scenario.how(word)}" for word in sorted(table.scenario))
-    chosen = {
+    constants = {
         row.bound: [f"{word} = {row.values[word]:.6g} ({row.how[word]})" for word in row.values
                     if role_of(word) in (PAIR, OF_PROOFS)]
         for row in table.rows
     }  # fmt: skip
-    yield from section("chosen, the best that hold", ((name, "; ".join(each)) for name, each in chosen.items() if each))
+    pairs = ((name, "; ".join(each)) for name, each in constants.items() if each)
+    yield from section("chosen, the best that hold", pairs)
 
 
 class Inputs(NamedTuple):

@@ -1,7 +1,7 @@
-"""The audit's verdict on the inequality that a bound states, by the claim that decides it.
+"""The audit's verdict on the inequality of each bound, and the claim that decides it.
 
-Many claims mention a bound; one of them, or the repair that it names, is the bound's own statement. Bounds that are not
-listed have none. Nothing is computed here; a test compares the table with the verdicts of the audit.
+Several claims may mention a bound, but only one of them (or its repair) states the inequality itself. Bounds without
+such a claim are not listed. A test compares this table with the verdicts of the audit.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ HOLDS, FAILS, REPAIR = "HOLDS", "FAILS", "repair"
 
 
 class AuditStatus(NamedTuple):
-    """The claim, and what it says about the bound: it HOLDS, it FAILS, or the bound is the claim's ``repair``."""
+    """The claim that decides a bound: the bound HOLDS, FAILS, or is the claim's ``repair``."""
 
     claim: str
     verdict: str
@@ -36,7 +36,7 @@ _HOLDS = {
         "scaffold_nonconvex", "fednova_theorem_2", "proxskip_3_6",
     ),
 }  # fmt: skip
-"""Bounds whose claim has the same name and holds."""
+"""By paper: bounds that have a claim of the same name, which holds."""
 AUDIT_STATUS: dict[str, AuditStatus] = {
     **{f"{paper}.{name}": AuditStatus(f"{paper}.{name}", HOLDS) for paper, names in _HOLDS.items() for name in names},
     "fedinit.theorem_1_sharp": AuditStatus("fedinit.theorem_1_sharp.worst_case", HOLDS),

@@ -158,15 +158,15 @@ class BoundAdvice:
         known = with_derived({**known, "rounds": rounds})
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            found = np.asarray(self._code(**{q.name: known[q.name] for q in self.bound.quantities}), dtype=float)
-        found = found * self.factor(steps, sizes, rounds)
+            values = np.asarray(self._code(**{q.name: known[q.name] for q in self.bound.quantities}), dtype=float)
+        values = values * self.factor(steps, sizes, rounds)
         if goal.to is None:
-            return np.broadcast_to(found, sizes.shape).ravel(), np.full(sizes.size, rounds), sizes.ravel()
-        found, sizes = (np.broadcast_to(one, (len(ROUNDS), sizes.shape[-1])) for one in (found, sizes))
-        enough = found <= goal.to[1]
+            return np.broadcast_to(values, sizes.shape).ravel(), np.full(sizes.size, rounds), sizes.ravel()
+        values, sizes = (np.broadcast_to(one, (len(ROUNDS), sizes.shape[-1])) for one in (values, sizes))
+        enough = values <= goal.to[1]
         first, column = enough.argmax(0), np.arange(sizes.shape[-1])
-        taken = np.where(enough[first, column], ROUNDS[first], np.nan)
-        return goal.cost(steps, taken), np.nan_to_num(taken), sizes[first, column]
+        rounds_needed = np.where(enough[first, column], ROUNDS[first], np.nan)
+        return goal.cost(steps, rounds_needed), np.nan_to_num(rounds_needed), sizes[first, column]
 
     def _constants(self, steps: int, sizes: np.ndarray, plans: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The values of quantities at step sizes (in ``plans``); constants are common to all, or the best at each."""
@@ -213,11 +213,11 @@ def numbers(scenario: Scenario) -> dict[str, Any]:
 
 def with_derived(plan: dict[str, Any]) -> dict[str, Any]:
     """The quantities of a plan and those of ``DERIVED`` that follow from them."""
-    found = dict(plan)
+    values = dict(plan)
     for tie in IDENTITIES:
-        if tie.left.name in DERIVED and set(tie.needs) <= found.keys():
-            found[tie.left.name] = tie.value(*(found[word] for word in tie.needs))
-    return found
+        if tie.left.name in DERIVED and set(tie.needs) <= values.keys():
+            values[tie.left.name] = tie.value(*(values[word] for word in tie.needs))
+    return values
 
 
 # ---- the recommendations of bounds ----
@@ -265,30 +265,31 @@ def of_bounds(
             no_advice.append((name, "its conditions fail at all plans within reach"))
             continue
         idle, state = hardly_trains(here, point), row.state + "?" * (not row.conclusive)
-        made = Recommendation(name, REFUTED if row.refuted else BOUND, point, (point.local_steps,) * 2, state, idle)
-        if merge_into(found, made):
+        kind, steps = REFUTED if row.refuted else BOUND, (point.local_steps,) * 2
+        recommendation = Recommendation(name, kind, point, steps, state, idle)
+        if merge_into(found, recommendation):
             continue
         if rest and not idle:
             bar.doing(f"how certain the plan of {name} is")
             ends = (BoundAdvice(book[name], end).best(rest) for end in here.ends)
             steps = [point.local_steps, *(end.local_steps for end in ends if end is not None)]
-            found[-1] = replace(made, steps=(min(steps), max(steps)))
+            found[-1] = replace(recommendation, steps=(min(steps), max(steps)))
     return found, no_advice
 
 
-def merge_into(found: list[Recommendation], made: Recommendation) -> bool:
+def merge_into(found: list[Recommendation], new: Recommendation) -> bool:
     """Add a recommendation, or only its name to one with the same plan and value; return whether there was one."""
     for i, one in enumerate(found):
-        ends = [(one.point.step_size, made.point.step_size)]
-        same = one.point.local_steps == made.point.local_steps
-        if made.kind == FORMULA:
-            same = same and one.steps == made.steps
+        ends = [(one.point.step_size, new.point.step_size)]
+        same = one.point.local_steps == new.point.local_steps
+        if new.kind == FORMULA:
+            same = same and one.steps == new.steps
         else:
-            ends.append((one.point.value, made.point.value))
+            ends.append((one.point.value, new.point.value))
         if same and all(math.isclose(a, b, rel_tol=CLOSE) for a, b in ends):
-            found[i] = replace(one, alias=(*one.alias, made.name))
+            found[i] = replace(one, alias=(*one.alias, new.name))
             return True
-    found.append(made)
+    found.append(new)
     return False
 
 
@@ -332,10 +333,10 @@ def minimum_rounds(bound: Bound, scenario: Scenario, target: str) -> MinimumRoun
     unknown or the bound does not apply.
     """
     cohort, clients = (number_of(scenario, word) for word in ("cohort", "clients"))
-    found = _with_cohort(bound, scenario, target, cohort)
-    if (found is None or not math.isfinite(found.rounds)) and clients != cohort:
-        found = _with_cohort(bound, scenario, target, clients) or found
-    return found
+    fewest = _with_cohort(bound, scenario, target, cohort)
+    if (fewest is None or not math.isfinite(fewest.rounds)) and clients != cohort:
+        fewest = _with_cohort(bound, scenario, target, clients) or fewest
+    return fewest
 
 
 def _with_cohort(bound: Bound, scenario: Scenario, target: str, cohort: float) -> MinimumRounds | None:
@@ -381,7 +382,7 @@ def formulas(goal: Goal, over: tuple[str, ...]) -> list[Bound]:
     """The papers' formulas for the best local steps or step size whose quantities this scenario has."""
     plan = goal.at(1) if "local_steps" not in goal.scenario else goal.scenario
     whole = plan if "step_size" in plan else plan.at(step_size=1e-3)
-    found = []
+    usable = []
     for bound in BOUNDS.values():
         if bound.relation != "=" or bound.target.name not in over or bound.about is None:
             continue
@@ -389,8 +390,8 @@ def formulas(goal: Goal, over: tuple[str, ...]) -> list[Bound]:
         of_schedule = any(name.startswith("initial_") and plan[name].role == DESIGN for name in names)
         of_federation = any(plan[name].role in (*ADMISSIBLE, DEFINED) for name in names)
         if of_federation and not of_schedule and not whole.missing(bound):
-            found.append(bound)
-    return found
+            usable.append(bound)
+    return usable
 
 
 def of_formulas(goal: Goal, over: tuple[str, ...]) -> list[Recommendation]:
@@ -402,9 +403,9 @@ def of_formulas(goal: Goal, over: tuple[str, ...]) -> list[Recommendation]:
             continue
         steps = 1 if is_k else int(goal.scenario["local_steps"].value)
         size = number_of(goal.scenario, "step_size") if "step_size" in goal.scenario else 1.0
-        if (made := by_formula(bound, goal, steps, size)) is None:
+        if (result := by_formula(bound, goal, steps, size)) is None:
             continue
-        point, unrounded, ends = made
+        point, unrounded, ends = result
         low, high = (max(1, math.floor(ends[0])), max(1, math.ceil(ends[1]))) if is_k else (point.local_steps,) * 2
         idle = hardly_trains(goal, point)
         merge_into(found, Recommendation(bound.name, FORMULA, point, (low, high), "", idle, unrounded=unrounded))
@@ -439,10 +440,10 @@ def by_formula(
                 break
         return Point(steps, size, goal.rounds(steps), math.nan, cohort=goal.cohort), value
 
-    if (found := solved(goal)) is None:
+    if (result := solved(goal)) is None:
         return None
-    numbers = [found[1], *(end[1] for end in map(solved, goal.ends) if end is not None)]
-    return *found, (min(numbers), max(numbers))
+    numbers = [result[1], *(end[1] for end in map(solved, goal.ends) if end is not None)]
+    return *result, (min(numbers), max(numbers))
 
 
 def formula_values(scenario: Scenario, target: str, of: Sequence[str]) -> Iterator[FormulaValue]:
@@ -459,7 +460,7 @@ def formula_values(scenario: Scenario, target: str, of: Sequence[str]) -> Iterat
         if papers and bound.name.partition(".")[0] not in papers:
             continue
         at = (1, plan[1]) if bound.target.name == "local_steps" else plan
-        if (made := by_formula(bound, goal, *at)) is not None:
-            _, value, ends = made
+        if (result := by_formula(bound, goal, *at)) is not None:
+            _, value, ends = result
             source = str(bound.source)
             yield FormulaValue(bound.name, bound.target.name, value, *ends, "derived" not in source, source)

@@ -146,8 +146,8 @@ def training_evidence(
         at = at_server(row.kind)
         via, kind = "C4" if at is not None else "", at or row.kind
         known = (kind.over, kind.at) == ("rounds", SERVER) and is_single_number(kind)
-        found = read(kind.target, kind.statistic) if known else None
-        return None if found is None else Evidence(found[0], "training", found[1], seeds, via, bool(via))
+        estimate = read(kind.target, kind.statistic) if known else None
+        return None if estimate is None else Evidence(estimate[0], "training", estimate[1], seeds, via, bool(via))
 
     return EvidenceSet(MEASURED, of, _server_readings(f"measured, {seeds} seeds", target, read))
 
@@ -208,8 +208,8 @@ def with_constants(scenario: Scenario, problem: FederatedProblem, batch: int) ->
         return scenario
     from empirics.measuring.constants import as_json, constants
 
-    found = Scenario.of(as_json(constants(problem, batch)))
-    known = {word: stated for word, stated in found.items() if stated.support == {word} and word not in scenario}
+    computed = Scenario.of(as_json(constants(problem, batch)))
+    known = {word: stated for word, stated in computed.items() if stated.support == {word} and word not in scenario}
     return scenario.at(**known)
 
 
@@ -314,12 +314,12 @@ def _instances(scenario: Scenario) -> Iterator[Instance]:
     if why := server_goes_beyond(scenario):
         raise EmpiricsError(why)
     relaxed = [knob for _, knob, off in KNOBS if scenario[knob].value != off]
-    kept = [*relaxed, *([SCAFFOLD] if scenario.base == SCAFFOLD else [])]
-    if kept and (kept not in (["relaxation"], [SCAFFOLD]) or clients * rounds > MOST_RELAXED):
+    stateful = [*relaxed, *([SCAFFOLD] if scenario.base == SCAFFOLD else [])]
+    if stateful and (stateful not in (["relaxation"], [SCAFFOLD]) or clients * rounds > MOST_RELAXED):
         raise EmpiricsError(f"runs of {scenario.method} this long take too much time")
     plan = Setting(rounds, cohort, local_steps=steps, step_size=step_size, sampling=scenario.sampling)
-    for problem, description in _federations(scenario, clients, 1 / (step_size * steps * rounds), few=bool(kept)):
-        if kept:
+    for problem, description in _federations(scenario, clients, 1 / (step_size * steps * rounds), few=bool(stateful)):
+        if stateful:
             method = algorithm(f"fedinit(beta={float(scenario['relaxation'].value)!r})" if relaxed else "scaffold()")
             yield Instance(problem, description, exact_run(problem, method, plan))
         else:

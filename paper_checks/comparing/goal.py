@@ -55,7 +55,7 @@ def is_given(scenario: Scenario, word: str) -> bool:
 
 
 def number_of(scenario: Scenario, word: str) -> float:
-    """The value of a quantity; NaN where there is none."""
+    """The value of a quantity; NaN if it is unknown."""
     return float(scenario[word].value) if word in scenario else math.nan
 
 
@@ -231,12 +231,12 @@ class Goal:
         pair = [word for word, stated in scenario.items() if stated.role == PAIR and is_given(scenario, word)]
         if set(pair) & set(better):
             better = {**{word: scenario[word].value for word in pair}, **better}
-        found = []
+        goals = []
         for corner, admissible in product(product(*ends.values()), ({}, better) if better else ({},)):
             if change := {**dict(zip(ends, corner, strict=True)), **admissible}:
                 with suppress(BoundsError):  # ends that contradict each other
-                    found.append(self.within(scenario.at(**change)))
-        return found
+                    goals.append(self.within(scenario.at(**change)))
+        return goals
 
     def rounds(self, local_steps: int) -> int:
         """The number of rounds that the budget allows; raises ``BoundsError`` if it allows none."""

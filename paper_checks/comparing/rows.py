@@ -51,8 +51,8 @@ RANKED = (INFORMATIVE, BELOW_PREMISES, VACUOUS)
 """The states of rows that have a value."""
 EXACT, SURROGATE, WORST, MEASURED = "exact", "surrogate", "worst case", "measured"
 KINDS = (EXACT, SURROGATE, WORST, MEASURED)
-"""Evidence: exact moments of quadratics that satisfy the row's premises; those of the federation's quadratic surrogate;
-the exact worst case over all federations that the theorem covers; training."""
+"""Kinds of evidence: exact moments of quadratics that satisfy the row's premises; exact moments of the federation's
+quadratic surrogate; the exact worst case over all federations that the theorem covers; training."""
 EQUAL_WEIGHTS = Condition(EQUAL_WEIGHTS_WORDS)
 """The implicit assumption of a bound whose means over clients are unweighted."""
 UPPER = ("<=", "<~")
@@ -187,10 +187,10 @@ class Row:
 
     def over(self, kind: str) -> float:
         """The upper end over the evidence of a kind; NaN without such evidence."""
-        found = self.evidence.get(kind)
-        if found is None or self.state not in RANKED:
+        evidence = self.evidence.get(kind)
+        if evidence is None or self.state not in RANKED:
             return math.nan
-        return self.high / found.value if found.value > 0 else math.inf
+        return self.high / evidence.value if evidence.value > 0 else math.inf
 
     @property
     def largest(self) -> tuple[str, float]:
@@ -202,10 +202,10 @@ class Row:
         return name, positive[name] / sum(positive.values())
 
     def as_json(self) -> dict[str, Any]:
-        found = asdict(self)
-        found["class"] = found.pop("kind")
-        found["failed"] = [{**asdict(one), "margin": one.margin} for one in self.failed]
-        return found | {
+        data = asdict(self)
+        data["class"] = data.pop("kind")
+        data["failed"] = [{**asdict(one), "margin": one.margin} for one in self.failed]
+        return data | {
             "over_trivial": self.over_trivial,
             **{f"over_{k.replace(' ', '_')}": self.over(k) for k in KINDS},
         }
@@ -398,7 +398,7 @@ def _conditions(
 
 
 def _sides(bound: Bound, words: str, put: Substituted) -> FailedCondition:
-    """Both sides of a numeric condition at the substituted values; of lists at the first client where it fails."""
+    """Both sides of a numeric condition at the substituted values; for lists, at the first client where it fails."""
     pairs = zip(bound.numeric_conditions, bound.relations, strict=True)
     relation = next(relation for condition, relation in pairs if condition.words == words)
     if not isinstance(relation, sp.core.relational.Relational):

@@ -210,16 +210,16 @@ def race(
             break
         known |= dict.fromkeys(beyond)
         left += beyond
-    found = {plan: trials.fresh(plan, seeds) for plan in dict.fromkeys([*left, *recommended])}
+    results = {plan: trials.fresh(plan, seeds) for plan in dict.fromkeys([*left, *recommended])}
     ends = {}
-    for plan, values in found.items():
+    for plan, values in results.items():
         failed = values >= limit if goal.to is not None else ~np.isfinite(values)
         error = float(values.std(ddof=1) / len(values) ** 0.5) if np.isfinite(values).all() else math.nan
         ends[plan] = Trained(float(values.mean()), error, int(failed.sum()), len(values))
-    order = sorted(found, key=lambda plan: (ends[plan].mean, ends[plan].failed))
+    order = sorted(results, key=lambda plan: (ends[plan].mean, ends[plan].failed))
     best, fixed = order[0], next(plan for plan in order if not plan.schedule)
-    near = tuple(plan for plan in found if not _differ(found[plan], found[best]))
-    near_fixed = tuple(plan for plan in found if not plan.schedule and not _differ(found[plan], found[fixed]))
+    near = tuple(plan for plan in results if not _differ(results[plan], results[best]))
+    near_fixed = tuple(plan for plan in results if not plan.schedule and not _differ(results[plan], results[fixed]))
     rounds_ = goal.of_cohort(fixed.cohort).rounds(fixed.local_steps) if goal.to is None else 0
     open_ = tuple(dict.fromkeys(_beyond(fixed, known, goal, over).values()))
     point = Point(fixed.local_steps, fixed.step_size, rounds_, math.nan, open_, fixed.cohort)
@@ -240,14 +240,14 @@ def _grid(goal: Goal, problem: FederatedProblem, over: Sequence[str]) -> list[Pl
     known = {word: float(np.max(scenario[word].safe)) for word in ("smoothness", "step_size") if word in scenario}
     smoothness = problem.smoothness or known.get("smoothness")
     unit = 1 / smoothness if smoothness else known.get("step_size", UNIT)
-    found = []
+    plans = []
     for cohort in goal.cohorts() if "cohort" in over else (goal.cohort,):
         for steps, share in GRID:
             steps = steps if "local_steps" in over else int(scenario["local_steps"].value)
             size = share * unit if "step_size" in over else float(scenario["step_size"].value)
             if goal.of_cohort(cohort).affords(steps):
-                found.append(Plan(steps, size, cohort))
-    return found
+                plans.append(Plan(steps, size, cohort))
+    return plans
 
 
 def _beyond(best: Plan, known: Mapping[Plan, None], goal: Goal, over: Sequence[str]) -> dict[Plan, str]:
@@ -255,17 +255,17 @@ def _beyond(best: Plan, known: Mapping[Plan, None], goal: Goal, over: Sequence[s
     fixed = [plan for plan in known if plan.cohort == best.cohort and not plan.schedule]
     sizes = [plan.step_size for plan in fixed if plan.local_steps == best.local_steps]
     numbers = [plan.local_steps for plan in fixed]
-    found: dict[Plan, str] = {}
+    beyond: dict[Plan, str] = {}
     if "step_size" in over and not best.schedule:
         for end, factor in ((max(sizes), ASIDE), (min(sizes), 1 / ASIDE)):
             if end == best.step_size:
-                found[best._replace(step_size=end * factor)] = "step_size"
+                beyond[best._replace(step_size=end * factor)] = "step_size"
     if "local_steps" in over and not best.schedule:
         more, fewer = math.ceil(best.local_steps * 1.5), best.local_steps * 2 // 3
         for end, steps in ((max(numbers), more), (min(numbers), fewer)):
             if end == best.local_steps and 1 <= steps != end and goal.of_cohort(best.cohort).affords(steps):
-                found[best._replace(local_steps=steps, step_size=best.step_size * end / steps)] = "local_steps"
-    return found
+                beyond[best._replace(local_steps=steps, step_size=best.step_size * end / steps)] = "local_steps"
+    return beyond
 
 
 def _differ(values: np.ndarray, best: np.ndarray) -> bool:

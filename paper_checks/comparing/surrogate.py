@@ -149,14 +149,14 @@ class SurrogateAdvice:
 
         For a large model only a path of step sizes is tried: for each number of local steps until it gets worse.
         """
-        found, plans = self._on_grid(over), list(others)
+        point, plans = self._on_grid(over), list(others)
         while True:  # the surrogate may have several local minima
-            points = [found._replace(local_steps=p.local_steps, step_size=p.step_size, cohort=p.cohort or found.cohort,
+            points = [point._replace(local_steps=p.local_steps, step_size=p.step_size, cohort=p.cohort or point.cohort,
                                      value=self.value(*p[:3])) for p in plans]  # fmt: skip
-            start = min((p for p in points if p.value < found.value), key=lambda p: p.value, default=None)
+            start = min((p for p in points if p.value < point.value), key=lambda p: p.value, default=None)
             if start is None:
-                return found
-            found = self.of_cohort(start.cohort)._around(start.local_steps, start.step_size, over)
+                return point
+            point = self.of_cohort(start.cohort)._around(start.local_steps, start.step_size, over)
 
     def _around(self, steps: int, size: float, over: tuple[str, ...]) -> Point:
         """The best plan around this one, itself included."""
@@ -166,10 +166,10 @@ class SurrogateAdvice:
         if "local_steps" not in over:
             return self._of_steps(steps)
         near = sorted({steps, *(n for n in self.goal.steps() if steps / NEIGHBOURS <= n <= steps * NEIGHBOURS)})
-        found = search_integers(near, self._of_steps, len(near))
-        assert found is not None
-        again = found.local_steps in (near[0], near[-1]) and found.local_steps != steps
-        return self._around(found.local_steps, found.step_size, over) if again else found
+        point = search_integers(near, self._of_steps, len(near))
+        assert point is not None
+        again = point.local_steps in (near[0], near[-1]) and point.local_steps != steps
+        return self._around(point.local_steps, point.step_size, over) if again else point
 
     def _fix_step_size(self, over: tuple[str, ...]) -> None:
         if "step_size" not in over:
@@ -185,14 +185,14 @@ class SurrogateAdvice:
                 return None
 
         if "cohort" in over:
-            found = search_integers(self.goal.cohorts(), of, word="cohort")
+            point = search_integers(self.goal.cohorts(), of, word="cohort")
         elif "local_steps" in over:
-            found = search_integers(self.goal.steps(), self._of_steps, PATIENCE if self.large else 2 * PATIENCE)
+            point = search_integers(self.goal.steps(), self._of_steps, PATIENCE if self.large else 2 * PATIENCE)
         else:
-            found = self._of_steps(int(self.goal.scenario["local_steps"].value))
-        if found is None:
+            point = self._of_steps(int(self.goal.scenario["local_steps"].value))
+        if point is None:
             raise EmpiricsError("the surrogate's moments cannot be computed for any cohort here")
-        return found
+        return point
 
     @property
     def large(self) -> bool:
@@ -226,8 +226,8 @@ class SurrogateAdvice:
             low, high = max(at - width, first), min(at + width, last)
             if new := [i for i in range(low, high + 1) if (steps, i) not in self._known]:
                 sizes = self._sizes(new) if last else self.sizes
-                found = self._points(steps, sizes, DEARER * self._cheapest[0])
-                self._known |= {(steps, i): point for i, point in zip(new, found, strict=True)}
+                points = self._points(steps, sizes, DEARER * self._cheapest[0])
+                self._known |= {(steps, i): point for i, point in zip(new, points, strict=True)}
             nearest = min(range(low, high + 1), key=lambda i: self._known[steps, i].value)
             lost = math.isinf(self._known[steps, nearest].value) and not self.large
             if low < nearest < high or nearest in (first, last) or lost:
@@ -243,20 +243,20 @@ class SurrogateAdvice:
             values = np.where(path[-1] <= ZERO * path[0], 0.0, path[-1])
             each = zip(sizes, values, strict=True)
             return [Point(steps, float(size), rounds, float(value), cohort=goal.cohort) for size, value in each]
-        found, left, rounds = np.full(len(sizes), np.inf), np.arange(len(sizes)), AT_FIRST
+        reached_in, left, rounds = np.full(len(sizes), np.inf), np.arange(len(sizes)), AT_FIRST
         most = int(min(MOST_ROUNDS, max(limit / goal.cost(steps), 1)))
         while len(left):
             rounds = min(rounds, most)
             path = self.averaging.readings(steps, sizes[left], rounds)[goal.target]
             reached = path <= goal.to[1]
-            found[left] = np.where(reached.any(0), reached.argmax(0), np.inf)
+            reached_in[left] = np.where(reached.any(0), reached.argmax(0), np.inf)
             falls = path[-1] < STALLED * path[rounds // 2]  # the others diverge, or settle above the level
             if rounds == most:
                 break
             left, rounds = left[~reached.any(0) & falls], 4 * rounds
-        costs = goal.cost(steps, found)
+        costs = goal.cost(steps, reached_in)
         self._cheapest[0] = min(self._cheapest[0], float(costs.min()))
-        least = [0 if np.isinf(rounds_) else int(rounds_) for rounds_ in found]
+        least = [0 if np.isinf(rounds_) else int(rounds_) for rounds_ in reached_in]
         each_ = zip(sizes, least, costs, strict=True)
         return [Point(steps, float(size), r, float(cost), cohort=goal.cohort) for size, r, cost in each_]
 

@@ -125,9 +125,9 @@ class ComparisonTable(ColumnTable):
         clients, cohort = (number_of(self.scenario, word) for word in ("clients", "cohort"))
         fewest: dict[str, MinimumRounds] = {}
         for row in self.rows:
-            found, paper = row.minimum_rounds, row.bound.partition(".")[0]
-            if found is not None and not row.refuted and math.isfinite(found.rounds):
-                fewest[paper] = min(fewest.get(paper, found), found, key=lambda one: one.rounds)
+            minimum, paper = row.minimum_rounds, row.bound.partition(".")[0]
+            if minimum is not None and not row.refuted and math.isfinite(minimum.rounds):
+                fewest[paper] = min(fewest.get(paper, minimum), minimum, key=lambda one: one.rounds)
         parts = [
             f"{PAPERS.get(paper, paper)} {rounded_up(one.rounds)}"
             + (f" (with all {clients:g} clients)" if one.cohort == clients != cohort else "")
@@ -260,7 +260,7 @@ class ComparisonTable(ColumnTable):
     def as_json(self) -> dict[str, Any]:
         """The object that ``fedbounds compare --json`` prints."""
         keys = ("value", "low", "high", "provenance", "how")
-        found: dict[str, Any] = plain(
+        data: dict[str, Any] = plain(
             {
                 "target": self.target,
                 "method": self.scenario.method,
@@ -276,7 +276,7 @@ class ComparisonTable(ColumnTable):
                              for row in self.exceeded],
             }
         )  # fmt: skip
-        return found
+        return data
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per row with a number or text per column; lists are joined."""
@@ -299,9 +299,9 @@ def details(rows: Iterable[Row]) -> Iterator[str]:
         yield from (f"  met: {words}" for words in row.met)
         yield from (f"  NOT met: {failure(one, row.values)}" for one in row.failed)
         yield from (f"  assumed: {words}" for words in row.assumed)
-        if (found := row.minimum_rounds) is not None:
-            plan = f"K = {found.local_steps}, step size {number(found.step_size, FEW)}, cohort {found.cohort:g}"
-            yield (f"  informative from R = {rounded_up(found.rounds)} with {plan}" if math.isfinite(found.rounds)
+        if (minimum := row.minimum_rounds) is not None:
+            plan = f"K = {minimum.local_steps}, step size {number(minimum.step_size, FEW)}, cohort {minimum.cohort:g}"
+            yield (f"  informative from R = {rounded_up(minimum.rounds)} with {plan}" if math.isfinite(minimum.rounds)
                    else "  informative at no plan within reach")  # fmt: skip
 
 
@@ -314,8 +314,8 @@ def failure(one: FailedCondition, values: Mapping[str, Any]) -> str:
         return one.condition
     digits = next((n for n in range(FEW, MOST_DIGITS + 1) if number(one.left, n) != number(one.right, n)), FEW)
     sign = "=" if one.left == one.right else ">" if one.left > one.right else "<"
-    chosen = [word for word, x in values.items() if role_of(word) == FREE and x in (one.left, one.right)]
-    none = f" (no {chosen[0]} meets it here)" if chosen else ""
+    free = [word for word, x in values.items() if role_of(word) == FREE and x in (one.left, one.right)]
+    none = f" (no {free[0]} meets it here)" if free else ""
     return f"{one.condition}: {number(one.left, digits)} {sign} {number(one.right, digits)}{none}"
 
 

@@ -116,16 +116,16 @@ def best(goal: Goal, over: tuple[str, ...], seconds: float, bar: Progress) -> Pr
     ends += ["step_size"] * (len(sizes) > 1 and size == min(sizes) and not search.reached(worst.value))
     value = worst.value if goal.to is None else float(goal.cost(steps, rounds))
     point = Point(steps, size, rounds, value, tuple(ends), goal.cohort)
-    found = ProvedPlan(point, worst.value, tuple(search.given), "; ".join(worst.question.relaxations))
+    proved = ProvedPlan(point, worst.value, tuple(search.given), "; ".join(worst.question.relaxations))
     if until - time.monotonic() < PATIENT * proof_time(steps * rounds):
-        return replace(found, unproved="no time was left for a proof")
+        return replace(proved, unproved="no time was left for a proof")
     bar.doing("proving the best of them")
     try:
         proof = certify(worst.question, worst.value)
     except (BoundsError, EmpiricsError) as error:
-        return replace(found, unproved=str(error).partition(":")[0])
+        return replace(proved, unproved=str(error).partition(":")[0])
     lower = math.nan if proof.attained is None else rounded(proof.attained, ROUND_FLOOR)
-    return replace(found, lower=lower, upper=rounded(proof.bound, ROUND_CEILING))
+    return replace(proved, lower=lower, upper=rounded(proof.bound, ROUND_CEILING))
 
 
 @dataclass

@@ -62,20 +62,20 @@ def worst_case_evidence(
         try:
             L, gap = _scale(row)
             point = _grid_point(row, scenario, L, gap)
-            found = _committed(bound, point)
-            if found is None and least_time(point) <= until - perf_counter():
+            solution = _committed(bound, point)
+            if solution is None and least_time(point) <= until - perf_counter():
                 solved = answer(question(bound, point), until - perf_counter())
-                found = solved.value, solved.exact
+                solution = solved.value, solved.exact
         except (BoundsError, EmpiricsError):
             continue
-        if found is None:
+        if solution is None:
             far.add(point.rounds * point.local_steps)
             continue
         groups = f"{point.clients} groups of" if point.clients > 1 else "all"
         of_gap, of_smoothness = powers(bound)
-        value = found[0] * gap**of_gap * L**of_smoothness * row.factor
-        estimate = "" if found[1] else ", an upper estimate"
-        known[row.bound] = Evidence(value, f"{groups} identical clients, no noise{estimate}", upper=not found[1])
+        value = solution[0] * gap**of_gap * L**of_smoothness * row.factor
+        estimate = "" if solution[1] else ", an upper estimate"
+        known[row.bound] = Evidence(value, f"{groups} identical clients, no noise{estimate}", upper=not solution[1])
     remarks = [f"exact worst case: too large, {n} gradients per client" for n in sorted(far)]
     return EvidenceSet(WORST, lambda row: known.get(row.bound) if set(row.conversions) <= SAME_NUMBER else None,
                  remarks=tuple(remarks))  # fmt: skip
@@ -128,11 +128,11 @@ def _committed(bound: Bound, point: GridPoint) -> tuple[float, bool] | None:
     """The worst case at this grid point and whether it is exact; None if no committed table has it."""
     if not has_table(bound.name):
         return None
-    asked = point.as_row() | {"step_size": values(bound, point)["step_size"]}
+    requested = point.as_row() | {"step_size": values(bound, point)["step_size"]}
     idle = {"step_share", "fixed_step_size", *moot(bound, point, NAMES)}
     names = [*(name for name in NAMES if name not in idle), "step_size"]
     for row in committed(bound.name):
-        pairs = [(row[name], asked[name]) for name in names]
+        pairs = [(row[name], requested[name]) for name in names]
         same = (a == b or (not isinstance(a, str) and math.isclose(a, b, rel_tol=ALIKE)) for a, b in pairs)
         if row["inside"] and all(same):
             return row["worst_case"], row["exact"]

@@ -27,5 +27,5 @@ def exact_mean() -> ExactMean:
     """Gap, local gap, non-iidness and the bound of Theorem 4.1 in closed form, for K identical clients."""
     values = {"smoothness": 1, "client_distance_sq": 0, "client_gradient_variance": s_sq, "local_gap": s_sq / n}
     exact = [get(f"fedals.gaussian_mean_{name}").equal_clients() for name in ExactMean._fields]
-    found = [bound.expr.subs({q: values[q.name] for q in bound.quantities if q.name in values}) for bound in exact]
-    return ExactMean(*map(sp.simplify, found))
+    formulas = [bound.expr.subs({q: values[q.name] for q in bound.quantities if q.name in values}) for bound in exact]
+    return ExactMean(*map(sp.simplify, formulas))

@@ -76,21 +76,21 @@ def exact(
     Unless given, the step size is the largest that meets the conditions in the longest run. A bound on every round has
     one row per round of that run.
     """
-    chosen, problem = get(bound), random_quadratics(instance, clients, dim, noise=noise)
+    tested, problem = get(bound), random_quadratics(instance, clients, dim, noise=noise)
     plan = {"local_steps": local_steps, "step_size": step_size, "clients": clients, "relaxation": relaxation}
-    setting, longest = compare_inside(chosen, problem, Options.of(EXACT, rounds=max(ends), **plan))
-    made = method(chosen.about, data=False, relaxation=relaxation)
-    if not made.remember:  # clients keep no state, so absent ones may train too without changing anything
-        made = replace(made, everyone=True)
-    drawn = [sampled(problem, made, setting, seed) for seed in range(runs)]
+    setting, longest = compare_inside(tested, problem, Options.of(EXACT, rounds=max(ends), **plan))
+    covered = method(tested.about, data=False, relaxation=relaxation)
+    if not covered.remember:  # clients keep no state, so absent ones may train too without changing anything
+        covered = replace(covered, everyone=True)
+    samples = [sampled(problem, covered, setting, seed) for seed in range(runs)]
     several = len(longest.exact) > 1
     rows: list[Sequence[Any]] = []
     for end in [max(ends)] if several else ends:
-        found = longest if end == max(ends) else compare(chosen, problem, replace(setting, rounds=end), relaxation)
-        mean, error = _over_runs(chosen, [run.first(end) for run in drawn], found)
-        outside = found.outside | np.isnan(found.bound)
+        compared = longest if end == max(ends) else compare(tested, problem, replace(setting, rounds=end), relaxation)
+        mean, error = _over_runs(tested, [run.first(end) for run in samples], compared)
+        outside = compared.outside | np.isnan(compared.bound)
         places = range(1, end + 1) if several else [end]
-        rows += zip(places, found.exact, found.formula, outside, mean, error, strict=True)
+        rows += zip(places, compared.exact, compared.formula, outside, mean, error, strict=True)
     names = ("rounds", "exact", "bound", "outside", "measured", "error")
     return Outcome(_columns(names, rows), {"step_size": setting.step_size, "cohort": setting.cohort})
 
@@ -128,12 +128,12 @@ def relaxed(
         rows += [(beta, name, float(values[name]), False) for name in ("mean_divergence", "final_divergence")]
         for name in bounds:
             try:
-                found = compare(get(name), problem, setting, beta)
+                compared = compare(get(name), problem, setting, beta)
             except (NoSolutionError, NoMinimumError):  # the theorem does not apply: its proof has no constant here
                 rows.append((beta, name, float("nan"), True))
             else:
-                outside = bool(np.isnan(found.bound[-1]) or found.outside)
-                rows.append((beta, name, float(found.formula[-1]), outside))
+                outside = bool(np.isnan(compared.bound[-1]) or compared.outside)
+                rows.append((beta, name, float(compared.formula[-1]), outside))
     constants = {name: float(x) for name, x in values.items() if np.ndim(x) == 0}
     return Outcome(_columns(("beta", "quantity", "value", "outside"), rows), {"constants": constants})
 
@@ -198,7 +198,7 @@ def gaussian_mean(counts: Sequence[int], seeds: int, samples: int, dim: int, var
     rows, true = [], np.zeros(dim)
     for count in counts:
         mean = GaussianMean(np.zeros((count, dim)), variance, samples)
-        drawn = (mean.draw(seed) for seed in range(seeds))
-        gaps = np.array([mean.generalization_gap(z.mean((0, 1)), z) - mean.generalization_gap(true, z) for z in drawn])
+        draws = (mean.draw(seed) for seed in range(seeds))
+        gaps = np.array([mean.generalization_gap(z.mean((0, 1)), z) - mean.generalization_gap(true, z) for z in draws])
         rows.append((count, *map(float, jackknife(lambda x: x, gaps))))
     return Outcome(_columns(("clients", "value", "error"), rows))

@@ -112,8 +112,8 @@ def _best(bound: Bound, name: str, values: Values) -> float:
     axes = {q.name for q in bound.quantities if q.card.axis}
     spread = {k: np.asarray(v)[None] if k in axes or np.ndim(v) else v for k, v in values.items()}
     lines = max((np.ndim(v) - (k in axes) for k, v in values.items()), default=0)
-    found = bound(**spread, **{name: FREE_CHOICES.reshape(count, *[1] * lines)})
-    totals = np.asarray(found).reshape(count, -1).sum(-1)
+    bounds = bound(**spread, **{name: FREE_CHOICES.reshape(count, *[1] * lines)})
+    totals = np.asarray(bounds).reshape(count, -1).sum(-1)
     return float(FREE_CHOICES[np.nanargmin(totals)] if np.isfinite(totals).any() else FREE_CHOICES[count // 2])
 
 
@@ -145,7 +145,7 @@ def lines(data: Data, places: Sequence[str], doubt: str = "", broken: bool = Fal
     both = None if doubt or broken else differences(data)
     freedom = data.seeds * (data.seeds - 1)
     error = _length(data.target - target) / math.sqrt(freedom) if freedom else np.full(target.shape, np.nan)
-    found = []
+    rows = []
     for i, place in [(int(np.argmin(target)), places[0])] if data.fold == "min" else enumerate(places):
         outside = broken or bool(np.isnan(bound[i]))
         ends = _interval(data, moving, i) if data.uncertain and not outside else (float(formula[i]),) * 2
@@ -154,8 +154,8 @@ def lines(data: Data, places: Sequence[str], doubt: str = "", broken: bool = Fal
             verdict = _verdict(data, both, i, len(places))
             if verdict is Verdict.UNDECIDED:
                 why = NO_SPREAD if both.alike_seeds[i] else data.lacking
-        found.append(Line((place,), Estimate(target[i], error[i]), float(formula[i]), *ends, outside, verdict, why))
-    return found
+        rows.append(Line((place,), Estimate(target[i], error[i]), float(formula[i]), *ends, outside, verdict, why))
+    return rows
 
 
 @dataclass(frozen=True)
@@ -231,8 +231,8 @@ def _verdict(data: Data, both: Differences, line: int, rows: int) -> Verdict:
 def trend(formula: Sequence[float], measured: Sequence[float]) -> str:
     """Whether formula and measurement change in the same direction over the rounds, by rank correlation."""
     f, m = np.asarray(formula, dtype=float), np.asarray(measured, dtype=float)
-    kept = np.isfinite(f) & np.isfinite(m)
-    f, m = f[kept], m[kept]
+    finite = np.isfinite(f) & np.isfinite(m)
+    f, m = f[finite], m[finite]
     if len(f) < 3:
         return "Trend: unknown, it needs 3 rounds."
     if np.ptp(f) <= ROUNDING * np.abs(f).max():

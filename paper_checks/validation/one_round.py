@@ -119,7 +119,7 @@ def compare(problem: Pool, counts: Sequence[int], draws: DrawValues, bound: Boun
     gaps = controlled_gap(draws)
     controlled = draws["local_gap"] - draws["local_gap_control"]
     needed = {q.name for q in bound.quantities}
-    found = []
+    lines = []
     for i, count in enumerate(counts):
         known = {
             "smoothness": problem.sample_smoothness,
@@ -137,7 +137,7 @@ def compare(problem: Pool, counts: Sequence[int], draws: DrawValues, bound: Boun
         estimates = jackknife(numbers, gaps[:, i], local, excess)
         measured, total, ratio, above, *parts = map(Estimate, estimates.value, estimates.error)
         value = float(total.value)
-        found.append(
+        lines.append(
             Line(
                 place=(str(problem.task), str(problem.partition), count),
                 measured=measured,
@@ -155,4 +155,4 @@ def compare(problem: Pool, counts: Sequence[int], draws: DrawValues, bound: Boun
                 },
             )
         )
-    return found
+    return lines

@@ -141,10 +141,10 @@ def deciding_line(comparison: Comparison) -> tuple[Line, str, str]:
 
 def survey(pattern: str, problem: str = "", workers: int = 2) -> Survey:
     """Validate every bound that matches the pattern and can be measured; Ctrl-C keeps the finished rows."""
-    named = filter_names(BOUNDS, "*" if pattern == "all" else pattern)
+    matching = filter_names(BOUNDS, "*" if pattern == "all" else pattern)
     if workers < 1:
         raise UsageError(f"workers must be an integer >= 1; got {workers}")
-    names = [name for name in named if name in VALIDATIONS or not obstacle(BOUNDS[name], RUNS)]
+    names = [name for name in matching if name in VALIDATIONS or not obstacle(BOUNDS[name], RUNS)]
     if not names:
         raise UsageError(f"{pattern} matches no bound that can be measured; fedbounds validate lists them")
     rows: dict[int, Row] = {}
@@ -157,4 +157,4 @@ def survey(pattern: str, problem: str = "", workers: int = 2) -> Survey:
                 bar.step()
         except KeyboardInterrupt:
             pass
-    return Survey(tuple(rows[place] for place in sorted(rows)), len(names), len(named) - len(names))
+    return Survey(tuple(rows[place] for place in sorted(rows)), len(names), len(matching) - len(names))

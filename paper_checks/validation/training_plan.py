@@ -134,11 +134,11 @@ def plan_training(bound: Bound, options: Options, given: Mapping[str, float], ba
     options = replace(options, **demands(bound).plan)
     if options.clients is not None:
         _setting(bound, options, options.clients)  # before any data are read
-    chosen = task(options.problem) if isinstance(options.problem, str) else options.problem
-    base = deal(chosen, options.partition, options.clients, options.seed, options.client_weight)
-    remark(describe_problem(chosen, base))
-    if base is not chosen:
-        base = replace(base, name=f"{chosen}, {options.partition}, {base.clients} clients")
+    problem = task(options.problem) if isinstance(options.problem, str) else options.problem
+    base = deal(problem, options.partition, options.clients, options.seed, options.client_weight)
+    remark(describe_problem(problem, base))
+    if base is not problem:
+        base = replace(base, name=f"{problem}, {options.partition}, {base.clients} clients")
     everyone = "all clients" in str(bound.statistic) and not method.everyone
     method = replace(method, everyone=method.everyone or everyone)
     setting, seeds = _setting(bound, options, base.clients), options.seeds or 1
@@ -195,9 +195,9 @@ def _setting(bound: Bound, options: Options, clients: int) -> Setting:
         "sampling": assumed_sampling(bound),
     }
     plan |= {name: getattr(options, name) for name in plan if getattr(options, name) is not None}
-    made = Setting(batch=options.batch, local_steps=options.local_steps, client_weight=options.client_weight, **plan)
-    made.check_cohort(clients)
-    return made
+    setting = Setting(batch=options.batch, local_steps=options.local_steps, client_weight=options.client_weight, **plan)
+    setting.check_cohort(clients)
+    return setting
 
 
 def _stepped(
@@ -300,18 +300,18 @@ def known_values(
         "relaxation": getattr(method.start, "beta", None),
         "untouched_steps": 1,  # two runs on neighbouring data sets agree before the first step
     }
-    found = {name: KnownValue.sure(value, "the setting") for name, value in plan.items() if value is not None}
-    found |= {name: KnownValue.sure(value, "as drawn") for name, value in sizes.items()}
-    for name in given.keys() & found.keys():  # the bound would be about another plan than the runs
-        raise EmpiricsError(f"{name} is {found[name].value:g} in these runs: leave {name}= out")
-    if not names.keys() <= {*found, *given}:
+    known = {name: KnownValue.sure(value, "the setting") for name, value in plan.items() if value is not None}
+    known |= {name: KnownValue.sure(value, "as drawn") for name, value in sizes.items()}
+    for name in given.keys() & known.keys():  # the bound would be about another plan than the runs
+        raise EmpiricsError(f"{name} is {known[name].value:g} in these runs: leave {name}= out")
+    if not names.keys() <= {*known, *given}:
         constant = _of_problem(problem, method, setting, walk, bar)
-        found = {**{name: constant[word] for name, word in names.items() if word in constant}, **found}
-    found |= {name: KnownValue(x, "given", x, x, "is given, not proved") for name, x in given.items()}
-    if missing := [name for name in names if name not in found]:
+        known = {**{name: constant[word] for name, word in names.items() if word in constant}, **known}
+    known |= {name: KnownValue(x, "given", x, x, "is given, not proved") for name, x in given.items()}
+    if missing := [name for name in names if name not in known]:
         needed = " ".join(f"{name}=NUMBER" for name in missing)
         raise MissingQuantityError(f"{', '.join(missing)} is unknown for {problem}: give {needed} to see the formula")
-    return {name: found[name] for name in names}
+    return {name: known[name] for name in names}
 
 
 def of_rounds(values: Mapping[str, Any], setting: Setting, rounds: int) -> dict[str, Any]:
@@ -333,21 +333,21 @@ def _of_problem(
     path = path_of_run(problem, method, setting, 0, most) if walk else None
     closed = closed_forms(problem, setting.batch, method, setting.step_size)
     estimates = constants(problem, setting.batch, path, quick=True, bar=bar, closed=closed)
-    found = {}
+    known = {}
     for name, one in estimates.items():
         doubt = "is a lower estimate" if one.provenance == LOWER else "is an interval"
         doubt = "" if one.provenance in DECIDING else doubt
-        found[name] = KnownValue(one.value, one.how, one.low, one.high, doubt)
-    if "initial_loss" in found:
-        found["current_loss"] = found["initial_loss"]._replace(how="at the start")
-    if "optimum_dissimilarity" in found:
-        found["control_error"] = found["optimum_dissimilarity"]._replace(how="controls start at zero")
-    found |= {word: KnownValue.sure(value, "gradients of samples are unbiased") for word, value in UNBIASED.items()}
+        known[name] = KnownValue(one.value, one.how, one.low, one.high, doubt)
+    if "initial_loss" in known:
+        known["current_loss"] = known["initial_loss"]._replace(how="at the start")
+    if "optimum_dissimilarity" in known:
+        known["control_error"] = known["optimum_dissimilarity"]._replace(how="controls start at zero")
+    known |= {word: KnownValue.sure(value, "gradients of samples are unbiased") for word, value in UNBIASED.items()}
     if isinstance(problem.model, Linear):
-        found |= _largest(problem, problem.model, problem.model.start(0).unsqueeze(0) if path is None else path)
+        known |= _largest(problem, problem.model, problem.model.start(0).unsqueeze(0) if path is None else path)
     parameters = problem.model.dim
-    found["complexity"] = KnownValue.sure(parameters, "replaced by the number of parameters")
-    return found
+    known["complexity"] = KnownValue.sure(parameters, "replaced by the number of parameters")
+    return known
 
 
 def _largest(problem: FederatedProblem, model: Linear, path: Tensor) -> dict[str, KnownValue]:
@@ -359,10 +359,10 @@ def _largest(problem: FederatedProblem, model: Linear, path: Tensor) -> dict[str
             loss = max(loss, float(model.evaluate(w.unsqueeze(0), x, y)[0].max()))
             pull = model.output_gradient(model.output(w.unsqueeze(0), x), y)[0]
             slope = max(slope, float((pull.norm(dim=0) * x[0].norm(dim=-1)).max()) + norm)
-    found = {
+    known = {
         word: KnownValue(seen, "the largest at models of a run", seen, math.inf, "is a lower estimate")
         for word, seen in (("loss_cap", loss), ("lipschitz", slope))
     }
     if problem.lipschitz is not None and math.isfinite(problem.lipschitz):
-        found["lipschitz"] = KnownValue.sure(problem.lipschitz, "at every model")
-    return found
+        known["lipschitz"] = KnownValue.sure(problem.lipschitz, "at every model")
+    return known
