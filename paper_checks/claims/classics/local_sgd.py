@@ -9,7 +9,7 @@ from ..checkers import number, short
 from ..claim import Book, Finding, judged
 from .runs import bent, bent_loss, Case, coin_means, consensus, distance_after, mean
 
-CURVATURE, NOISE = 3, Fraction(7, 5)
+BEND, NOISE = 3, Fraction(7, 5)
 """The curvature of the one parabola of all clients, and the variance of every client's gradient."""
 
 
@@ -17,14 +17,14 @@ def _consensus(clients: int, steps: int, step: Fraction) -> list[Fraction]:
     """Return the consensus distance V, which is due to noise, before each local step of a round on the parabola."""
     distances = [Fraction(0)]
     for _ in range(steps - 1):
-        distances.append((1 - step * CURVATURE) ** 2 * distances[-1] + step**2 * NOISE * (1 - Fraction(1, clients)))
+        distances.append((1 - step * BEND) ** 2 * distances[-1] + step**2 * NOISE * (1 - Fraction(1, clients)))
     return distances
 
 
 def disagreement() -> Iterator[Case]:
     for clients, steps, step in ((2, 5, Fraction(1, 6)), (40, 30, Fraction(1, 50)), (3, 2, Fraction(1, 7))):
         yield max(_consensus(clients, steps, step)), {
-            "local_steps": steps, "step_size": step, "gradient_variance": NOISE, "smoothness": CURVATURE,
+            "local_steps": steps, "step_size": step, "gradient_variance": NOISE, "smoothness": BEND,
         }  # fmt: skip
 
 
@@ -32,15 +32,15 @@ def one_step() -> Iterator[Case]:
     """Cases of one step: on the parabola, and for two clients around the minimum of a loss of two curvatures."""
     for clients, step, start in ((2, Fraction(1, 6), Fraction(5)), (7, Fraction(1, 50), Fraction(0))):
         for spread in _consensus(clients, 6, step):
-            yield distance_after((1 - step * CURVATURE) ** 2, step**2 * NOISE / clients, start, 1), {
+            yield distance_after((1 - step * BEND) ** 2, step**2 * NOISE / clients, start, 1), {
                 "distance_sq": start, "clients": clients, "gradient_variance": NOISE, "consensus_distance": spread,
-                "optimality_gap": start * CURVATURE / 2, "smoothness": CURVATURE, "strong_convexity": CURVATURE,
+                "optimality_gap": start * BEND / 2, "smoothness": BEND, "strong_convexity": BEND,
                 "step_size": step,
             }  # fmt: skip
     step, apart = Fraction(1, 6), (Fraction(-1), Fraction(1))
-    yield mean([x - step * bent(Fraction(CURVATURE))(x) for x in apart]) ** 2, {
+    yield mean([x - step * bent(Fraction(BEND))(x) for x in apart]) ** 2, {
         "distance_sq": 0, "clients": 2, "gradient_variance": 0, "consensus_distance": consensus(apart),
-        "optimality_gap": 0, "smoothness": CURVATURE, "strong_convexity": Fraction(CURVATURE, 2), "step_size": step,
+        "optimality_gap": 0, "smoothness": BEND, "strong_convexity": Fraction(BEND, 2), "step_size": step,
     }  # fmt: skip
 
 
@@ -49,9 +49,9 @@ def distances() -> Iterator[Case]:
     for clients, steps, rounds, step, start in (
         (2, 5, 4, Fraction(1, 12), 6), (9, 1, 30, Fraction(1, 60), 6), (2, 1, 30, Fraction(1, 60), 0)
     ):  # fmt: skip
-        yield distance_after((1 - step * CURVATURE) ** 2, step**2 * NOISE / clients, Fraction(start), steps * rounds), {
-            "initial_distance_sq": start, "clients": clients, "gradient_variance": NOISE, "smoothness": CURVATURE,
-            "strong_convexity": CURVATURE, "step_size": step, "local_steps": steps, "iterations": steps * rounds,
+        yield distance_after((1 - step * BEND) ** 2, step**2 * NOISE / clients, Fraction(start), steps * rounds), {
+            "initial_distance_sq": start, "clients": clients, "gradient_variance": NOISE, "smoothness": BEND,
+            "strong_convexity": BEND, "step_size": step, "local_steps": steps, "iterations": steps * rounds,
         }  # fmt: skip
     yield coin_means(bent(Fraction(1)), Fraction(1, 4), 9)[-1] ** 2, {  # at least that, by Jensen
         "initial_distance_sq": 0, "clients": 10**6, "gradient_variance": 1, "smoothness": 1,
@@ -62,12 +62,12 @@ def distances() -> Iterator[Case]:
 def gaps() -> Iterator[Case]:
     """Cases of Theorem 2 on the parabola, by first and second moments, and on the loss of two curvatures with coins."""
     step, steps = Fraction(1, 600), 200
-    factors = [(1 - step * CURVATURE) ** k for k in range(steps)]  # of the start, in the models before every step
+    factors = [(1 - step * BEND) ** k for k in range(steps)]  # of the start, in the models before every step
     noises = [step * sum(factors[: steps - 1 - k], Fraction(0)) / steps for k in range(steps - 1)]
     spread = NOISE / 2 * sum((factor**2 for factor in noises), Fraction(0))
     for start, variance in ((5, 0), (0, NOISE)):
-        yield Fraction(CURVATURE, 2) * (start * mean(factors) ** 2 + (spread if variance else 0)), {
-            "initial_distance_sq": start, "clients": 2, "gradient_variance": variance, "smoothness": CURVATURE,
+        yield Fraction(BEND, 2) * (start * mean(factors) ** 2 + (spread if variance else 0)), {
+            "initial_distance_sq": start, "clients": 2, "gradient_variance": variance, "smoothness": BEND,
             "step_size": step, "local_steps": 1, "iterations": steps,
         }  # fmt: skip
     yield bent_loss(Fraction(1), mean(coin_means(bent(Fraction(1)), Fraction(1, 4), 8))), {
