@@ -37,9 +37,9 @@ class Content:
     unavailable: str = ""
 
 
-def figure_content(caption: str, rows: Rows, judged: Sequence[Finding], unavailable: str) -> Content:
+def figure_content(caption: str, rows: Rows, findings: Sequence[Finding], unavailable: str) -> Content:
     """Return the content of a figure, without findings if it is ``unavailable`` (the reason)."""
-    return Content(caption, rows, findings=[] if unavailable else judged, unavailable=unavailable)
+    return Content(caption, rows, findings=[] if unavailable else findings, unavailable=unavailable)
 
 
 @dataclass(frozen=True)

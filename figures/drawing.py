@@ -95,12 +95,12 @@ def each_panel(
 
 def run_text(rows: Sequence[Row], known: str = "") -> str:
     """Return a note on the runs of these rows, without the data and clients that the title ``known`` names already."""
-    told = []
+    notes = []
     for info in dict.fromkeys(map(setting_of_row, rows)):
         data = "" if info.data in known else info.data
         clients = ("", "") if f"{info.taking_part} " in f"{known} " else (info.clients, info.cohort)
-        told.append(str(Setting(data, info.network, *clients, info.rounds)))
-    return "; ".join(filter(None, told))
+        notes.append(str(Setting(data, info.network, *clients, info.rounds)))
+    return "; ".join(filter(None, notes))
 
 
 def set_panel_title(ax: Axes, title: str, info: str) -> None:

@@ -47,7 +47,7 @@ def entry(
 def comparison(
     caption: str,
     entries: Sequence[Entry],
-    judged: Sequence[Finding],
+    findings: Sequence[Finding],
     corner: str = "reported / ours",
     *,
     digits: int = 2,
@@ -55,7 +55,7 @@ def comparison(
 ) -> Content:
     """Return a table of reported numbers beside ours; ranks are compared over the ``ranked`` entries (None: all)."""
     agreed = agreements(entries if ranked is None else ranked)
-    return Content(caption, entry_rows(entries), sheet(entries, corner, digits), judged, agreed)
+    return Content(caption, entry_rows(entries), sheet(entries, corner, digits), findings, agreed)
 
 
 def text_table(caption: str, rows: Sequence[Mapping[str, Any]], head: Sequence[str] = ()) -> Content:
@@ -67,19 +67,10 @@ def text_table(caption: str, rows: Sequence[Mapping[str, Any]], head: Sequence[s
 def entry_rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
     """Return one CSV row per entry."""
     return [
-        {
-            "row": e.row,
-            "column": e.column,
-            "reported": e.reported,
-            "reported_std": e.reported_std,
-            "ours": e.mean,
-            "ours_error": e.error,
-            "seeds": len(e.present),
-            "note": e.note,
-            "ran": e.info,
-        }
+        {"row": e.row, "column": e.column, "reported": e.reported, "reported_std": e.reported_std, "ours": e.mean,
+         "ours_error": e.error, "seeds": len(e.present), "note": e.note, "ran": e.info}
         for e in entries
-    ]
+    ]  # fmt: skip
 
 
 def sheet(entries: Sequence[Entry], corner: str = "reported / ours", digits: int = 2) -> Sheet:

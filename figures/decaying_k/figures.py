@@ -77,7 +77,7 @@ def data(quantity: str, runs: Runs, scale: str) -> Content:
     return Content(
         caption(scale, shown, f"A run that diverged is drawn as far as it goes and counts as {diverged}."),
         rows(runs, scale, quantity),
-        findings=[judged for finding in FINDINGS[quantity] for judged in finding.judge(runs, scale, quantity)],
+        findings=[one for finding in FINDINGS[quantity] for one in finding.judge(runs, scale, quantity)],
         unavailable="" if tasks(scale) else "data not available",
     )
 

@@ -82,13 +82,13 @@ def times(runs: Runs, scale: str) -> Content:
         ]  # fmt: skip
     logs = {e.row: [float(np.log(value)) for value in e.ours] for e in entries if e.column == MILLISECONDS}
     longer = [Pair(f"log {b} over {a}", logs[b], logs[a]) for a, b in pairwise(logs)]
-    said = (
+    summary = (
         "The paper's networks, without its data, on one thread of this machine; batches as printed, 32 for CIFAR100. "
         "All four in turn within one run, medians; ± standard error over three runs. The paper's device is a Raspberry "
         "Pi 3B+, so that the ratios are what can be compared."
     )
-    judged = judge(f"a step takes longer from network to network: {', '.join(logs)}", longer)
-    return comparison(said, entries, [judged], "printed / ours")
+    finding = judge(f"a step takes longer from network to network: {', '.join(logs)}", longer)
+    return comparison(summary, entries, [finding], "printed / ours")
 
 
 def _milliseconds(runs: Runs, cell: Cell, task: str) -> float:
@@ -161,8 +161,8 @@ def _line(key: str) -> list[str]:
     letters = {quantity: sp.Symbol(letter) for quantity, letter in LETTERS.items()}
     formulas = (of.subs(letters) for of in (SCHEDULES[key].local_steps, SCHEDULES[key].step_size))
     numbers = (trained_plan(key, r, loss=LOSSES[r]) for r in LATER)
-    said = (str(sp.sstr(formula)).replace("RoundUp", "ceil") for formula in formulas)
-    return [TITLES[key], *said, *(f"{steps}, {size:.4g}" for steps, size in numbers)]
+    texts = (str(sp.sstr(formula)).replace("RoundUp", "ceil") for formula in formulas)
+    return [TITLES[key], *texts, *(f"{steps}, {size:.4g}" for steps, size in numbers)]
 
 
 # ---- the printed numbers, read off the training code ----
@@ -225,18 +225,18 @@ def steps(runs: Runs, scale: str) -> Content:
         return judge_by_task(words, scale, keys, pairs, lambda task: base_guards(runs, scale, "", keys, task), TASKS)
 
     fewest = "K_r-rounds takes the fewest steps, then K_r-step, then K_r-error"
-    judged = [
+    findings = [
         *finding("every decay of K takes fewer steps than Kη-fixed", *((FIXED, key) for key in K_DECAYS)),
         *finding(fewest, *((b, a) for a, b in pairwise(FEWEST_FIRST))),
     ]
     formula = ", ".join(f"{task} {share_by_formula(task):.3f}" for task in TASKS)
-    said = caption(
+    summary = caption(
         scale,
         "Steps within the same simulated time. K_r-rounds at the paper's setting, by its formula and eq. (5): "
         f"{formula}.",
         "±: standard error over seeds. A run that diverged has no share.",
     )
-    return comparison(said, entries, judged, "printed / ours")
+    return comparison(summary, entries, findings, "printed / ours")
 
 
 ARTEFACTS = (

@@ -51,13 +51,13 @@ def layers(runs: Runs, scale: str) -> Content:
             1 / by, parameters=size,
         )
     ]  # fmt: skip
-    said = put_together(
+    summary = put_together(
         "Mean squared distance of the clients' models to their average.", [("FedAvg", used)], {},
         "Distances before averaging, per parameter as the released code has them; bands: standard error over seeds.",
         "" if scale == "smoke" else "Group norm for batch norm.",
     )  # fmt: skip
-    judged = [_early_layers_finding(runs, used, sizes, by_size) for by_size in (False, True)]
-    return Content(said, rows, findings=judged, unavailable="" if used else "CIFAR-10: data not available")
+    findings = [_early_layers_finding(runs, used, sizes, by_size) for by_size in (False, True)]
+    return Content(summary, rows, findings=findings, unavailable="" if used else "CIFAR-10: data not available")
 
 
 def _sizes(problem: str) -> dict[str, int]:
@@ -81,16 +81,16 @@ def _early_layers_finding(runs: Runs, used: Sequence[Cell], sizes: dict[str, int
         if len(late) and (late > 0).all() and (early > 0).all()
     ]
 
-    def judged(left_out: str = "") -> Finding:
+    def finding(left_out: str = "") -> Finding:
         kept = [_thirds({name: curve for name, curve in each.items() if name != left_out}) for each in distances]
         late, early = (
             [float(np.log10(np.mean(third[i]))) if len(third[i]) else np.nan for third in kept] for i in (0, 1)
         )
         return judge(words, [Pair("log10 of the last third of the layers over the first third", late, early)])
 
-    whole = judged()
+    whole = finding()
     for place, name in enumerate(sizes, 1):
-        if (other := judged(name)).verdict != whole.verdict:
+        if (other := finding(name)).verdict != whole.verdict:
             why = f"{whole.why}; without layer {place} of {len(sizes)}: {other.why.rpartition('third ')[2]}"
             whole = replace(whole, verdict=Reproduction.UNDECIDED, why=why)
             break
@@ -131,10 +131,10 @@ def over_rounds(wanted: str, runs: Runs, scale: str) -> Content:
         for row in curve_rows(runs, cells, quantity, f"{info.data}, {split}", method, info, times)
     ]
     shown = f"{missing}; the same curves on {column}." if missing else ""
-    said = caption(scale, shown, {(column, " ".join(name)): cells for name, cells in used.items()}, tables=False)
-    judged = method_findings(runs, scale, column, wanted, together=False)
+    summary = caption(scale, shown, {(column, " ".join(name)): cells for name, cells in used.items()}, tables=False)
+    findings = method_findings(runs, scale, column, wanted, together=False)
     unavailable = "" if data_set_for(scale, column) else missing or label(scale, column)
-    return figure_content(said, rows, judged, unavailable)
+    return figure_content(summary, rows, findings, unavailable)
 
 
 def _of(number: int, wanted: str, metric: str) -> Artefact:

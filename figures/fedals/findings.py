@@ -79,7 +79,7 @@ def caption(
     given = [cells[0].arguments for cells in used.values() if cells]
     still = any(not one.get("momentum") for one in given if "scaffold" in one["algorithm"])
     searched = all(best_step_size(scale, search_key(one)) for one in given)
-    said = [
+    summary = [
         "Nesterov's momentum starts from zero in every round." if any(one.get("nesterov") for one in given) else "",
         "SCAFFOLD's printed controls diverge with momentum (claim fedals.algorithm_3.momentum)." if still else "",
         f"Step sizes by a search over half the rounds, with seed {grid.SEED}." if searched else
@@ -92,7 +92,7 @@ def caption(
     plain = {**grid.printed_arguments(), "local_steps": LOCAL_STEPS}
     paper = {split: {**plain, "rounds": rounds(split)} for split in ("non-iid", "iid")}
     runs = [(name, cells) for (_, name), cells in used.items()]
-    return put_together(shown, runs, paper, *(said if given else ()), more)
+    return put_together(shown, runs, paper, *(summary if given else ()), more)
 
 
 # ---- guards ----

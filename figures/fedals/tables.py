@@ -30,8 +30,8 @@ def _methods(runs: Runs, scale: str) -> Content:
     used = {(c, row): cells_of(scale, c, method, on) for row, (method, on) in split.items() for c in SETS}
     entries = [table_entry(runs, scale, TABLE_1[row, c], row, c, cells) for (c, row), cells in used.items()]
     columns = [column for column in SETS if grid.data_set_for(scale, column)]
-    judged = [finding for column in columns for finding in method_findings(runs, scale, column)]
-    return comparison(caption(scale, f"Test accuracy (%), of {TEXT} test loss.", used), entries, judged)
+    findings = [finding for column in columns for finding in method_findings(runs, scale, column)]
+    return comparison(caption(scale, f"Test accuracy (%), of {TEXT} test loss.", used), entries, findings)
 
 
 # ---- Table 2: averaging periods ----
@@ -79,7 +79,7 @@ def _periods(runs: Runs, scale: str) -> Content:
     falls = guards([a for a in alphas if a >= 10], False)
     late = [above(a, b) for a, b in pairwise(alphas) if a >= 10]
     less_often = "averaging the extractor less often (alpha = 5 or 10) raises accuracy"
-    judged = [
+    findings = [
         judge(less_often, [above(a, 1) for a in (5, 10)], POINT, guards([1, 5, 10], True)),
         judge("beyond alpha = 10 accuracy falls all the way", late, POINT, falls),
         judge(
@@ -87,14 +87,14 @@ def _periods(runs: Runs, scale: str) -> Content:
             [above(a, b, HERE) for a, b in pairwise(alphas)],
         ),
     ]
-    said = (
+    summary = (
         f"Test accuracy (%) for non-iid clients. The parameters are those of ResNet-20 with 3x3 shortcuts at the "
         f"paper's {printed_number('iterations non-iid')} iterations, by formula; beside them what a client of these "
         f"runs, with their network, sent and received."
     )
     shown = used | {(first, "FedAvg iid"): cells_of(scale, first, "FedAvg", "iid")}
     ranked = [e for e in entries if e.column not in (SENT, HERE)]
-    return comparison(caption(scale, said, shown), entries, judged, ranked=ranked)
+    return comparison(caption(scale, summary, shown), entries, findings, ranked=ranked)
 
 
 # ---- Table 3: the first L layers are the extractor ----
@@ -122,23 +122,23 @@ def _splits(runs: Runs, scale: str) -> Content:
             table_entry(runs, scale, BORDERS[f"L={n}", c], f"L={stands_for[n]}", c, used[c, n], note, shown)
             for c in columns
         ]
-    judged = []
+    findings = []
     for column in here:
         name = label(scale, column, shown)
         rows = {f"L={n}": used[column, n] for n in LAYERS if used[column, n]}
         words = f"the best split is after the first {stands_for[BEST]} layers, {name}"
         best = leads(entries, f"L={stands_for[BEST]}", columns=[name])
-        judged.append(judge(words, best, POINT, base_guards(runs, scale, column, rows)))
+        findings.append(judge(words, best, POINT, base_guards(runs, scale, column, rows)))
     trained_too = {(c, f"L={stands_for[n]}"): cells for (c, n), cells in used.items()}
     for c in here:
         trained_too |= {(c, f"FedAvg {split}"): cells_of(scale, c, "FedAvg", split) for split in ("iid", "non-iid")}
     alike = ", ".join(f"L = {n}" for n, border in borders.items() if border == min(borders.values()))
-    said = (
+    summary = (
         f"Test accuracy (%), non-iid, alpha = {ALPHA}; L of the paper's 20 layers; with all layers in the extractor it "
         f"is FedAvg with {ALPHA * LOCAL_STEPS} local steps."
     )
     more = "" if scale == "paper" else f"L = 1 would be the run of {alike}."
-    return comparison(caption(scale, said, trained_too, more=more), entries, judged)
+    return comparison(caption(scale, summary, trained_too, more=more), entries, findings)
 
 
 # ---- Tables 4 and 5: settings as printed, beside the plan for the paper's scale ----

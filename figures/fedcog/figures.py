@@ -71,11 +71,11 @@ def local_models(runs: Runs, scale: str) -> Content:
         sides = [(m, FEDCOG) if far else (FEDCOG, m) for m in THREE if m != FEDCOG]
         pairs = [Pair(f"{a} over {b}", found[quantity, a], found[quantity, b]) for a, b in sides]
         judged.append(judge(f"FedCOG's local models are {words}", pairs, 0.0 if far else POINT, regimes))
-    said = caption(
+    summary = caption(
         scale, "One round after FedAvg's, mean over clients (the paper shows each).",
         [(m, one_round_cells(scale, m)) for m in here], BARS,
     )  # fmt: skip
-    return figure_content(said, rows, judged, unavailable(scale))
+    return figure_content(summary, rows, judged, unavailable(scale))
 
 
 def _draw_local_models(content: Content) -> Any:
@@ -129,9 +129,9 @@ def weights(runs: Runs, scale: str) -> Content:
     ]
     left = [f"{panel}: {words}" for panel, axis in AXES.items() if (words := grid.omission_note(scale, axis))]
     used = [(curve, cells) for (_, curve, _), cells in found.items()]
-    said = caption(scale, "NIID-1 in (a).", used, *left, BARS)
+    summary = caption(scale, "NIID-1 in (a).", used, *left, BARS)
     judged = [*_heterogeneity(runs, scale, found, final), *(_default(runs, scale, found, final, p) for p in WEIGHTS)]
-    return figure_content(said, rows, judged, unavailable(scale))
+    return figure_content(summary, rows, judged, unavailable(scale))
 
 
 def _heterogeneity(
@@ -220,11 +220,11 @@ def split_cells(scale: str) -> dict[str, list[Cell]]:
 def holdings(runs: Runs, scale: str) -> Content:
     rows: list[dict[str, Any]] = []
     for name, each in split_cells(scale).items():
-        told, info = runs.columns(each[0]), info_of(each, Setup(name))
-        held = zip(*(told.get(column, ()) for column in ("client", "label", "samples")), strict=True)
+        table, info = runs.columns(each[0]), info_of(each, Setup(name))
+        counts = zip(*(table.get(column, ()) for column in ("client", "label", "samples")), strict=True)
         rows += [
             {"panel": info.data if info else name, "client": k, "label": y, "samples": n, "ran": info}
-            for k, y, n in held
+            for k, y, n in counts
         ]
     missing = [name for name in grid.DATA if name not in split_cells(scale)]
     return Content(
@@ -239,9 +239,9 @@ def holdings(runs: Runs, scale: str) -> Content:
 def _draw_holdings(content: Content) -> Any:
     def panel(ax: Any, rows: list[Row]) -> None:
         share = LARGEST * grid.CLIENTS / sum(r["samples"] for r in rows)
-        held = [r for r in rows if r["samples"]]
-        at = ([r[name] for r in held] for name in ("client", "label"))
-        ax.scatter(*at, [share * r["samples"] for r in held], color=CYCLE[0], alpha=0.7, lw=0)
+        filled = [r for r in rows if r["samples"]]
+        at = ([r[name] for r in filled] for name in ("client", "label"))
+        ax.scatter(*at, [share * r["samples"] for r in filled], color=CYCLE[0], alpha=0.7, lw=0)
         ax.set(xlim=(-0.7, grid.CLIENTS - 0.3), xticks=range(grid.CLIENTS))
 
     return each_panel(content.rows, panel, Axis("client"), Axis("class"))
@@ -272,10 +272,11 @@ def _rows(runs: Runs, cell: Cell) -> list[dict[str, Any]]:
         return []
     shape = runs.fact(cell, "shape")  # flat inputs are square and grey
     channels, side = (shape[0], shape[-1]) if len(shape) == 3 else (1, round(shape[0] ** 0.5))
-    told = zip(*(columns[name] for name in ("steps", "label", "pixels")), strict=True)
+    images = zip(*(columns[name] for name in ("steps", "label", "pixels")), strict=True)
     shape, info = {"channels": channels, "side": side}, info_of([cell], later=0)
     return [
-        {"steps": steps, "label": label, **shape, "pixels": grey(pixels), "ran": info} for steps, label, pixels in told
+        {"steps": steps, "label": label, **shape, "pixels": grey(pixels), "ran": info}
+        for steps, label, pixels in images
     ]
 
 
@@ -353,8 +354,8 @@ def accuracies_before_tail(runs: Runs, scale: str, cells: list[Cell]) -> list[fl
     """Return the accuracy in percent before the tail of each run; 0 for a run that diverged."""
     rounds = PLANS[scale].rounds[""]
     before = rounds - max(1, rounds // TAIL)
-    told = [dict(zip(*curve, strict=True)).get(before, math.nan) for curve in runs.percent(cells)]
-    return [0.0 if runs.diverged(cell) else float(value) for cell, value in zip(cells, told, strict=True)]
+    values = [dict(zip(*curve, strict=True)).get(before, math.nan) for curve in runs.percent(cells)]
+    return [0.0 if runs.diverged(cell) else float(value) for cell, value in zip(cells, values, strict=True)]
 
 
 ARTEFACTS = (

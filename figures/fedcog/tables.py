@@ -66,8 +66,8 @@ def all_methods(runs: Runs, scale: str) -> Content:
 
     def guards(columns_: Iterable[str], *compared: str, remedy: bool = True) -> list[Regime]:
         each = {c: {m: cells_at[m, c] for m in compared or methods_of(scale, c)} for c in columns_}
-        told = [Compared(those, printed_value("1", PLAIN, c), setup_of(c)) for c, those in each.items()]
-        return base_guards(runs, scale, *told, remedy=remedy)
+        setups = [Compared(those, printed_value("1", PLAIN, c), setup_of(c)) for c, those in each.items()]
+        return base_guards(runs, scale, *setups, remedy=remedy)
 
     def gain(column: str) -> list[float]:
         pairs = zip(at[FEDCOG, here[column]], at[PLAIN, here[column]], strict=False)
@@ -93,11 +93,11 @@ def all_methods(runs: Runs, scale: str) -> Content:
         judge("SCAFFOLD is less accurate than FedAvg in NIID-2", below, POINT, alone),
         judge("FedCOG gains more over FedAvg in NIID-2 than in NIID-1", more, POINT, [*both, *apart]),
     ]
-    said = caption(
+    summary = caption(
         scale, "", [(m, cells) for (m, _), cells in cells_at.items()], ERROR,
         omission_note(scale, ("methods", tuple(grid.METHODS))), "FedReg's and FedGen's coefficients are not stated.",
     )  # fmt: skip
-    return comparison(said, found, judged, ACCURACY)
+    return comparison(summary, found, judged, ACCURACY)
 
 
 # ---- Table 2: FLAIR, which is not installed and has no substitute: reported numbers only ----
@@ -151,7 +151,7 @@ def plugged(runs: Runs, scale: str) -> Content:
     words = "Every method gains by one round with FedCOG, in both splits"
     judged = judge(words, pairs, POINT, base_guards(runs, scale, *compared, later=1))
     used = [(column, cells) for (_, column), cells in cells_at.items()]
-    said = caption(
+    summary = caption(
         scale,
         "After the first round of either.",
         used,
@@ -161,7 +161,7 @@ def plugged(runs: Runs, scale: str) -> Content:
     )
     named = {row: f"{grid.data_name(scale)}, {kind}" for row, kind in SPLITS.items()}
     found = [replace(e, row=named.get(e.row, e.row)) for e in found]
-    return replace(comparison(said, findings.transpose(found), [judged], ACCURACY), rows=entry_rows(found))
+    return replace(comparison(summary, findings.transpose(found), [judged], ACCURACY), rows=entry_rows(found))
 
 
 # ---- Tables 4 and 11: seconds, and what one round does ----
@@ -221,8 +221,8 @@ def cost_and_effect(runs: Runs, scale: str) -> Content:
 def time_of_generation(runs: Runs, scale: str) -> Content:
     samples, counts = columns("11"), PLANS[scale].counts
     least, most = samples[0], samples[-1]
-    asked = {"samples": [int(n) for n in samples], "steps": counts["steps"], "repeats": counts["repeats"]}
-    cells = grid.generation(scale, "generation_seconds", after=counts.get("timed", counts["first"]), **asked)
+    options = {"samples": [int(n) for n in samples], "steps": counts["steps"], "repeats": counts["repeats"]}
+    cells = grid.generation(scale, "generation_seconds", after=counts.get("timed", counts["first"]), **options)
     paper, first = table("fedcog", "11"), _seconds(runs, cells, least)
     unit, info = printed_number(paper["Time", least].value), grid.info_of(cells, later=0)
     ratios = {n: [s / one for s, one in zip(_seconds(runs, cells, n), first, strict=True)] for n in samples}
@@ -236,12 +236,12 @@ def time_of_generation(runs: Runs, scale: str) -> Content:
         judge("More samples take longer", longer),
         judge(f"{most} samples take less than twice as long as {least}", cheap, regimes=_where_timed(cells)),
     ]
-    said = (
+    summary = (
         f"One client of {problem_words(grid.problem(scale)) or 'data that are not here'} ({grid.data_name(scale)}) "
         f"generates in {counts['steps']} steps, on one core, not on a GPU; seconds taken in turns, over those of "
         f"{least} samples; ± one standard error over {counts['repeats']} repetitions, with one seed."
     )
-    return comparison(said, found, judged, "samples: reported / ours")
+    return comparison(summary, found, judged, "samples: reported / ours")
 
 
 # ---- Table 5: parts of the method ----
@@ -288,8 +288,8 @@ def parts(runs: Runs, scale: str) -> Content:
         judge("Distilling on noise is worse than FedAvg", noise, POINT, base_guards(runs, scale, *every, remedy=False)),
     ]
     used = [(row, cells) for (row, _), cells in cells_at.items()]
-    said = caption(scale, "Hard labels are those that the server's model predicts.", used, ERROR)
-    return comparison(said, found, judged, ACCURACY)
+    summary = caption(scale, "Hard labels are those that the server's model predicts.", used, ERROR)
+    return comparison(summary, found, judged, ACCURACY)
 
 
 # ---- Tables 6 to 8: what is swept ----
@@ -299,7 +299,7 @@ def parts(runs: Runs, scale: str) -> Content:
 class Sweep:
     """A table whose columns are values of a quantity.
 
-    ``axis`` is the axis of the plan, ``setup`` returns the setup of a column. ``said`` are further findings, each with
+    ``axis`` is the axis of the plan, ``setup`` returns the setup of a column. ``findings`` are further ones, each with
     a pair of columns of which the second has higher accuracy (None: every pair of neighbouring columns).
     """
 
@@ -307,7 +307,7 @@ class Sweep:
     quantity: str
     columns: str
     setup: Callable[[str], Setup]
-    said: Mapping[str, tuple[str, str] | None]
+    findings: Mapping[str, tuple[str, str] | None]
 
 
 SWEPT = {
@@ -345,7 +345,7 @@ def swept(name: str, runs: Runs, scale: str) -> Content:
         judge(f"FedCOG is the most accurate for every {one.quantity}", best, POINT, base_guards(runs, scale, *compared))
     ]
     regimes = base_guards(runs, scale, *compared, remedy=False, ended=False)
-    for words, step in one.said.items():
+    for words, step in one.findings.items():
         steps = pairwise(shown) if step is None else [step] if {*step} <= {*shown} else []
         named = [(shown[low], shown[high]) for low, high in steps]
         pairs = [Pair(f"{m}, {b} over {a}", at[m, b].ours, at[m, a].ours) for m in methods for a, b in named]
@@ -402,8 +402,11 @@ def generation_steps(runs: Runs, scale: str) -> Content:
     at = {("Accuracy", c): cells for c, cells in cells_at.items()}
     found = findings.transpose(entries(runs, scale, "10", at, named=lambda column: names.get(column, column)))
     place = Compared({PLAIN: grid.cells(scale, PLAIN), FEDCOG: cells_at[default], **cells_at})
-    told = [accuracies(runs, scale, cells) for cells in cells_at.values()]
-    regimes = [*base_guards(runs, scale, place), coefficient_effect("accuracy by the number of generation steps", told)]
+    levels = [accuracies(runs, scale, cells) for cells in cells_at.values()]
+    regimes = [
+        *base_guards(runs, scale, place),
+        coefficient_effect("accuracy by the number of generation steps", levels),
+    ]
     regimes.append(findings.paper_treatment(cells_at[default]))
     best = leads(found, names[default], [name for c, name in names.items() if c != default])
     judged = judge("The default number of generation steps beats fewer and more", best, POINT, regimes)
@@ -411,8 +414,8 @@ def generation_steps(runs: Runs, scale: str) -> Content:
         "Rows are the paper's numbers of steps; here as many times the default as 100 there; the paper does not state "
         "its split, here NIID-1."
     )
-    said = caption(scale, words, cells_at.items(), ERROR, omission_note(scale, ("steps", every)))
-    return comparison(said, found, [judged], "steps: reported / ours (%)")
+    summary = caption(scale, words, cells_at.items(), ERROR, omission_note(scale, ("steps", every)))
+    return comparison(summary, found, [judged], "steps: reported / ours (%)")
 
 
 ARTEFACTS = (

@@ -62,8 +62,8 @@ def _methods(data: str, quantity: str, runs: Runs, scale: str) -> Content:
     judged = judge(words, pairs, 0.0 if loss else POINT, guards(runs, scale, seen, ("FedAvg", "FedInit")))
     smoothing = findings.smoothing_note(scale)
     more = f"Means over seeds; bars: one standard error, of every curve at rounds of its own. {smoothing}"
-    said = caption(scale, more, [(m, cells) for (_, m), cells in used.items()], RELAXED, findings.DIVERGED)
-    return figure_content(said, rows, [judged], unavailable(scale, setups))
+    summary = caption(scale, more, [(m, cells) for (_, m), cells in used.items()], RELAXED, findings.DIVERGED)
+    return figure_content(summary, rows, [judged], unavailable(scale, setups))
 
 
 def _betas(method: str, runs: Runs, scale: str) -> Content:
@@ -76,7 +76,7 @@ def _betas(method: str, runs: Runs, scale: str) -> Content:
         for row in _line(runs, scale, HOME, cells, quantity, QUANTITIES[quantity][0], name)
     ]
     more = f"{method} from the start relaxed by beta; divergence: of the participants, as the released code reports it."
-    said = caption(
+    summary = caption(
         scale, more, used.items(), findings.smoothing_note(scale), "Band: one standard error.", findings.DIVERGED
     )
     both = with_beta(scale, BEST, method), with_beta(scale, 0.0, method)
@@ -87,7 +87,7 @@ def _betas(method: str, runs: Runs, scale: str) -> Content:
         judge(nearer, [Pair(words, far, near)], regimes=guards(runs, scale, [HOME])),
         judge(f"the relaxed start gives {method} {points}", [Pair(words, high, low, POINTS)], POINT, sized),
     ]
-    return figure_content(said, rows, judged, unavailable(scale, [HOME]))
+    return figure_content(summary, rows, judged, unavailable(scale, [HOME]))
 
 
 def _over_intervals(runs: Runs, scale: str) -> Content:
@@ -118,8 +118,8 @@ def _over_intervals(runs: Runs, scale: str) -> Content:
         return judge(f"{words} (K = {best} over {other})", [pair], POINT, regimes)
 
     judged = [above(least, "accuracy rises with K at first"), above(most, "accuracy falls again when K is large")]
-    said = caption(scale, more, ((f"K = {k}", cells) for k, cells in found.items()), end_note(scale), BARS)
-    return figure_content(said, rows, judged, unavailable(scale, [HOME]))
+    summary = caption(scale, more, ((f"K = {k}", cells) for k, cells in found.items()), end_note(scale), BARS)
+    return figure_content(summary, rows, judged, unavailable(scale, [HOME]))
 
 
 def _draw_intervals(content: Content) -> Any:
@@ -144,8 +144,8 @@ def _over_betas(runs: Runs, scale: str) -> Content:
         judge("the largest beta below it is the best positive one", positive, POINT, helps),
     ]
     used = ((f"beta = {b:g}", cells) for b, cells in found.items())
-    said = caption(scale, "The runs are those of Table 3.", used, end_note(scale), BARS)
-    return figure_content(said, rows, judged, unavailable(scale, [HOME]))
+    summary = caption(scale, "The runs are those of Table 3.", used, end_note(scale), BARS)
+    return figure_content(summary, rows, judged, unavailable(scale, [HOME]))
 
 
 def _of_methods(number: int, data: str, quantity: str) -> Artefact:

@@ -164,7 +164,7 @@ def costs_of_a_round(runs: Runs, scale: str) -> Content:
     for method in METHODS:
         places = (row for row in found if row["row"] == method)
         sheet.append([method, *(f"{p['printed']} / {p['cost model']:g}x / {p['ours']:g}x" for p in places)])
-    said = (
+    summary = (
         "N participants, K local steps, C clients, d parameters; multiples of FedAvg's cost. Cost model: the printed "
         "expressions over FedAvg's. Ours, counted off the methods as they are run here: communication is the mean of "
         "what a participant sends and receives; storage counts a client's model, what it keeps between rounds and what "
@@ -177,7 +177,7 @@ def costs_of_a_round(runs: Runs, scale: str) -> Content:
     sent = mine.communication == plain.communication and mine.gradients == plain.gradients
     twice = all(math.isclose(value, 2.0) for value in double.values())
     both = ", ".join(f"{m} {value:g}x over both directions" for m, value in double.items())
-    judged = [
+    findings = [
         exact_finding(words, holds, why)
         for words, holds, why in (
             ("FedInit sends and computes no more than FedAvg", sent, f"{mine.communication:g}x, {mine.gradients}x"),
@@ -186,7 +186,7 @@ def costs_of_a_round(runs: Runs, scale: str) -> Content:
             ("FedInit stores no more than FedAvg", mine.kept == plain.kept, f"{mine.kept} more vector per client"),
         )
     ]
-    return Content(said, found, sheet, judged)
+    return Content(summary, found, sheet, findings)
 
 
 # ---- Table 9 ----
@@ -208,8 +208,10 @@ def hardware(runs: Runs, scale: str) -> Content:
         }
         for name in dict.fromkeys([*(row for row, _ in printed), *ours])
     ]
-    said = f"Where the paper's experiments were made, and where our runs of FedAvg ({client_text(scale, HOME)}) were."
-    return text_table(said, found, ["", "reported", "ours"])
+    summary = (
+        f"Where the paper's experiments were made, and where our runs of FedAvg ({client_text(scale, HOME)}) were."
+    )
+    return text_table(summary, found, ["", "reported", "ours"])
 
 
 def _seen(values: Iterable[str]) -> str:

@@ -65,16 +65,16 @@ def _methods(runs: Runs, scale: str) -> Content:
     fewer = f"fewer participants ({grid.client_text(scale, FEW)}, Dirichlet 0.1) cost FedInit less accuracy than FedAvg"
     above = leads(entries, mine, [plain], seen) if seen else []
     all_methods, two = (guards(runs, scale, setups, methods) for methods in (METHODS, both))
-    judged = [
+    findings = [
         judge(f"FedInit is more accurate than every other method {every}", best, POINT, all_methods),
         judge("FedInit is more accurate than FedAvg in every one of these columns", above, POINT, two),
         judge(fewer, [steadier], regimes=guards(runs, scale, (HOME, FEW), both)),
     ]
     dash = "" if VGG in PLANS[scale].networks else "A dash: not run at this scale."
-    said = caption(
+    summary = caption(
         scale, ACCURACIES, [(m, cells) for (m, _), cells in used.items()], end_note(scale), SPREAD, RELAXED, dash
     )
-    return comparison(said, entries, judged, ranked=[e for e in entries if RESNET in e.row])
+    return comparison(summary, entries, findings, ranked=[e for e in entries if RESNET in e.row])
 
 
 # ---- Table 2: six methods as they are and from the relaxed start ----
@@ -106,15 +106,17 @@ def _starts(runs: Runs, scale: str) -> Content:
         ]
         return judge(words, pairs, POINT, guards(runs, scale, setups, [*beside, *methods], size=points > 0))
 
-    judged = [
+    findings = [
         gains("RI makes every one of the six methods more accurate in every setup", BASELINES),
         gains("RI makes FedAvg, FedAdam, FedSAM and SCAFFOLD more accurate", HELPED),
         gains("RI gives FedAvg over 3 points in every setup", ["FedAvg"], 3.0),
         gains("RI gives SCAFFOLD about 2 points (1.5 or more) in every setup", ["SCAFFOLD"], 1.5, ["FedAvg"]),
     ]
     shown = f"RI: from the relaxed start. {ACCURACIES}"
-    said = caption(scale, shown, [(row, cells) for (row, _), cells in used.items()], end_note(scale), RELAXED, SPREAD)
-    return comparison(said, entries, judged)
+    summary = caption(
+        scale, shown, [(row, cells) for (row, _), cells in used.items()], end_note(scale), RELAXED, SPREAD
+    )
+    return comparison(summary, entries, findings)
 
 
 # ---- Table 3: accuracy and divergence for several beta ----
@@ -146,7 +148,7 @@ def _betas(runs: Runs, scale: str) -> Content:
     rising = [above(high, low) for low, high in pairwise(b for b in BETAS if b <= BEST)]
     negative, collapse = [above(0.0, b) for b in BETAS if b < 0], [above(0.0, COLLAPSED)]
     nearer = [above(0.0, b, DIVERGENCE) for b in CLOSER]
-    judged = [
+    findings = [
         judge(f"beta = {BEST:g} has the highest accuracy", best, POINT, helps),
         judge(f"accuracy rises with every step of beta from -0.2 to {BEST:g}", rising, POINT, helps),
         judge("a negative relaxation is less accurate than none", negative, POINT, harms),
@@ -157,7 +159,7 @@ def _betas(runs: Runs, scale: str) -> Content:
         "FedInit; accuracy in percent; Delta^T: mean squared distance of the participants' models to the new server "
         "model, as the released code reports it, and over all clients' last models, as the text defines it."
     )
-    return comparison(caption(scale, more, used.items(), end_note(scale), SPREAD), entries, judged, digits=3)
+    return comparison(caption(scale, more, used.items(), end_note(scale), SPREAD), entries, findings, digits=3)
 
 
 ARTEFACTS = (

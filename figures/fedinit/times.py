@@ -67,7 +67,7 @@ def _timed(runs: Runs, scale: str) -> Content:
     cheap = [Pair(f"{CHEAP:g} over FedInit, {c}", [CHEAP] * len(mine[c]), mine[c]) for c in columns]
     faster = [Pair(f"{m} over FedInit, {c}", at[m, c].ours, mine[c]) for c in columns for m in others]
     slowest = f"FedSAM is the slowest per round ({columns[0].rpartition(',')[0]})"
-    judged = [
+    findings = [
         judge("FedInit takes at most 6 % longer than FedAvg", cheap, regimes=whole),
         judge("FedInit is faster per round than every method but FedAvg", faster, regimes=whole),
         judge(slowest, leads(entries, "FedSAM", columns=columns[:1]), regimes=whole),
@@ -78,7 +78,7 @@ def _timed(runs: Runs, scale: str) -> Content:
         "another day."
     )
     used = [("", cells) for cells in timed.values()]
-    return comparison(caption(scale, more, used), entries, judged, digits=3, ranked=ratios)
+    return comparison(caption(scale, more, used), entries, findings, digits=3, ranked=ratios)
 
 
 # ---- Table 11: until a target accuracy ----
@@ -150,12 +150,12 @@ def _reached(runs: Runs, scale: str) -> Content:
 
     others = [m for m in METHODS if m != "FedInit"]
     every, some = (guards(runs, scale, seen, methods) for methods in (METHODS, ("FedAvg", *FASTER)))
-    judged = [
+    findings = [
         judge(f"on {on} FedInit needs the fewest {what} to the target", fastest("FedInit", others, word), 0.0, every)
         for word, what in (("rounds", "rounds"), ("time", "seconds"))
     ]
     fewer = [pair for method in FASTER for pair in fastest(method, ["FedAvg"], "rounds")]
-    judged.append(judge("SCAFFOLD and FedDyn need fewer rounds than FedAvg", fewer, regimes=some))
+    findings.append(judge("SCAFFOLD and FedDyn need fewer rounds than FedAvg", fewer, regimes=some))
     rule = (
         "Target: 70 % on CIFAR-10, 30 % on CIFAR-100, as in the paper."
         if scale == "paper"
@@ -167,7 +167,7 @@ def _reached(runs: Runs, scale: str) -> Content:
         f"many: in the CSV). {RELAXED}"
     )
     used = [(m, grid.cells(scale, s, m)) for s in SETUPS for m in METHODS]
-    return comparison(caption(scale, end_note(scale), used, more), entries, judged)
+    return comparison(caption(scale, end_note(scale), used, more), entries, findings)
 
 
 ARTEFACTS = (

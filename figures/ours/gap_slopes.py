@@ -59,29 +59,29 @@ def _findings(found: dict[str, list[float]], rows: list[dict[str, Any]]) -> list
     """Return the findings on both powers, by the slopes, and on the first term as a bound by itself, by the tests."""
     fitted = ", ".join(f"{name}: {np.mean(v):.3f}" for name, v in found.items() if v)
     steep = {name: ([-s for s in values], [BETWEEN] * len(values)) for name, values in found.items()}
-    judged = []
+    findings = []
     for words, sides in (
         ("1/K^2 (FedALS, discussion of Theorem 4.1): slope below -1.5", steep),
         ("1/K, as the exact value for squared distances: slope above -1.5", {n: two[::-1] for n, two in steep.items()}),
     ):
         pairs = [Pair(name, high, low) for name, (high, low) in sides.items()]
         one = judge(f"with identical clients the gap falls like {words}", pairs)
-        judged.append(Finding(one.words, one.verdict, f"{one.why}; slopes {fitted}"))
+        findings.append(Finding(one.words, one.verdict, f"{one.why}; slopes {fitted}"))
     mine = [row for row in rows if row["curve"] == "first term alone"]
     broken = [f"{row['panel']}, K = {row['x']:g}" for row in mine if row["verdict"] == str(Standing.VIOLATED)]
-    held = bool(mine) and all(row["verdict"] == str(Standing.HOLDS_HERE) for row in mine)
+    holds = bool(mine) and all(row["verdict"] == str(Standing.HOLDS_HERE) for row in mine)
     words = "with identical clients the first term bounds the gap by itself (FedALS, discussion of Theorem 4.1)"
     why = f"violated at {len(broken)} of {len(mine)} places: {'; '.join(broken) or 'none'}"
-    return [*judged, exact_finding(words, held, why, bool(broken))]
+    return [*findings, exact_finding(words, holds, why, bool(broken))]
 
 
 def _caption(scale: str, rows: list[dict[str, Any]]) -> str:
-    told = "; ".join(
+    draws = "; ".join(
         f"{f.words}: {f.seeds} draws of 20 samples per client, penalty {f.regularisation:g}" for f in federations(scale)
     )
     fitted = "; ".join(f"{r['panel']}: {r['y']:.2f} ± {r['error']:.2g}" for r in rows if r["curve"] == "slope")
     return (
-        f"One averaging round of exact local minimisers, clients with one distribution. {told}. Grey: powers of K "
+        f"One averaging round of exact local minimisers, clients with one distribution. {draws}. Grey: powers of K "
         f"through the first dot. Fitted exponents of K: {fitted}. Dots: mean over draws with a control variate of mean "
         "zero subtracted, bars one standard error; dotted: the bound's first term alone, as the discussion reads it."
     )

@@ -125,15 +125,15 @@ def _findings(found: Sequence[Mapping[str, Points]], lengths: Sequence[int]) -> 
     falls = Pair(
         f"best at {first} over at {last} rounds", [p[BEST][first] for p in logs], [p[BEST][last] for p in logs]
     )
-    judged = [judge("the best number of local steps falls with the number of rounds", [falls])]
+    findings = [judge("the best number of local steps falls with the number of rounds", [falls])]
     middle = lengths[1:-1] or lengths
     for label in CURVES:
         pairs = [
             Pair(f"{r} rounds", [math.log(FACTOR)] * len(logs), [abs(p[label][r] - p[BEST][r]) for p in logs])
             for r in middle
         ]
-        judged.append(judge(f"{label} is within a factor of {FACTOR:g} of the best number on quadratics", pairs))
-    return judged
+        findings.append(judge(f"{label} is within a factor of {FACTOR:g} of the best number on quadratics", pairs))
+    return findings
 
 
 # ---- drawing ----

@@ -74,8 +74,10 @@ def over_runs(runs: Runs, scale: str) -> Content:
     inside = [row for row in rows if not row["outside"]]
     words = "no bound is below what it bounds, inside its conditions"
     below = [row for row in inside if row["curve"] == "exact" and row["ratio"] < 1 - theorems.ROUNDING]
-    judged = never_below(words, inside, below, "not measured", "{ratio:.3g}: {row}, {panel}")
-    return Content(caption + theorems.outside_note([r for r in rows if r["curve"] == "bound"]), rows, findings=[judged])
+    finding = never_below(words, inside, below, "not measured", "{ratio:.3g}: {row}, {panel}")
+    return Content(
+        caption + theorems.outside_note([r for r in rows if r["curve"] == "bound"]), rows, findings=[finding]
+    )
 
 
 def _ratios(bound: str, rows: Iterable[dict[str, Any]], clients: str) -> list[dict[str, Any]]:
@@ -132,8 +134,8 @@ def over_worst_cases(runs: Runs, scale: str) -> Content:
     )
     words = "no bound is below the exact worst case, inside its conditions"
     below = [row for row in rows if row["ratio"] < 1 - DOUBT and row["exact"]]
-    judged = never_below(words, rows, below, "no tables", "{ratio:.4g}: {row}", DOUBT)
-    return Content(caption, rows, findings=[judged])
+    finding = never_below(words, rows, below, "no tables", "{ratio:.4g}: {row}", DOUBT)
+    return Content(caption, rows, findings=[finding])
 
 
 def _worst_look(row: Row) -> Look:

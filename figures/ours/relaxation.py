@@ -105,8 +105,8 @@ def joint_limit(name: str, constants: Mapping[str, float]) -> float:
     bound = get(name)
     known = {**dict.fromkeys((q.name for q in bound.quantities), 1.0), **constants}
     values = {q.name: known[q.name] for q in bound.quantities}
-    held = np.asarray(bound.holds(**{**values, "relaxation": CANDIDATES, "contraction": SMALL}))
-    return float(CANDIDATES[held].max()) if held.any() else math.nan
+    allowed = np.asarray(bound.holds(**{**values, "relaxation": CANDIDATES, "contraction": SMALL}))
+    return float(CANDIDATES[allowed].max()) if allowed.any() else math.nan
 
 
 # ---- curves ----

@@ -142,14 +142,14 @@ SIDES: dict[str, Callable[[str, str], Cell]] = {QUADRATICS: lambda s, b: exact_c
 def paper_content(paper: str, sides: Sequence[str], more: str, runs: Runs, scale: str) -> Content:
     """Return the content of a paper's figure and whether every theorem holds; ``more`` ends the caption."""
     names = {QUADRATICS: QUADRATICS, DATA: grid.data_set(scale)} if len(sides) > 1 else dict.fromkeys(sides, "")
-    rows, judged = [], []
+    rows, findings = [], []
     for bound in COMPARED[paper]:
         mine = [row for s in sides for row in rows_of(runs, SIDES[s](scale, bound), bound, names[s])]
-        judged.append(theorem_finding(f"{title(bound)}: holds wherever its conditions are met", mine))
+        findings.append(theorem_finding(f"{title(bound)}: holds wherever its conditions are met", mine))
         rows += mine
     rows = merge_repaired(rows)
     caption = " ".join(_caption(scale)[side] for side in sides)
-    return Content(f"{caption} Bars: one standard error.{more}{outside_note(rows)}", rows, findings=judged)
+    return Content(f"{caption} Bars: one standard error.{more}{outside_note(rows)}", rows, findings=findings)
 
 
 def _caption(scale: str) -> dict[str, str]:
@@ -193,7 +193,7 @@ def _fedals(runs: Runs, scale: str) -> Content:
     for bound in ROUNDS:
         parts.append(rows_of(runs, training_cell(scale, bound), bound, ""))
         names.append(TITLES[bound])
-    judged = [
+    findings = [
         theorem_finding(f"FedALS, {name}: holds wherever its conditions are met", part)
         for name, part in zip(names, parts, strict=True)
     ]
@@ -207,7 +207,7 @@ def _fedals(runs: Runs, scale: str) -> Content:
         f"Dirichlet 1, fresh samples in each of 5 local steps, batch 8, {plan.seeds} seeds; step size 1/L. Bars: one "
         "standard error; what is not positive is not drawn."
     )
-    return Content(caption + outside_note(rows), rows, findings=judged)
+    return Content(caption + outside_note(rows), rows, findings=findings)
 
 
 def _shared(panel: str, cell: Cell) -> dict[str, Any]:
