@@ -72,8 +72,9 @@ def _describe(name: str) -> tuple[dict[str, Any], list[str]]:
     """Read a set, which checks its files, and return its facts as JSON values and as lines of text."""
     make: Callable[..., Dataset] = DATASETS[name]
     files = FILES.get(name)
-    for pattern in files.names if files else ():
-        files.some(pattern)  # raises if a file is missing
+    if files:
+        for pattern in files.names:
+            files.some(pattern)  # raises if a file is missing
     about = (make.__doc__ or "").partition("\n")[0]
     parts: list[dict[str, Any]] = [
         {"path": str(path.relative_to(root())), "bytes": path.stat().st_size, "state": STATES[matches_hash(path)]}

@@ -62,13 +62,13 @@ def _idx_images(files: Files, pixels: Pixels) -> Dataset:
                 raise damaged(files.one(writers), f"{table.shape} labels for {len(labels)} images")
             owners = table[: len(labels), 2]
         parts.append((images[:, None], labels.astype(np.int64), owners))
-    names: tuple[str, ...] = ()
+    writer_names: tuple[str, ...] = ()
     if parts[0][2] is not None:
         writer_ids, numbers = np.unique(np.concatenate([part[2] for part in parts]), return_inverse=True)
         groups = np.split(numbers, [len(parts[0][1])])
         parts = [(*part[:2], group) for part, group in zip(parts, groups, strict=True)]
-        names = tuple(map(str, writer_ids))
-    return with_test(files, parts, 10, group_names=names, group_word="writer", prepare=pixels)
+        writer_names = tuple(map(str, writer_ids))
+    return with_test(files, parts, 10, group_names=writer_names, group_word="writer", prepare=pixels)
 
 
 # ---- CIFAR and SVHN ----
