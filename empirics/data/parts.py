@@ -23,11 +23,11 @@ def held_out(data: Dataset, share: float = 0.2) -> Dataset:
         raise EmpiricsError(f"the samples of {data} overlap: hold out parts of clients instead (local_test='held_out')")
     must(0 < share < 1, "held_out: share", "between 0 and 1", share)
     order = stream(0, "held out").permutation(len(data))
-    kept = round(len(data) * (1 - share))
-    if not 0 < kept < len(data):
+    train_size = round(len(data) * (1 - share))
+    if not 0 < train_size < len(data):
         raise EmpiricsError(f"held_out: a share of {share} of {len(data)} samples leaves one part empty")
     name = f"held_out({data.name}, share={share})"
-    train, test = data.part(np.sort(order[:kept])), data.part(np.sort(order[kept:]))
+    train, test = data.part(np.sort(order[:train_size])), data.part(np.sort(order[train_size:]))
     return replace(train, name=name, test=replace(test, name=name))
 
 

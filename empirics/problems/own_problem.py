@@ -116,11 +116,11 @@ def _held_out_remarks(data: Dataset) -> Iterable[str]:
     if data.groups is None:
         return [line]
     groups = [part.groups for part in (data, data.test) if part.groups is not None]
-    kept, out = (np.bincount(numbers, minlength=len(data.group_names)) for numbers in groups)
-    ends = ((counts.min(), counts.max()) for counts in (out, out + kept))
+    train_counts, test_counts = (np.bincount(numbers, minlength=len(data.group_names)) for numbers in groups)
+    ends = ((counts.min(), counts.max()) for counts in (test_counts, test_counts + train_counts))
     span = [f"{low} to {high}" if low < high else f"{low}" for low, high in ends]
-    empty = [name for name, lines in zip(data.group_names, kept, strict=True) if not lines]
-    clients = len(kept) - len(empty)
+    empty = [name for name, lines in zip(data.group_names, train_counts, strict=True) if not lines]
+    clients = len(train_counts) - len(empty)
     line += f", {span[0]} of each {data.group_word} (which has {span[1]}); {clients} client{'s' * (clients > 1)}"
     if not empty:
         return [line]

@@ -79,18 +79,18 @@ def output_gradients(z, spare, kind, targets, classes, places, shares, width, ba
 
 @cached_kernel
 def gradients(
-    kind, models, found, pool, index, step, ends, sizes, targets, classes, weight, features, outputs, regularisation,
+    kind, models, slopes, pool, index, step, ends, sizes, targets, classes, weight, features, outputs, regularisation,
     table,
 ):  # fmt: skip
-    """Write the gradients of the losses of ``models (rows, outputs * features)`` on one step's batches to ``found``.
+    """Write the gradients of the losses of ``models (rows, outputs * features)`` on one step's batches to ``slopes``.
 
     ``pool (n, features)`` and ``targets`` (``(n,)``, class numbers if ``classes``, or ``(n, outputs)``) are flat.
     ``index (rows, steps, batch)`` are the numbers of the samples, ``weight (1 or rows, 1 or steps, batch)`` their
     weights. If step ``sizes`` are given, models take SGD steps in place instead, from ``step`` to their entry of
-    ``ends``, and ``found`` is working memory for one gradient. Returns whether all class numbers were valid.
+    ``ends``, and ``slopes`` is working memory for one gradient. Returns whether all class numbers were valid.
     """
     batch, dim, walking = index.shape[2], outputs * features, len(sizes) > 0
-    w, g, penalty = models.reshape(-1), found.reshape(-1), models.dtype.type(regularisation)
+    w, g, penalty = models.reshape(-1), slopes.reshape(-1), models.dtype.type(regularisation)
     lanes = WIDTH * 4 // models.itemsize
     width, pitch = -(-batch // lanes) * lanes, -(-features // lanes) * lanes
     x, across = np.zeros(batch * pitch, models.dtype), np.zeros(features * width, models.dtype)

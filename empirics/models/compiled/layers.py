@@ -56,16 +56,18 @@ def refuse_unserved(network: Network) -> None:
 
 def layers(module: nn.Module, places: Mapping[str, slice], prefix: str = "") -> list[Layer]:
     """Return the layers of a module whose parameters are the columns ``places``; raise ``NotServed`` if impossible."""
-    found: list[Layer] = []
+    result: list[Layer] = []
     for name, part in _parts(module, prefix):
         new = _layers(name, part, places)
-        if new and new[0].kind == "none" and new[0].relu and found:
-            found[-1] = replace(found[-1], relu=True)
+        if new and new[0].kind == "none" and new[0].relu and result:
+            result[-1] = replace(result[-1], relu=True)
         else:
-            found += new
-        if len(found) > 1 and found[-1].kind == "maximum" and found[-2].relu:  # ReLU commutes and costs less after it
-            found[-2:] = [replace(found[-2], relu=False), replace(found[-1], relu=True)]
-    return found
+            result += new
+        if (
+            len(result) > 1 and result[-1].kind == "maximum" and result[-2].relu
+        ):  # ReLU commutes and costs less after it
+            result[-2:] = [replace(result[-2], relu=False), replace(result[-1], relu=True)]
+    return result
 
 
 def _parts(module: nn.Module, name: str) -> Iterator[tuple[str, nn.Module]]:

@@ -116,9 +116,9 @@ class CompiledNetwork(Network):
     def _entropy_gradient(self, row: Tensor, batch: Batch) -> Tensor | None:
         """Return the gradient ``(dim,)`` of the cross-entropy in one compiled call per chunk, or None if impossible."""
         inputs, targets, weight = batch
-        samples, wanted = self._checked(inputs)[0], targets[0]
+        samples, labels = self._checked(inputs)[0], targets[0]
         count = len(samples)
-        if wanted.shape != (count,) or (weight is not None and weight.shape[1:] != (count,)) or not self._accepts(row):
+        if labels.shape != (count,) or (weight is not None and weight.shape[1:] != (count,)) or not self._accepts(row):
             return None
         plan = self._plan(WHOLE, samples[: self.chunk])
         if plan is None or len(plan.shape) != 1 or not plan.pays(count, back=True):
@@ -133,7 +133,7 @@ class CompiledNetwork(Network):
             gradient = torch.empty(self.dim)  # every parameter belongs to a layer, which writes its gradient
             valid = _run(
                 plan, plan.entropy, len(samples[chunk]), self._memory(plan), row, gradient.numpy(),
-                _flat(samples[chunk]), targets=_flat(wanted[chunk].long()), weights=weights[chunk],
+                _flat(samples[chunk]), targets=_flat(labels[chunk].long()), weights=weights[chunk],
             )  # fmt: skip
             if not valid:  # a target is not a class: torch raises an error that names it, or ignores it
                 return None
