@@ -111,5 +111,5 @@ class Plan:
 
 def apply_changes(cell: Cell, changed: Mapping[str, Any]) -> Cell:
     """Return the cell with the ``changed`` arguments, leaving out those that its job does not take."""
-    own = {name: value for name, value in changed.items() if name in cell.arguments or name in cell.known.defaults}
+    own = {name: value for name, value in changed.items() if name in cell.arguments or name in cell.spec.defaults}
     return Cell(cell.job, {**cell.arguments, **own}) if own else cell

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import EmpiricsError
 from .canonical import canonical, text
-from .registry import Job, known_job, resolved
+from .registry import find_job, Job, resolved
 from .sources import digests
 
 LENGTH = "rounds"
@@ -43,27 +43,27 @@ class Cell:
     arguments: Mapping[str, Any]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "job", self.known.name)
+        object.__setattr__(self, "job", self.spec.name)
         object.__setattr__(self, "arguments", canonical(self.arguments))
 
     @cached_property
-    def known(self) -> Job:
+    def spec(self) -> Job:
         """The job, with its version, its defaults and the location of its code."""
-        return known_job(self.job)
+        return find_job(self.job)
 
     @property
     def home(self) -> str:
         """The location of the job's code."""
-        return self.known.home
+        return self.spec.home
 
     @cached_property
     def config(self) -> str:
         """The canonical text that is hashed."""
-        defaults = self.known.defaults
+        defaults = self.spec.defaults
         # compared as texts, as False equals 0
         arguments = {k: v for k, v in self.arguments.items() if k not in defaults or text(v) != text(defaults[k])}
         arguments.pop(LENGTH, None)
-        config = {"job": self.job, "version": self.known.version, "arguments": arguments}
+        config = {"job": self.job, "version": self.spec.version, "arguments": arguments}
         if files := digests(self.arguments):
             config["files"] = files
         return text(config)
@@ -76,7 +76,7 @@ class Cell:
     @property
     def key(self) -> str:
         """The key of the result in the store."""
-        length = self.arguments.get(LENGTH, self.known.defaults.get(LENGTH))
+        length = self.arguments.get(LENGTH, self.spec.defaults.get(LENGTH))
         end = "" if length is None else f"-{text(length)}"
         return self.begins + re.sub(r"[^\w.+-]", "_", end)
 

@@ -21,7 +21,7 @@ from ..spec_strings import bind_arguments
 from . import Cell
 from .canonical import text
 from .grids import TRAIN
-from .registry import known_job, resolved
+from .registry import find_job, resolved
 
 FREE = ("seed",)
 """Arguments of which not every value is tried."""
@@ -62,7 +62,7 @@ def _check_names(job: str, home: str, names: tuple[str, ...]) -> None:
     Arguments of a job's ``setting`` (see ``registry.job``) are all optional.
     """
     called = signature(resolved(home))
-    if places := known_job(job).setting.split():
+    if places := find_job(job).setting.split():
         more = [p for place in places for p in signature(resolved(place)).parameters.values()]
         parameters = {p.name: p.replace(default=None) for p in more if p.kind is not p.VAR_KEYWORD}
         parameters |= {n: p for n, p in called.parameters.items() if p.kind is not p.VAR_KEYWORD}
@@ -106,6 +106,6 @@ def _naming(cell: Cell) -> Iterator[None]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        said, which = message_with_place(error, quiet=(ValueError,)), str(cell)
+        message, which = message_with_place(error, quiet=(ValueError,)), str(cell)
         which = which if len(which) <= LONGEST else f"{which[:LONGEST]}..."
-        raise EmpiricsError(f"this run cannot work: {which}: {said}") from None
+        raise EmpiricsError(f"this run cannot work: {which}: {message}") from None

@@ -60,7 +60,7 @@ def jobs() -> dict[str, Job]:
     return {declared.name: declared for module in MODULES for declared in of_module(module)}
 
 
-def known_job(text: str) -> Job:
+def find_job(text: str) -> Job:
     """Return the job that ``text`` names, or that of the function ``path/file.py:name``, which is not imported."""
     registered = jobs()
     if text in registered:

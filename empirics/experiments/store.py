@@ -216,7 +216,7 @@ def _about(cell: Cell, status: str, minutes: float) -> dict[str, Any]:
         "key": cell.key,
         "status": status,
         "job": cell.job,
-        "version": cell.known.version,
+        "version": cell.spec.version,
         "arguments": dict(cell.arguments),
         "seed": cell.arguments.get("seed"),
         "minutes": round(minutes, 4),

@@ -126,13 +126,13 @@ def held_out(
         if data.overlap:
             ordered = np.sort(part)
             last = ordered[len(part) - count :]
-            kept = ordered[ordered < last[0] - data.overlap]
+            rest = ordered[ordered < last[0] - data.overlap]
         else:
             shuffled = stream(seed, "held out", client=k).permutation(part)
-            kept, last = shuffled[count:], shuffled[:count]
-        if not len(kept):
+            rest, last = shuffled[count:], shuffled[:count]
+        if not len(rest):
             raise EmpiricsError(f"client {k} has {len(part)} samples, too few to hold out {share:g} of them")
-        train.append(kept)
+        train.append(rest)
         test.append(last)
     return train, test
 

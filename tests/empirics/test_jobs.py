@@ -151,7 +151,7 @@ def test_a_function_of_a_file_must_be_made_there_and_return_outcomes(tmp_path):
 def test_naming_a_file_does_not_run_it(tmp_path, run):
     ran, path, grid = (tmp_path / name for name in ("ran", "own.py", "g.toml"))
     path.write_text(f"open({str(ran)!r}, 'w')\ndef f(number, scale=2.5, other=print) -> 'Outcome': ...\n")
-    assert jobs.known_job(f"{path}:f").defaults == {"scale": 2.5}
+    assert jobs.find_job(f"{path}:f").defaults == {"scale": 2.5}
     grid.write_text(f'job = "{path}:f"\n[vary]\nnumber = [3]\n')
     status, out, _ = run("sweep", grid, "--store", tmp_path / "store", "--status")
     assert status == 0

@@ -131,8 +131,8 @@ def _begun(first: str, after: int, shared: Mapping[str, Any]) -> tuple[SharedRun
 
 def _work(plan: SharedRun, dealt: FederatedProblem, state: State) -> tuple[Work, tuple[int, ...]]:
     """The work of one client in the next round, and the shape of a model input."""
-    method, drawn = read_algorithm(KEEPING), (np.array([CLIENT]), np.ones(1))
+    method, cohort = read_algorithm(KEEPING), (np.array([CLIENT]), np.ones(1))
     here, rounds = carried(method, state, dealt.clients), plan.rounds(1, dealt.clients)
-    work = plan_round(dealt.model, dealt.federation, method, rounds, plan.seed, here, drawn)
-    batch = dealt.federation.draw(plan.seed, state.round, drawn[0], np.array([1]), 1).at(1, 0)
+    work = plan_round(dealt.model, dealt.federation, method, rounds, plan.seed, here, cohort)
+    batch = dealt.federation.draw(plan.seed, state.round, cohort[0], np.array([1]), 1).at(1, 0)
     return work, tuple(batch[0].shape[2:])
