@@ -35,7 +35,7 @@ every_bound = cases("name bound point", [(name, BOUNDS[name], POINTS[name]) for 
 def inside(bound, point):
     """Whether every value is in its domain and below its upper limit."""
     try:
-        evaluator_of(bound).given(point)
+        evaluator_of(bound).inputs(point)
     except DomainError:
         return False
     return True
