@@ -56,7 +56,7 @@ def entries(
     runs: Runs,
     scale: str,
     name: str,
-    info: Places,
+    cells_at: Places,
     read: Reader | None = None,
     *,
     absent: str = ABSENT,
@@ -71,7 +71,7 @@ def entries(
     """
     found = []
     for (row, column), printed in table("fedcog", name).items():
-        cells = info.get((row, column), ())
+        cells = cells_at.get((row, column), ())
         info, note = info_of(cells, setup(column), later) if cells else None, "" if cells else absent
         ours = read(runs, cells) if read else accuracies(runs, scale, cells)
         found.append(entry(printed, row, named(column), ours, note, info))
