@@ -178,10 +178,10 @@ def _done(verb: Verb, line: Line, words: Sequence[str]) -> int:
     try:
         with progress("working", brief=True) if of_bounds else nullcontext():  # other verbs report their own progress
             result = function(*line.arguments, **options)
-    except BaseException as error:
+    except BaseException as failure:
         if new_folder is not None:
             new_folder.rmdir()
-        if isinstance(error, UnknownNameError) and (claim := _claim(line.arguments)):
+        if isinstance(failure, UnknownNameError) and (claim := _claim(line.arguments)):
             raise UsageError(f"{claim} is a claim of the audit, not a bound: fedbounds check {claim}") from None
         raise
     remarks = getattr(result, "remarks", ())

@@ -272,8 +272,8 @@ def of_bounds(
         if rest and not idle:
             bar.doing(f"how certain the plan of {name} is")
             ends = (BoundAdvice(book[name], end).best(rest) for end in here.ends)
-            steps = [point.local_steps, *(end.local_steps for end in ends if end is not None)]
-            found[-1] = replace(recommendation, steps=(min(steps), max(steps)))
+            each = [point.local_steps, *(end.local_steps for end in ends if end is not None)]
+            found[-1] = replace(recommendation, steps=(min(each), max(each)))
     return found, no_advice
 
 
