@@ -68,7 +68,7 @@ def refuse_unread(folder: Path) -> None:
     for path in folder.glob(f"*{ARCHIVE}"):
         try:
             verify.read(str(path))
-        except verify.KNOWN as error:
+        except verify.INVALID_FILE as error:
             raise BoundsError(f"{path} is not an archive of proofs ({error}): move it, or write elsewhere") from None
 
 

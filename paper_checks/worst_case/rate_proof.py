@@ -86,9 +86,9 @@ def proved(case: Case, sought: Sought) -> dict[str, Any]:
         rate = verify.Rate(content)
         for a, b in program.pairs:
             if multipliers[a, b]:
-                rate.smooth(multipliers[a, b], a, b)
+                rate.add_smoothness(multipliers[a, b], a, b)
         _repair(rate, multipliers)
-        forms, _ = rate.forms(content)
+        forms, _ = rate.residuals(content)
         size = Fraction(program.unit) ** 2
         exact_ones = (*quadratics, np.array(gamma * size), multipliers, noises * size)
         means, apart, added, lam, costs = (x.astype(float) for x in exact_ones)
@@ -138,5 +138,5 @@ def _repair(rate: verify.Rate, multipliers: Array) -> None:
     for a, x in list(rate.values.items()):
         if a and x:
             pair = (a, 0) if x > 0 else (0, a)
-            rate.smooth(abs(x), *pair)
+            rate.add_smoothness(abs(x), *pair)
             multipliers[pair] += abs(x)

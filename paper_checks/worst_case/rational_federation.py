@@ -56,7 +56,7 @@ def attained(
         mixture = (1 - more) * mixture + more * inner
         entry = _written(program, names, values, mixture)
         try:
-            reached = verify.reached({**content, "attained": entry})
+            reached = verify.attained_value({**content, "attained": entry})
         except verify.Refused as error:
             said = str(error)
             continue

@@ -39,7 +39,7 @@ def factored(matrix: Mapping[Any, Fraction], names: Sequence[str], *bits: int) -
         rows = [[int(x) for x in np.rint(row[: i + 1] * 2.0**digits)] for i, row in enumerate(root)]
         entry = {"vectors": kept, "bits": digits, "scale": scale, "factor": rows}
         try:
-            verify.squares(entry, dict(matrix))
+            verify.check_sum_of_squares(entry, dict(matrix))
         except verify.Refused:
             continue
         return entry

@@ -141,20 +141,20 @@ class ExactProgram:
 
     def proved(self, value: float, solved: Solved) -> Certificate:
         """The certificate from a solution's multipliers."""
-        run, counted = self.run, self.run.counted()
+        run, counted = self.run, self.run.metric_indices()
         weights = _average(solved.weights, len(self.floats.objectives))
         spread = weights if run.claim["statistic"] != "mean" else [Fraction(1, len(counted))] * len(counted)
         unit = Fraction(2) ** (round(np.log2(max(float(solved.multipliers.max()), 1e-300))) - DIGITS)
         multipliers = [unit * max(0, round(Fraction(float(x)) / unit)) for x in solved.multipliers]
         run.clear()
         for i, w in zip(counted, spread, strict=True):
-            run.metric(-w, i)
+            run.add_metric(-w, i)
         goal, products = dict(run.values), dict(run.products)
         self._repair(multipliers, goal)
         run.clear()
         run.products |= products
         bound = sum(
-            (run.inequality(m, *said) for m, said in zip(multipliers, self.said, strict=True) if m), Fraction(0)
+            (run.add_inequality(m, *said) for m, said in zip(multipliers, self.said, strict=True) if m), Fraction(0)
         )
         blocks = [factored(run.matrix(which), names, FEW, BITS) for which, names in enumerate(self.vectors)]
         content = self.content | {
@@ -172,17 +172,17 @@ class ExactProgram:
 
     def _repair(self, multipliers: list[Fraction], goal: Mapping[str, Fraction]) -> None:
         """Makes the function values cancel exactly: what is left of one stands beside the value that is 0."""
-        zero = "*" if self.run.convex else self.run.at("w0")
+        zero = "*" if self.run.convex else self.run.point_at("w0")
         self.run.clear()
         self.run.values |= goal
         for m, said in zip(multipliers, self.said, strict=True):
-            self.run.inequality(m, *said)
+            self.run.add_inequality(m, *said)
         left = {name: x for name, x in self.run.values.items() if x and name != zero}
         if floor := left.pop("floor", None):  # of inf F it stands beside a model's, in the largest of such inequalities
             lower = [i for i, (kind, _) in enumerate(self.said) if kind == "lower"]
             largest = max(lower, key=lambda i: multipliers[i])
             multipliers[largest] -= floor
-            name = self.run.at(self.said[largest][1][0])
+            name = self.run.point_at(self.said[largest][1][0])
             left[name] = left.get(name, Fraction(0)) + floor
             if multipliers[largest] < 0:
                 raise WorstCaseError("repairing the function values made a multiplier negative")

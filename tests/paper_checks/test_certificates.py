@@ -233,7 +233,7 @@ def test_the_least_value_is_not_the_mean():
 def test_a_factor_is_of_all_vectors_of_its_matrix_once():
     block = {"vectors": ["a"], "scale": [0], "factor": [[0]], "bits": 0}
     matrix = {("a", "a"): Fraction(1)}
-    verify.squares(block, matrix)
+    verify.check_sum_of_squares(block, matrix)
     twice = {"vectors": ["a", "a"], "scale": [0, 0], "factor": [[0], [0, 0]]}
     for forged, other in (
         ({}, {("b", "b"): Fraction(-1)}),
@@ -242,7 +242,7 @@ def test_a_factor_is_of_all_vectors_of_its_matrix_once():
         ({"factor": [[0, 0]]}, {}),
     ):
         with pytest.raises(verify.Refused):
-            verify.squares(block | forged, matrix | other)
+            verify.check_sum_of_squares(block | forged, matrix | other)
 
 
 def test_an_archive_that_unpacks_to_more_than_the_limit_is_refused_before_it_is(tmp_path, capsys):
@@ -252,9 +252,9 @@ def test_an_archive_that_unpacks_to_more_than_the_limit_is_refused_before_it_is(
     bomb.write_bytes(b"".join(packer.compress(part) for _ in range(24)) + packer.flush())
     tracemalloc.start()
     assert verify.main([str(bomb)]) == 1
-    assert tracemalloc.get_traced_memory()[1] < 4 * verify.MOST_BYTES
+    assert tracemalloc.get_traced_memory()[1] < 4 * verify.MAX_FILE_BYTES
     tracemalloc.stop()
-    assert str(verify.MOST_BYTES) in capsys.readouterr().out
+    assert str(verify.MAX_FILE_BYTES) in capsys.readouterr().out
 
 
 def test_files_that_are_too_large_and_archives_of_which_only_a_part_is_read_are_refused(tmp_path, capsys):
@@ -262,10 +262,10 @@ def test_files_that_are_too_large_and_archives_of_which_only_a_part_is_read_are_
     with (tmp_path / "large.json").open("wb") as file:
         file.truncate(2**40)  # a hole
     made = {
-        "line.xz": lzma.compress(b"[" + b" " * verify.MOST_OF_ONE + b"]"),
+        "line.xz": lzma.compress(b"[" + b" " * verify.MAX_PROOF_BYTES + b"]"),
         "joined.xz": lzma.compress(b"{}\n") + lzma.compress(b"{}\n"),
         "behind.xz": lzma.compress(b"{}\n") + b"garbage",
-        "many.xz": lzma.compress(b"\n" * (verify.MOST_PROOFS + 1)),
+        "many.xz": lzma.compress(b"\n" * (verify.MAX_PROOFS + 1)),
         "empty.xz": lzma.compress(b""),
         "torn.xz": lzma.compress(b"1234567890" * 999)[:-40],
     }
@@ -282,9 +282,9 @@ def test_files_that_are_too_large_and_archives_of_which_only_a_part_is_read_are_
 def test_numbers_of_local_steps_that_would_take_minutes_are_refused():
     size, parameter = f"1/{10**89 + 7}", f"1/{10**89 + 9}"
     with pytest.raises(verify.Refused, match="too long"):
-        verify.checked_plan({"method": "fedprox", "step_size": size, "parameter": parameter}, [100])
+        verify.parse_plan({"method": "fedprox", "step_size": size, "parameter": parameter}, [100])
     plan = {"method": "fedprox", "step_size": "3/71", "parameter": "2/7"}
-    assert len(verify.checked_plan(plan, [40, 40])[1]) == 80
+    assert len(verify.parse_plan(plan, [40, 40])[1]) == 80
 
 
 def test_what_is_said_is_rounded_to_the_side_that_stays_true():

@@ -296,7 +296,7 @@ def test_the_file_says_the_number_and_a_smaller_one_is_refused(found):
     for said in found.values():
         proof = json.loads(json.dumps(said.statement.proof))
         verify.check(proof)
-        assert f"after 3 rounds <= {said.bound:.6g}" in verify.said(proof)
+        assert f"after 3 rounds <= {said.bound:.6g}" in verify.describe(proof)
         smaller = str(Fraction(proof["after"]["bound"]) * Fraction(9999, 10000))
         with pytest.raises(verify.Refused):
             verify.check(proof | {"after": proof["after"] | {"bound": smaller}})

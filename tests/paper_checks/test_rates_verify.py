@@ -48,7 +48,7 @@ def scaled(proof, word, factor):
 def refused(proof):
     try:
         verify.check(proof)
-    except verify.KNOWN:
+    except verify.INVALID_FILE:
         return True
     return False
 
@@ -76,7 +76,7 @@ def test_every_smaller_claim_is_refused(proofs):
 def test_rates_of_the_mean_are_proved_and_smaller_claims_refused(random_ones):
     for proof in random_ones:
         verify.check(json.loads(json.dumps(proof)))
-        assert verify.said(proof).startswith("E|w_T - w*|^2 <= ")
+        assert verify.describe(proof).startswith("E|w_T - w*|^2 <= ")
         noisy = proof["claim"]["noise_floor"] is not None
         for word in ("contraction", "floor", "noise_floor" if noisy else "start_distance"):
             assert not Fraction(proof["claim"][word]) or refused(scaled(proof, word, "98/100")), word
