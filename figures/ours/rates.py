@@ -11,8 +11,8 @@ import numpy as np
 from bounds.errors import BoundsError
 from empirics.algorithms import algorithm
 from paper_checks.worst_case.rate_case import Case
-from paper_checks.worst_case.rate_search import certified
-from paper_checks.worst_case.theorem_rates import published
+from paper_checks.worst_case.rate_search import certify_rate
+from paper_checks.worst_case.theorem_rates import theorem_rates
 
 from ..artefact import Artefact, Content, no_runs
 from ..comparing import exact_finding
@@ -53,16 +53,16 @@ def data(runs: Runs, scale: str) -> Content:
         counts = [(f"step size 1/({1 / WALK:g} K L)", "local steps K", k, k, WALK / k) for k in COUNTS[many]]
         for title, x_name, x, steps, size in (*sizes, *counts):
             try:
-                found = certified(case := Case(algorithm(text), steps, float(size), 1.0, STRONG_CONVEXITY))
+                found = certify_rate(case := Case(algorithm(text), steps, float(size), 1.0, STRONG_CONVEXITY))
             except BoundsError:  # too large a step
                 continue
             floor, place = found.statements[-1].floor, (title, x_name, float(x))
             proved = all(s.proof is not None for s in found.statements)
-            more: dict[str, Any] = {"quadratics": found.slowest, "floor": floor, "proved": proved}
+            more: dict[str, Any] = {"quadratics": found.quadratics, "floor": floor, "proved": proved}
             rows.append(_row(label, *place, PANELS[0], _halving(found.contraction), found.contraction, **more))
             if floor > 0 and ("local steps" in x_name or x >= FLOORS_FROM):
                 rows.append(_row(label, *place, PANELS[1], floor, found.contraction, **more))
-            for best in published(case)[:1]:
+            for best in theorem_rates(case)[:1]:
                 rate = best.contraction
                 rows.append(_row(f"{label}{THEOREM}", *place, PANELS[0], _halving(rate), rate, best.bound))
     order = sorted({row["panel"] for row in rows}, key=lambda name: (PANELS[0] not in name, "local steps" not in name))

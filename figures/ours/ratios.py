@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from paper_checks.claims.checkers.worst import NOTHING
-from paper_checks.worst_case.interior_point import DOUBT
+from paper_checks.worst_case.interior_point import TOLERANCE
 from paper_checks.worst_case.tightness_table import best_steps, committed, FOLDER, smallest_factors
 
 from ..artefact import Artefact, Content, no_runs
@@ -133,8 +133,8 @@ def over_worst_cases(runs: Runs, scale: str) -> Content:
         "away, heterogeneity 0.1 and 10."
     )
     words = "no bound is below the exact worst case, inside its conditions"
-    below = [row for row in rows if row["ratio"] < 1 - DOUBT and row["exact"]]
-    finding = never_below(words, rows, below, "no tables", "{ratio:.4g}: {row}", DOUBT)
+    below = [row for row in rows if row["ratio"] < 1 - TOLERANCE and row["exact"]]
+    finding = never_below(words, rows, below, "no tables", "{ratio:.4g}: {row}", TOLERANCE)
     return Content(caption, rows, findings=[finding])
 
 

@@ -22,10 +22,10 @@ from empirics.errors import EmpiricsError
 from empirics.progress import Progress
 from empirics.training.setting import Setting
 
-from ..worst_case.constraints import WORDS
-from ..worst_case.jobs import proof_time
+from ..worst_case.constraints import ASSUMPTIONS
+from ..worst_case.jobs import proof_seconds
 from ..worst_case.question import Question
-from ..worst_case.solve import answer, taking, WorstCase
+from ..worst_case.solve import answer, solve_seconds, WorstCase
 from ..worst_case.tightness_table import rounded
 from ..worst_case.worst_case_proof import certify
 from .goal import Goal, Point
@@ -117,7 +117,7 @@ def best(goal: Goal, over: tuple[str, ...], seconds: float, bar: Progress) -> Pr
     value = worst.value if goal.to is None else float(goal.cost(steps, rounds))
     point = Point(steps, size, rounds, value, tuple(ends), goal.cohort)
     proved = ProvedPlan(point, worst.value, tuple(search.given), "; ".join(worst.question.relaxations))
-    if until - time.monotonic() < PATIENT * proof_time(steps * rounds):
+    if until - time.monotonic() < PATIENT * proof_seconds(steps * rounds):
         return replace(proved, unproved="no time was left for a proof")
     bar.doing("proving the best of them")
     try:
@@ -154,7 +154,7 @@ class _Search:
         convex = "strong_convexity" in scenario
 
         def admitted(word: str) -> bool:
-            return word in scenario and (convex or word not in WORDS or not WORDS[word].convex)
+            return word in scenario and (convex or word not in ASSUMPTIONS or not ASSUMPTIONS[word].convex)
 
         words = ["smoothness", *(["strong_convexity"] if convex else []), *START]
         if self.clients > 1:
@@ -200,7 +200,7 @@ class _Search:
         while sizes:
             for size in sizes:
                 gradients, left = steps * rounds, self.until - time.monotonic()
-                if left < taking(gradients + 1, gradients):
+                if left < solve_seconds(gradients + 1, gradients):
                     self.late = True
                     return min(values.values(), default=math.inf)
                 try:

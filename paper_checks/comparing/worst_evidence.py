@@ -19,8 +19,8 @@ from empirics.errors import EmpiricsError
 
 from ..runs.obstacles import obstacle
 from ..runs.origins import WORST as SOLVED
-from ..worst_case.grid_point import GridPoint, moot, NAMES, question, values
-from ..worst_case.jobs import least_time
+from ..worst_case.grid_point import GridPoint, NAMES, question, unused_quantities, values
+from ..worst_case.jobs import min_seconds
 from ..worst_case.program import WorstCaseError
 from ..worst_case.solve import answer
 from ..worst_case.tightness_table import committed, has_table
@@ -63,7 +63,7 @@ def worst_case_evidence(
             L, gap = _scale(row)
             point = _grid_point(row, scenario, L, gap)
             solution = _committed(bound, point)
-            if solution is None and least_time(point) <= until - perf_counter():
+            if solution is None and min_seconds(point) <= until - perf_counter():
                 solved = answer(question(bound, point), until - perf_counter())
                 solution = solved.value, solved.exact
         except (BoundsError, EmpiricsError):
@@ -129,7 +129,7 @@ def _committed(bound: Bound, point: GridPoint) -> tuple[float, bool] | None:
     if not has_table(bound.name):
         return None
     requested = point.as_row() | {"step_size": values(bound, point)["step_size"]}
-    idle = {"step_share", "fixed_step_size", *moot(bound, point, NAMES)}
+    idle = {"step_share", "fixed_step_size", *unused_quantities(bound, point, NAMES)}
     names = [*(name for name in NAMES if name not in idle), "step_size"]
     for row in committed(bound.name):
         pairs = [(row[name], requested[name]) for name in names]

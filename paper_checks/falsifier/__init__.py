@@ -1,4 +1,10 @@
-"""The falsifier: does an instance that meets every stated assumption violate a bound?"""
+"""The falsifier: a search for counterexamples to a bound.
+
+A counterexample is an instance (a federation and the plan of a run) that meets every assumption of a bound and still
+violates it. ``falsify`` searches families of instances on which both sides of a bound can be computed exactly, in
+floating point; it simplifies what it finds and confirms it in exact arithmetic. Start with ``falsify`` and ``Search``;
+the families (``runs``, ``curves``, ``atoms``) implement the protocol ``Family``.
+"""
 
 from .core import Evaluation
 from .definitions import defined, loaded

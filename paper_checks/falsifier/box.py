@@ -1,4 +1,4 @@
-"""Boxes of parameters: ranges, logarithmic or not, whole numbers, and the special values that limits are made of."""
+"""Boxes: the ranges of the parameters of instances, with special values such as limits, and random places in them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .core import Point
 Unit = np.ndarray[Any, np.dtype[np.float64]]
 
 LIMITS = 0.25
-"""The share of coordinates which are put at a special value when a place is drawn."""
+"""Probability that a coordinate of a drawn place takes a special value."""
 INNER, ALIKE = 0.1, 0.5
-"""At a corner: the share of coordinates that are left inside, and how often members of one kind are the same."""
+"""At a corner: the probability that a coordinate stays random, and that the parameters of all clients are equal."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number of an instance between ``low`` and ``high``; ``special`` are values that a search must not miss."""
+    """A parameter of an instance from ``low`` to ``high``; ``special`` are values that a search must not miss."""
 
     name: str
     low: float
@@ -32,30 +32,30 @@ class Parameter:
     whole: bool = False
     special: tuple[float, ...] = ()
     at_most: str = ""
-    """Another parameter that it cannot exceed."""
+    """The name of a parameter that it cannot exceed."""
 
     def takes(self, value: float) -> bool:
-        """Whether an instance may have this value."""
+        """Return whether an instance may have this value."""
         return value in self.special or (
             self.low <= value <= self.high and (not self.whole or float(value).is_integer())
         )
 
     def above(self, low: float) -> Parameter:
-        """The same from ``low`` on."""
+        """Return the parameter restricted to values >= ``low``."""
         if low <= self.low:
             return self
         return replace(self, low=low, special=tuple(value for value in self.special if value >= low))
 
     @property
     def range(self) -> str:
-        """The values that an instance may have, in words."""
+        """The values that an instance may have, as text."""
         beyond = [f"{value:g}" for value in self.special if not self.low <= value <= self.high]
-        words = f"{'a whole number' if self.whole else 'a number'} from {self.low:g} to {self.high:g}"
-        words = words if self.low < self.high else f"{self.low:g}"
-        return f"{words}, or {' or '.join(beyond)}" if beyond else words
+        text = f"{'an integer' if self.whole else 'a number'} from {self.low:g} to {self.high:g}"
+        text = text if self.low < self.high else f"{self.low:g}"
+        return f"{text}, or {' or '.join(beyond)}" if beyond else text
 
     def at(self, share: float) -> float:
-        """The value at a share of the range, in logarithms where the parameter is logarithmic."""
+        """Return the value at a share (0 to 1) of the range, on a logarithmic scale if ``log``."""
         low, high = (log(self.low), log(self.high)) if self.log else (self.low, self.high)
         if self.whole and not self.log:
             return float(min(int(low + share * (high - low + 1)), int(self.high)))
@@ -66,13 +66,14 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Box:
-    """Parameters together. A place is a vector of shares; a coordinate beyond 1 stands for a special value.
+    """The parameters of an instance.
 
-    ``words`` are further numbers of an instance, which follow from the parameters unless they are ``held``.
+    A place in the box is a vector of shares of their ranges; the coordinate 2 + i is the i-th special value.
+    ``derived`` are further numbers of an instance, which follow from the parameters unless they are fixed (``held``).
     """
 
     parameters: tuple[Parameter, ...]
-    words: tuple[Parameter, ...] = ()
+    derived: tuple[Parameter, ...] = ()
     held: Mapping[str, float] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -80,38 +81,39 @@ class Box:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Everything that can be held."""
-        return tuple(p.name for p in (*self.words, *self.parameters))
+        """The names of all numbers that can be fixed."""
+        return tuple(p.name for p in (*self.derived, *self.parameters))
 
     def pinned(self, pins: Mapping[str, float]) -> Box:
-        """The same box with some parameters held at one value; a name or a value it does not have is refused."""
-        known = {p.name: p for p in (*self.words, *self.parameters)}
+        """Return the box with some numbers fixed; raise an error for unknown names and values out of range."""
+        by_name = {p.name: p for p in (*self.derived, *self.parameters)}
         for name, value in pins.items():
-            if name not in known:
-                raise unknown("parameter of the instances", name, known)
-            if not known[name].takes(value):
-                raise DomainError(f"{name} must be {known[name].range}; got {value:.6g}")
-        room = {p.at_most: pins[p.name] for p in known.values() if p.at_most and p.name in pins}
-        for name, least in room.items():
+            if name not in by_name:
+                raise unknown("parameter of the instances", name, by_name)
+            if not by_name[name].takes(value):
+                raise DomainError(f"{name} must be {by_name[name].range}; got {value:.6g}")
+        lower = {p.at_most: (p.name, pins[p.name]) for p in by_name.values() if p.at_most and p.name in pins}
+        for name, (other, least) in lower.items():
             if pins.get(name, least) < least:
-                other = next(p.name for p in known.values() if p.at_most == name)
                 raise DomainError(f"{other} must be at most {name}; got {least:g} > {pins[name]:g}")
-        mine = tuple(
-            Parameter(p.name, pins[p.name], pins[p.name]) if p.name in pins else p.above(room.get(p.name, p.low))
-            for p in self.parameters
-        )
-        inside = {p.name for p in self.parameters}
-        return Box(mine, self.words, {name: value for name, value in pins.items() if name not in inside})
+        parameters = []
+        for p in self.parameters:
+            if p.name in pins:
+                parameters.append(Parameter(p.name, pins[p.name], pins[p.name]))
+            else:
+                parameters.append(p.above(lower[p.name][1]) if p.name in lower else p)
+        names = {p.name for p in self.parameters}
+        return Box(tuple(parameters), self.derived, {name: x for name, x in pins.items() if name not in names})
 
     def point(self, place: Unit) -> Point:
-        """The values at a place: shares up to 1, and 2 + i for the i-th special value."""
-        found = dict(self.held)
+        """Return the values at a place."""
+        point = dict(self.held)
         for parameter, share in zip(self.parameters, place, strict=True):
-            found[parameter.name] = parameter.special[int(share) - 2] if share >= 2 else parameter.at(float(share))
-        return found
+            point[parameter.name] = parameter.special[int(share) - 2] if share >= 2 else parameter.at(float(share))
+        return point
 
     def draw(self, uniform: Unit, draws: np.random.Generator) -> Unit:
-        """A place from uniform numbers, some coordinates moved to special values."""
+        """Return a place from uniform numbers, with some coordinates at special values."""
         place = uniform.copy()
         for i, parameter in enumerate(self.parameters):
             if parameter.special and draws.random() < LIMITS:
@@ -119,9 +121,9 @@ class Box:
         return place
 
     def corner(self, draws: np.random.Generator) -> Unit:
-        """A place with nearly every coordinate at a special value or an end; half of the time members are equal.
+        """Return a place with nearly every coordinate at a special value or an end of its range.
 
-        Members are parameters that differ in a number (``noise_0``, ``noise_1``).
+        Parameters of different clients (such as ``noise_0``, ``noise_1``) are equal half of the time.
         """
         place = draws.random(len(self))
         shared: dict[str, tuple[int, bool]] = {}
@@ -139,7 +141,7 @@ class Box:
         return place
 
     def move(self, place: Unit, width: float, draws: np.random.Generator) -> Unit:
-        """A neighbour: a few coordinates moved by about ``width``, now and then to or from a special value."""
+        """Return a neighbour: a few coordinates moved by about ``width``, sometimes to or from a special value."""
         moved = place.copy()
         chosen = draws.random(len(self)) < max(1.5 / len(self), 0.2)
         chosen[draws.integers(len(self))] = True

@@ -1,4 +1,4 @@
-"""The regimes that a search has visited: cells of the box, the best place in each, and how far its numbers reached."""
+"""The regimes (cells) of a box that a search has visited, the best place in each, and the ranges of its numbers."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Cell = tuple[str, ...]
-"""One label per axis of regimes."""
+"""A regime: one label per axis, such as ("few clients", "one local step")."""
 
 
 @dataclass
 class Visit:
-    """What was seen of a cell: drawn instances, admissible ones, and the best of these."""
+    """Counts of drawn and admissible instances of a cell, and the best admissible one."""
 
     drawn: int = 0
     admissible: int = 0
@@ -23,13 +23,13 @@ class Visit:
 
 @dataclass
 class Cells:
-    """Visits by cell, and the least and largest of every number of an admissible instance that ``reached`` names."""
+    """Visits by cell, and the smallest and largest value of numbers of admissible instances (``reached``)."""
 
     visits: dict[Cell, Visit] = field(default_factory=dict)
     reached: dict[str, tuple[float, float]] = field(default_factory=dict)
 
-    def seen(self, cell: Cell, instance: Mapping[str, Any], names: Iterable[str], admissible: bool) -> Visit:
-        """Count an instance; the visit of its cell."""
+    def count(self, cell: Cell, instance: Mapping[str, Any], names: Iterable[str], admissible: bool) -> Visit:
+        """Count an instance and return the visit of its cell."""
         visit = self.visits.setdefault(cell, Visit())
         visit.drawn += 1
         if admissible:
@@ -42,17 +42,18 @@ class Cells:
         return visit
 
     def join(self, other: Cells) -> None:
-        """Take in what another search has seen."""
+        """Add the visits of another search."""
         for cell, visit in other.visits.items():
-            mine = self.visits.setdefault(cell, Visit())
-            mine.drawn, mine.admissible = mine.drawn + visit.drawn, mine.admissible + visit.admissible
-            if visit.score > mine.score:
-                mine.score, mine.ratio, mine.place = visit.score, visit.ratio, visit.place
+            own = self.visits.setdefault(cell, Visit())
+            own.drawn, own.admissible = own.drawn + visit.drawn, own.admissible + visit.admissible
+            if visit.score > own.score:
+                own.score, own.ratio, own.place = visit.score, visit.ratio, visit.place
         for name, (low, high) in other.reached.items():
-            least, most = self.reached.get(name, (low, high))
-            self.reached[name] = (min(least, low), max(most, high))
+            own_low, own_high = self.reached.get(name, (low, high))
+            self.reached[name] = (min(own_low, low), max(own_high, high))
 
     def record(self, family: str) -> Visited:
+        """Return the summary for a family."""
         best = max(self.visits.items(), key=lambda pair: pair[1].score, default=((), Visit()))
         counts = {", ".join(cell): visit.admissible for cell, visit in sorted(self.visits.items())}
         return Visited(family, dict(self.reached), counts, ", ".join(best[0]), best[1].ratio)
@@ -60,7 +61,11 @@ class Cells:
 
 @dataclass(frozen=True)
 class Visited:
-    """Where a search of one family has been: its box, admissible instances by cell, and the cell that came nearest."""
+    """The range of a search in one family.
+
+    ``box`` has the ranges of numbers, ``cells`` the counts of admissible instances, ``nearest`` the cell with the
+    largest ``ratio`` of measured to bound.
+    """
 
     family: str
     box: Mapping[str, tuple[float, float]]
@@ -69,16 +74,16 @@ class Visited:
     ratio: float
 
     @property
-    def words(self) -> str:
-        """One line."""
-        there = sum(bool(count) for count in self.cells.values())
+    def text(self) -> str:
+        """A line of text."""
+        visited = sum(bool(count) for count in self.cells.values())
         ranges = ", ".join(f"{name} {_range(*ends)}" for name, ends in self.box.items())
         empty = [cell for cell, count in self.cells.items() if not count]
-        silent = f"; no admissible instance was drawn where {' or '.join(empty[:3])}" if empty else ""
-        silent += f" and in {len(empty) - 3} more cells" if len(empty) > 3 else ""
+        note = f"; no admissible instance was drawn where {' or '.join(empty[:3])}" if empty else ""
+        note += f" and in {len(empty) - 3} more cells" if len(empty) > 3 else ""
         return (
-            f"{self.family}: {there} of {len(self.cells)} cells, {ranges}; "
-            f"largest measured/bound {self.ratio:.3g} ({self.nearest}){silent}"
+            f"{self.family}: {visited} of {len(self.cells)} cells, {ranges}; "
+            f"largest measured/bound {self.ratio:.3g} ({self.nearest}){note}"
         )
 
 

@@ -1,4 +1,4 @@
-"""``fedbounds falsify``: search for a violation of a bound, or replay one that was found."""
+"""The command ``falsify``: search for a counterexample to a bound, or recompute one from a file."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from .falsify import falsify as search, replay as replay_of, Search
 from .families import FAMILIES
 from .fringe import fringes
 from .power import power
-from .witness import holds_witness, load_witness, Replay, stated
+from .witness import holds_witness, load_witness, Replay, statement_text
 
-MOST = 10**9
-"""Evaluations of one search: beyond that it takes weeks."""
+MAX_EVALUATIONS = 10**9
+"""Limit on the evaluations of a search, which would take weeks."""
 FALSIFY_JSON = """\
 families of instances:
-  quadratics   local SGD on quadratic clients in 1 or 2 dimensions, expectations over noise and cohorts exact
-  curves       gradient steps on smooth functions of one variable, convex or not, all cohorts followed
-  atoms        quadratic losses of few samples from two-point distributions, expectations over all data sets exact
+  quadratics   local SGD on quadratic clients in 1 or 2 dimensions; exact expectations over noise and cohorts
+  curves       gradient steps on smooth functions of one variable, convex or not; exact expectations over cohorts
+  atoms        quadratic losses of few samples from two-point distributions; exact expectations over all data sets
 
 --json prints one object: bound, violated, ratio and score (of the worst instance), instance (its numbers as text),
 witness (null, or what -o writes), evaluations, admissible, seconds, families, refusals, visited, unconfirmed,
@@ -60,10 +60,10 @@ def falsify(
         minutes: Stop after this time, whatever is left of the budget.
         seed: The same seed gives the same search (0).
         family: Search one family of instances only.
-        output: Write the counterexample to this JSON file, if one is found; a file that is there must be one of the
-            same statement.
+        output: Write the counterexample, if one is found, to this JSON file; an existing file must be a counterexample
+            to the same statement.
         replay: Recompute a counterexample exactly instead of searching.
-        quantities: numbers of the instances that are fixed, by name.
+        quantities: Numbers of the instances that are fixed, by name.
     """
     words = (*words, *(f"{key}={value!r}" for key, value in quantities.items()))
     if replay is not None:
@@ -78,117 +78,110 @@ def falsify(
     if path is not None:
         writable_file("-o", path)
     budget, seed = EVALUATIONS if evaluations is None else evaluations, seed or 0
-    check_between("evaluations", budget, 1, MOST)
+    check_between("evaluations", budget, 1, MAX_EVALUATIONS)
     check_between("seed", seed, 0, 10**18 - 1)
     if minutes is not None and not 0 < minutes < math.inf:
         raise UsageError(f"minutes must be a finite number > 0; got {minutes:g}")
     bound = load(name)
-    before = path is not None and holds_witness(path, bound)
+    exists = path is not None and holds_witness(path, bound)
     with progress(f"searching a violation of {bound.name}") as bar:
-        found = search(
+        result = search(
             bound, budget, seed, family, minutes=minutes, pins=_pins(bound, words), progress=bar, name=name
         )  # fmt: skip
-    result = Report(lines(found, bound.conditions) + [each.words for each in fringes(bound)], as_json(found))
-    result.status = int(found.violated)
-    if found.witness is not None and path is not None:
+    report = Report(lines(result, bound.conditions) + [one.text for one in fringes(bound)], as_json(result))
+    report.status = int(result.violated)
+    if result.witness is not None and path is not None:
         try:
-            found.witness.save(path, _command(name, words, budget, seed, family))
+            result.witness.save(path, _command(name, words, budget, seed, family))
         except BoundsError as error:
-            result.error = error
+            report.error = error
         else:
-            result.wrote = (path,)
-            result.add(f"replay: {shlex.join(['fedbounds', 'falsify', name, '--replay', str(path)])}")
-    elif before:
-        result.remarks = (f"{path} stays: the violation of this statement that was found before, not by this search",)
-    if found.interrupted:
-        result.interrupted = f"interrupted after {found.evaluations} of {budget} evaluations"
-    return result
+            report.wrote = (path,)
+            report.add(f"replay: {shlex.join(['fedbounds', 'falsify', name, '--replay', str(path)])}")
+    elif exists:
+        report.remarks = (f"{path} is unchanged: it is a counterexample to this statement from an earlier search",)
+    if result.interrupted:
+        report.interrupted = f"interrupted after {result.evaluations} of {budget} evaluations"
+    return report
 
 
 def _command(name: str, words: Sequence[str], evaluations: int, seed: int, family: str | None) -> str:
-    """The search without what does not change its result."""
-    said = ["fedbounds", "falsify", name, *words, "--evaluations", str(evaluations)]
-    said += ["--seed", str(seed)] if seed else []
-    said += ["--family", family] if family else []
-    return shlex.join(said)
+    """Return the command that repeats a search."""
+    command = ["fedbounds", "falsify", name, *words, "--evaluations", str(evaluations)]
+    command += ["--seed", str(seed)] if seed else []
+    command += ["--family", family] if family else []
+    return shlex.join(command)
 
 
 def _replayed(name: str | None, path: Path) -> Report:
+    """Return the report of recomputing a counterexample; ``name`` must be its bound, if given."""
     witness = load_witness(path)
     if name not in (None, witness.bound):
         raise UsageError(f"{path} is about {witness.bound}, not {name}: leave the name out")
-    for own in (witness.bound, *witness.definitions):
-        if ".py" in own and own != name:  # a file of data must not run code
-            trust = ": if you trust that file, name it before --replay" if own == witness.bound else ""
-            raise UsageError(f"{path} would run {own}{trust}")
+    for source in (witness.bound, *witness.definitions):
+        if ".py" in source and source != name:  # a data file must not run code
+            trust = ": if you trust that file, name it before --replay" if source == witness.bound else ""
+            raise UsageError(f"{path} would run {source}{trust}")
     with progress(f"replaying a witness against {witness.bound}"):
-        found = replay_of(witness)
-    told = [f"{witness.bound}: {stated(loaded(witness.bound, witness.definitions))}", *_sides(found)]
-    differs = [f"{path} says otherwise than its replay: {'; '.join(found.differs)}"] if found.differs else []
-    return Report(told, asdict(found), int(bool(found.violated or found.differs)), differs)
+        replayed = replay_of(witness)
+    text = [f"{witness.bound}: {statement_text(loaded(witness.bound, witness.definitions))}", *_replay_lines(replayed)]
+    differs = [f"{path} differs from its replay: {'; '.join(replayed.differs)}"] if replayed.differs else []
+    return Report(text, asdict(replayed), int(bool(replayed.violated or replayed.differs)), differs)
 
 
-def _sides(found: Replay) -> list[str]:
-    said = {True: "met", False: "NOT met", None: "not decided by machine"}
+def _replay_lines(replayed: Replay) -> list[str]:
+    status = {True: "met", False: "NOT met", None: "not decided by machine"}
     return [
-        f"measured {found.measured}",
-        f"bound    {found.bound}",
-        f"{'VIOLATED' if found.violated else 'not violated'}: ratio {found.ratio:.6g}, {found.arithmetic}",
-        *(f"  {said[met]} ({how}): {words}" for words, how, met in found.conditions),
+        f"measured {replayed.measured}",
+        f"bound    {replayed.bound}",
+        f"{'VIOLATED' if replayed.violated else 'not violated'}: ratio {replayed.ratio:.6g}, {replayed.arithmetic}",
+        *(f"  {status[met]} ({how}): {words}" for words, how, met in replayed.conditions),
     ]
 
 
-def lines(found: Search, conditions: Sequence[Any]) -> list[str]:
-    """The result of a search as text."""
-    told = [f"{name} does not serve: {reason}" for name, reason in found.refusals.items()]
+def lines(result: Search, conditions: Sequence[Any]) -> list[str]:
+    """Return the result of a search as lines of text."""
+    text = [f"{name} does not serve: {reason}" for name, reason in result.refusals.items()]
     if not conditions:
-        told.append("the bound states no conditions: every instance counts")
-    spent = f"{found.evaluations} evaluations ({found.admissible} admissible), {found.seconds:.1f} s"
-    if found.witness is not None:
-        told += _witnessed(found, spent)
-    elif found.admissible:
-        told.append(f"no violation found: largest ratio {found.ratio:.6g} after {spent}. This proves nothing.")
+        text.append("the bound states no conditions: every instance counts")
+    spent = f"{result.evaluations} evaluations ({result.admissible} admissible), {result.seconds:.1f} s"
+    if witness := result.witness:
+        sides = f"measured {witness.measured}, bound {witness.value}"
+        text.append(f"VIOLATED: {sides} (ratio {witness.ratio:.6g}, {witness.arithmetic}), after {spent}")
+        text.append(f"  {witness.statement}")
+        text += [f"  {name} = {value}" for name, value in sorted(witness.instance.items())]
+    elif result.admissible:
+        text.append(f"no violation found: largest ratio {result.ratio:.6g} after {spent}. This proves nothing.")
     else:
-        told.append(f"nothing seen: none of the instances was admissible, after {spent}")
-    told += [f"searched {each.words}" for each in found.visited]
-    if found.witness is None:
-        told.append(power(found.bound, found.evaluations))
-    if found.unconfirmed:
-        told.append(f"{found.unconfirmed} violation(s) in floating-point numbers that exact arithmetic did not confirm")
-    if found.interrupted:
-        told.append("interrupted: this is the best so far")
-    return [*told, *(f"not decided by machine: {words}" for words in found.undecided)]
+        text.append(f"no result: none of the instances was admissible, after {spent}")
+    text += [f"searched {visited.text}" for visited in result.visited]
+    if result.witness is None:
+        text.append(power(result.bound, result.evaluations))
+    if result.unconfirmed:
+        text.append(f"{result.unconfirmed} violation(s) in floating point that exact arithmetic did not confirm")
+    if result.interrupted:
+        text.append("interrupted: this is the best so far")
+    return [*text, *(f"not decided by machine: {words}" for words in result.undecided)]
 
 
-def _witnessed(found: Search, spent: str) -> list[str]:
-    witness = found.witness
-    assert witness is not None
-    return [
-        f"VIOLATED: measured {witness.measured}, bound {witness.value} (ratio {witness.ratio:.6g}, "
-        f"{witness.arithmetic}), after {spent}",
-        f"  {witness.statement}",
-        *(f"  {name} = {value}" for name, value in sorted(witness.instance.items())),
-    ]
-
-
-def as_json(found: Search) -> dict[str, Any]:
-    """The result of a search as plain data."""
-    held = asdict(found)
-    held["violated"] = found.violated
-    held["instance"] = {name: str(value) for name, value in found.instance.items()}
-    if found.witness is not None:
-        held["witness"]["instance"] = {name: str(value) for name, value in found.witness.instance.items()}
-    return held
+def as_json(result: Search) -> dict[str, Any]:
+    """Return the result of a search as plain data."""
+    content = asdict(result)
+    content["violated"] = result.violated
+    content["instance"] = {name: str(value) for name, value in result.instance.items()}
+    if result.witness is not None:
+        content["witness"]["instance"] = {name: str(value) for name, value in result.witness.instance.items()}
+    return content
 
 
 def _pins(bound: Bound, words: Sequence[str]) -> dict[str, float]:
-    """The numbers of the instances that are held; of what a file brings, those that some instance has."""
-    known = {name for family in FAMILIES.values() if not family.refuses(bound) for name in family.box(bound).names}
+    """Return the fixed numbers of the instances; those from a file are ignored if no instance has them."""
+    names = {name for family in FAMILIES.values() if not family.refuses(bound) for name in family.box(bound).names}
     pins = {}
     for name, value in read(words).items():
-        if value.optional and name not in known:
+        if value.optional and name not in names:
             continue
         if value.kind != "number":
-            raise UsageError(f"{name} of the instances is one number; got {' '.join(map(str, value.numbers.flat))}")
+            raise UsageError(f"{name} must be a single number here; got {' '.join(map(str, value.numbers.flat))}")
         pins[name] = float(value.numbers)
     return pins

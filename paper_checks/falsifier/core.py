@@ -1,4 +1,4 @@
-"""What the falsifier works with: instances, and what evaluating a bound at one of them says."""
+"""Instances, and the evaluation of a bound at an instance."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ from typing import Any
 import numpy as np
 
 Point = dict[str, float]
-"""One place of a box: a number by the name of every parameter."""
+"""The values of all parameters of a box, by name."""
 Instance = dict[str, Any]
-"""A concrete instance: numbers by name, rational as soon as it is to be kept."""
+"""An instance as a table of numbers by name: floats during a search, rational in counterexamples."""
 
 FAR = 60.0
+"""The largest absolute score."""
 MARGIN = 1e-7
-"""A score above this is taken for a violation; below, floating-point arithmetic could have made it."""
+"""Scores above this count as violations; smaller ones could be rounding errors."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A statement at an instance: both sides, the conditions it fails, and how far the statement is violated.
+    """A statement at an instance: both sides, and the conditions that the instance ``failed``.
 
-    ``score`` is the logarithm of measured over bound for positive numbers; positive exactly where the statement is
-    violated, whatever the signs. An instance that fails a condition is not admissible: its score says nothing.
-    ``shares`` say by term of an upper bound what share of it the instance needs: what the measured number exceeds the
-    sum of all other terms by, over the term; 0 where it does not exceed it.
+    ``shares`` is, for every term of an upper bound, the share of the term that the instance needs: the excess of the
+    measured number over the sum of all other terms, divided by the term, or 0.
     """
 
     measured: float = float("nan")
@@ -37,15 +36,17 @@ class Evaluation:
 
     @property
     def admissible(self) -> bool:
+        """Whether the instance meets all conditions and both sides are numbers."""
         return not self.failed and isfinite(self.measured) and not np.isnan(self.bound)
 
     @property
     def score(self) -> float:
+        """How far the statement is violated; -inf unless admissible."""
         return score(self.measured, self.bound, self.relation) if self.admissible else -float("inf")
 
     @property
     def ratio(self) -> float:
-        """Measured over bound; infinite where the bound is zero or negative and the measured number is not."""
+        """Measured over bound; for a bound of 0, infinite if the measured number is positive and 1 otherwise."""
         if self.bound == 0:
             return float("inf") if self.measured > 0 else 1.0
         return self.measured / self.bound
@@ -56,15 +57,18 @@ class Evaluation:
 
 
 def score(measured: float, bound: float, relation: str) -> float:
-    """How far ``measured relation bound`` is from true: the log of a ratio for positive numbers, positive if false."""
+    """Return how far ``measured relation bound`` is violated: positive if it is false, else negative or 0.
+
+    For ``<=`` and positive numbers it is the logarithm of measured over bound.
+    """
     return float(scores(np.array(measured), np.array(bound), relation))
 
 
 def scores(measured: Any, bound: Any, relation: str) -> Any:
-    """The same for arrays."""
+    """Return ``score`` for arrays."""
     with np.errstate(all="ignore"):
         size = np.abs(measured) + np.abs(bound)
         share = np.clip((measured - bound) / size, -1, 1)
         distance = np.where(np.abs(share) < 1, 2 * np.arctanh(share), np.copysign(FAR, share))
-    said = {"=": np.abs(share), "<=": distance, ">=": -distance}[relation]
-    return np.where(np.isfinite(size) & (size > 0), said, 0.0 if relation == "=" else -FAR)  # nothing against nothing
+    violation = {"=": np.abs(share), "<=": distance, ">=": -distance}[relation]
+    return np.where(np.isfinite(size) & (size > 0), violation, 0.0 if relation == "=" else -FAR)

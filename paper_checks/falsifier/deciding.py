@@ -1,4 +1,4 @@
-"""Putting a bound beside measured numbers: which conditions fail, which are undecided, where the worst entry is."""
+"""Comparison of a bound with measured numbers, and the decision of its conditions at an instance."""
 
 from __future__ import annotations
 
@@ -17,101 +17,99 @@ from bounds.quantities import Quantity
 from .core import Evaluation, scores
 
 EDGE = 1 - 1e-12
-"""Step sizes stay this share below the edge of the conditions, so that rounding does not push them over it."""
+"""Factor by which values stay below the limit of a condition, so that rounding does not exceed it."""
 ALIKE = 1e-6
-"""Numbers that differ by no more than rounding are equal if they are this close to each other, else unknown."""
+"""Relative difference up to which numbers that differ by rounding errors count as equal; others are not compared."""
 HALVINGS = 50
 PLACES = 120
-"""Sizes that are tried where conditions may lie on both sides."""
+"""Number of values that are tried if conditions may also be lower limits."""
 ROUNDED = 1e-9
-"""Less than this share of a bound is not distinguished from rounding when its needed terms are determined."""
+"""Share of a bound that counts as rounding error when the needed shares of its terms are determined."""
 VANISHED = 1e-26
-"""Below this nothing but rounding is left of numbers that are zero in exact arithmetic."""
+"""Size up to which numbers count as zero with rounding errors."""
 
 
 @lru_cache(maxsize=256)
 def compiled(bound: Bound) -> Callable[..., Any]:
-    """The bound as a fast function: NaN where a numeric condition fails."""
+    """Return the bound as a fast function, which is NaN where a numeric condition fails."""
     return bound.compile()
 
 
-def beside(bound: Bound, values: Mapping[str, Any], measured: Any, failed: tuple[str, ...] = ()) -> Evaluation:
-    """The worst entry of measured against bound; entries where a numeric condition fails do not count.
+def compare(bound: Bound, values: Mapping[str, Any], measured: Any) -> Evaluation:
+    """Return the evaluation of the entry where measured numbers violate the bound most.
 
-    ``failed`` are assumptions that the instance breaks.
+    Entries where a numeric condition fails are left out.
     """
-    if failed:
-        return Evaluation(failed=failed, relation=bound.relation)
     given = {q.name: values[q.name] for q in bound.quantities}
     with np.errstate(all="ignore"):
         at, exact = np.broadcast_arrays(compiled(bound)(**given), measured)
-    grain = max(1e-13 * largest_alike(bound, values), VANISHED)  # what rounding can make of the target
-    doubt = _doubt(bound, given) if bound.signed else 0.0
-    told = ~np.isnan(at) & np.isfinite(exact)
-    if not told.any():
-        return Evaluation(failed=spoken(bound, given), relation=bound.relation)
-    # What rounding could have made says nothing: two numbers that should vanish, terms that cancel.
-    doubt, right, left = max(grain, doubt), at[told], exact[told].astype(float)
+    valid = ~np.isnan(at) & np.isfinite(exact)
+    if not valid.any():
+        return Evaluation(failed=failed_conditions(bound, given), relation=bound.relation)
+    # leave out differences that rounding can make: two numbers that should be zero, terms that cancel
+    target_error = max(1e-13 * largest_of_unit(bound, values), VANISHED)
+    error = max(target_error, _cancellation_error(bound, given) if bound.signed else 0.0)
+    right, left = at[valid], exact[valid].astype(float)
     with np.errstate(all="ignore"):
-        apart, size = np.abs(left - right), np.maximum(np.abs(left), np.abs(right))
-        kept = (size > grain) & ((apart > doubt) | (apart < ALIKE * np.abs(right)))
-        right = np.where(apart > doubt, right, left)
+        difference, size = np.abs(left - right), np.maximum(np.abs(left), np.abs(right))
+        kept = (size > target_error) & ((difference > error) | (difference < ALIKE * np.abs(right)))
+        right = np.where(difference > error, right, left)
     if not kept.any():
         return Evaluation(0.0, 0.0, relation=bound.relation)
     worst = int(np.argmax(scores(left[kept], right[kept], bound.relation)))
-    shares = _shares(bound, given, exact, at, max(grain, ROUNDED * float(np.max(np.abs(right)))))
+    shares = _shares(bound, given, exact, at, max(target_error, ROUNDED * float(np.max(np.abs(right)))))
     return Evaluation(float(left[kept][worst]), float(right[kept][worst]), (), bound.relation, shares)
 
 
-def _shares(bound: Bound, given: Mapping[str, Any], exact: Any, at: Any, grain: float) -> dict[str, float]:
-    """By term that cannot be negative, the share of it that the entry needs which needs most; 0 below ``grain``."""
+def _shares(bound: Bound, given: Mapping[str, Any], exact: Any, at: Any, error: float) -> dict[str, float]:
+    """Return, for every term that cannot be negative, the largest share of it that an entry needs."""
     if bound.relation != "<=":
         return {}
-    found = {}
-    for name, (alone, part) in zip(bound.terms, _parts(bound), strict=True):
+    shares = {}
+    for name, (term_bound, function) in zip(bound.terms, _parts(bound), strict=True):
         if name in bound.signed:
             continue
         with np.errstate(all="ignore"):
-            term = part(**{q.name: given[q.name] for q in alone.quantities})
+            term = function(**{q.name: given[q.name] for q in term_bound.quantities})
             lacking = exact - (at - term)
-            share = np.where((lacking > grain) & (term > grain), lacking / term, 0.0)
-        found[name] = float(np.max(share, where=np.isfinite(share), initial=0.0))
-    return found
+            share = np.where((lacking > error) & (term > error), lacking / term, 0.0)
+        shares[name] = float(np.max(share, where=np.isfinite(share), initial=0.0))
+    return shares
 
 
-def largest_alike(bound: Bound, values: Mapping[str, Any]) -> float:
-    """The largest size of the quantities that have the target's unit."""
-    alike = (values[name] for name in _words_of_unit(bound.target.card.unit) if name in values)
-    return max((float(np.max(np.abs(_finite(value)))) for value in alike), default=0.0)
+def largest_of_unit(bound: Bound, values: Mapping[str, Any]) -> float:
+    """Return the largest absolute value of the quantities that have the target's unit."""
+    same_unit = (values[name] for name in _names_of_unit(bound.target.card.unit) if name in values)
+    return max((float(np.max(np.abs(_finite(value)))) for value in same_unit), default=0.0)
 
 
 @lru_cache(maxsize=256)
-def words(bound: Bound) -> frozenset[str]:
-    """The words that ``beside`` and the weights of the bound's statistic may read."""
+def used_quantities(bound: Bound) -> frozenset[str]:
+    """Return the names of quantities that ``compare`` and the weights of the bound's statistic may use."""
     at = bound.statistic
     weights = () if at is None or at.weights is None else at.weights.words
-    return frozenset({*(q.name for q in bound.quantities), *_words_of_unit(bound.target.card.unit), *weights})
+    return frozenset({*(q.name for q in bound.quantities), *_names_of_unit(bound.target.card.unit), *weights})
 
 
 @lru_cache(maxsize=64)
-def _words_of_unit(unit: Any) -> tuple[str, ...]:
+def _names_of_unit(unit: Any) -> tuple[str, ...]:
     return tuple(q.name for q in vars(vocabulary).values() if isinstance(q, Quantity) and q.card.unit == unit)
 
 
-def _doubt(bound: Bound, given: Mapping[str, Any]) -> float:
-    """What rounding can make of a bound whose terms cancel."""
+def _cancellation_error(bound: Bound, given: Mapping[str, Any]) -> float:
+    """Return a limit on the rounding error of a bound whose terms cancel."""
     sizes = [
-        np.max(np.abs(_finite(part(**{q.name: given[q.name] for q in alone.quantities}))))
-        for alone, part in _parts(bound)
+        np.max(np.abs(_finite(function(**{q.name: given[q.name] for q in term_bound.quantities}))))
+        for term_bound, function in _parts(bound)
     ]
     return 1e-9 * float(max(sizes))
 
 
 @lru_cache(maxsize=256)
 def _parts(bound: Bound) -> tuple[tuple[Bound, Callable[..., Any]], ...]:
-    """Every term as a bound of its own, and as a fast function."""
-    alone = [replace(bound, terms={n: t}, conditions=(), signed=(), off_by={}) for n, t in bound.terms.items()]
-    return tuple((term, term.compile()) for term in alone)
+    """Return every term as a bound without conditions, and as a fast function."""
+    terms = [replace(bound, terms={n: t}, conditions=(), signed=(), off_by={}) for n, t in bound.terms.items()]
+    return tuple((term, term.compile()) for term in terms)
 
 
 def _finite(term: Any) -> Any:
@@ -119,104 +117,100 @@ def _finite(term: Any) -> Any:
     return np.where(np.isfinite(numbers), numbers, 0.0)
 
 
-def spoken(bound: Bound, given: Mapping[str, Any]) -> tuple[str, ...]:
-    """The words of the numeric conditions that fail."""
+def failed_conditions(bound: Bound, given: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the texts of the numeric conditions that fail."""
     with np.errstate(all="ignore"):
-        found = tuple(words for words, only in _conditions(bound) if np.isnan(only(**given)).any())
-    return found or ("the bound has a value there",)
+        failed = tuple(words for words, function in _conditions(bound) if np.isnan(function(**given)).any())
+    return failed or ("the bound has a value there",)
 
 
 @lru_cache(maxsize=256)
 def _conditions(bound: Bound) -> tuple[tuple[str, Callable[..., Any]], ...]:
-    """The words of every numeric condition, and the bound under it alone as a fast function."""
-    kept = [(c.words, replace(bound, conditions=(c,))) for c in bound.numeric_conditions]
-    whole = {q.name for q in bound.quantities}
-    return tuple((words, _ignoring(only, whole)) for words, only in kept)
+    """Return the text of every numeric condition, and the bound under this condition alone as a fast function."""
+    names = {q.name for q in bound.quantities}
+    bounds = [(c.words, replace(bound, conditions=(c,))) for c in bound.numeric_conditions]
+    return tuple((words, _ignoring_others(single, names)) for words, single in bounds)
 
 
-def _ignoring(bound: Bound, known: set[str]) -> Callable[..., Any]:
+def _ignoring_others(bound: Bound, names: set[str]) -> Callable[..., Any]:
+    """Return the bound as a function that ignores other keyword arguments."""
     function, own = compiled(bound), {q.name for q in bound.quantities}
-    return lambda **given: function(**{name: given[name] for name in own & known})
+    return lambda **given: function(**{name: given[name] for name in own & names})
 
 
-def assumptions(bound: Bound, problem: Any, method: Any, setting: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words of the assumptions that are broken, and of the conditions that nothing decides."""
-    found = decided(bound, problem, method, setting)
-    return tuple(words for words, _, met in found if met is False), tuple(
-        words for words, _, met in found if met is None
-    )
+def broken_assumptions(bound: Bound, problem: Any, method: Any, setting: Any) -> tuple[str, ...]:
+    """Return the texts of the assumptions that an instance breaks."""
+    return tuple(words for words, _, met in decided(bound, problem, method, setting) if met is False)
 
 
 def decided(bound: Bound, problem: Any, method: Any, setting: Any) -> tuple[tuple[str, str, bool | None], ...]:
-    """Every condition that is not numeric: its words, what decides it, and whether it is met (None: undecided)."""
-    found: list[tuple[str, str, bool | None]] = []
+    """Return all conditions that are not numeric: text, what decides it, and whether it is met (None: undecided)."""
+    conditions: list[tuple[str, str, bool | None]] = []
     for condition in bound.conditions:
         if condition.assumption is not None:
-            found.append((condition.words, "predicate", condition.assumption.holds(problem, method, setting)))
+            conditions.append((condition.words, "predicate", condition.assumption.holds(problem, method, setting)))
         elif condition.kind == "words":
-            found.append((condition.words, "words", None))
-    return tuple(found)
+            conditions.append((condition.words, "words", None))
+    return tuple(conditions)
 
 
 @lru_cache(maxsize=256)
 def _scalar(bound: Bound, name: str) -> Callable[..., Any] | None:
-    """The numeric conditions that contain ``name`` as one fast function of plain numbers; None if there are none."""
-    spoken_of = [r for r in bound.relations if name in {getattr(s, "name", "") for s in r.free_symbols}]
-    if not spoken_of or name not in {q.name for q in bound.quantities}:
+    """Return the numeric conditions that contain ``name`` as one function of scalars; None if there are none."""
+    relations = [r for r in bound.relations if name in {getattr(s, "name", "") for s in r.free_symbols}]
+    if not relations or name not in {q.name for q in bound.quantities}:
         return None
-    stand_ins = {q: sp.Symbol(q.name) for q in bound.quantities}
-    plain = [relation.subs(stand_ins) for relation in spoken_of]
-    code = sp.lambdify(list(stand_ins.values()), plain, modules=["math", "sympy"])
+    symbols = {q: sp.Symbol(q.name) for q in bound.quantities}
+    code = sp.lambdify(
+        list(symbols.values()), [relation.subs(symbols) for relation in relations], modules=["math", "sympy"]
+    )
     return lambda **values: all(code(**values))
 
 
 def largest(bound: Bound, values: Mapping[str, Any], name: str, high: float, low_share: float = 1e-9) -> float:
-    """The largest value of ``name`` up to ``high`` that meets the conditions, 0 if even tiny ones fail.
+    """Return the largest value of ``name`` up to ``high`` that meets the conditions; 0 if even tiny ones fail.
 
-    Takes it that conditions which hold at a value hold below it, as caps do. ``values`` may be stand-ins for what only
-    a run could tell; conditions rarely ask for that.
+    Assumes that conditions are upper limits on it. Quantities that are missing in ``values`` count as 1.
     """
     check = _scalar(bound, name)
     if check is None:
         return high
-    fine = _fine(bound, values, name, check)
-    if fine(high):
+    allowed = _allowed(bound, values, name, check)
+    if allowed(high):
         return high
     low = high * low_share
-    if not fine(low):
-        return 0.0
-    return _edge(fine, low, high)
+    return _limit(allowed, low, high) if allowed(low) else 0.0
 
 
 def inside(bound: Bound, values: Mapping[str, Any], name: str, high: float, low_share: float = 1e-9) -> float:
-    """The same where conditions may also ask for a value above something: the largest of those that meet all."""
+    """Return ``largest`` for conditions that may also be lower limits."""
     check = _scalar(bound, name)
     if check is None:
         return high
-    fine = _fine(bound, values, name, check)
-    places = [high * low_share ** (i / PLACES) for i in range(PLACES + 1)]
-    met = next((i for i, place in enumerate(places) if fine(place)), None)
-    if met is None:
+    allowed = _allowed(bound, values, name, check)
+    candidates = [high * low_share ** (i / PLACES) for i in range(PLACES + 1)]
+    first = next((i for i, value in enumerate(candidates) if allowed(value)), None)
+    if first is None:
         return 0.0
-    return _edge(fine, places[met], places[met - 1]) if met else high
+    return _limit(allowed, candidates[first], candidates[first - 1]) if first else high
 
 
-def _fine(bound: Bound, values: Mapping[str, Any], name: str, check: Callable[..., Any]) -> Callable[[float], bool]:
-    """Whether the conditions are met at a value of ``name``."""
+def _allowed(bound: Bound, values: Mapping[str, Any], name: str, check: Callable[..., Any]) -> Callable[[float], bool]:
+    """Return a function that decides whether the conditions are met at a value of ``name``."""
     given = {q.name: values.get(q.name, 1.0) for q in bound.quantities}
 
-    def fine(value: float) -> bool:
+    def allowed(value: float) -> bool:
         try:
             return bool(check(**{**given, name: value}))
         except (ArithmeticError, ValueError, TypeError):
             return False
 
-    return fine
+    return allowed
 
 
-def _edge(fine: Callable[[float], bool], low: float, high: float) -> float:
-    """The end of what is fine between a value that is and one that is not."""
+def _limit(allowed: Callable[[float], bool], low: float, high: float) -> float:
+    """Return, by bisection, the largest allowed value between an allowed and a forbidden one."""
     for _ in range(HALVINGS):
         middle = (low * high) ** 0.5
-        low, high = (middle, high) if fine(middle) else (low, middle)
+        low, high = (middle, high) if allowed(middle) else (low, middle)
     return low * EDGE

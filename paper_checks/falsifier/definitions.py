@@ -1,4 +1,4 @@
-"""A bound with a quantity replaced by what an equation of the catalogue says it is."""
+"""Bounds in which a quantity is replaced by an equation of the catalogue that defines it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bounds.showing.loading import load
 
 
 def loaded(name: str, definitions: Iterable[str] = ()) -> Bound:
-    """The bound of this name with the definitions of these names put in."""
+    """Return the bound of this name after substituting the equations of these names."""
     bound = load(name)
     for equation in definitions:
         bound = defined(bound, load(equation))
@@ -19,10 +19,10 @@ def loaded(name: str, definitions: Iterable[str] = ()) -> Bound:
 
 
 def defined(bound: Bound, equation: Bound) -> Bound:
-    """The bound with the equation's target written out.
+    """Return the bound with the target of the equation replaced by its right side.
 
-    Where the bound assumes that the quantity is what its word says (a cap that caps), the definition takes the place of
-    that assumption, as it does in a text that defines the quantity so; the equation's own conditions are added.
+    An assumption of the bound that states what the quantity is (such as a cap on gradients) is dropped, since the
+    equation now defines the quantity; the conditions of the equation are added.
     """
     target = equation.target
     if equation.relation != "=" or target not in bound.all_quantities:
@@ -38,5 +38,5 @@ def defined(bound: Bound, equation: Bound) -> Bound:
 
 
 def _states(condition: Condition, name: str) -> bool:
-    """Whether the condition is the assumption that the quantity of this name is what its word says."""
+    """Return whether the condition is the assumption that states what the quantity of this name is."""
     return condition.assumption is not None and getattr(condition.assumption.holds, "attribute", "") == name

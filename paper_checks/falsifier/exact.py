@@ -1,4 +1,4 @@
-"""Both sides of a statement in exact arithmetic: what a witness is worth."""
+"""Evaluation of a statement in exact arithmetic, which confirms a counterexample."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from bounds.numerics.balls import Point
 from bounds.numerics.tape import Tape
 
 from .core import scores
-from .deciding import compiled, largest_alike
+from .deciding import compiled, largest_of_unit
 
 DIGITS = 50
 RATIONAL = "rational"
 LOST = 1e-35
-"""The share of the largest such quantity that counts as rounding."""
+"""Rounding error of 60-digit numbers, relative to the largest quantity of the target's unit."""
 TINY = 1e-10
-"""Quantities count as at least this large there: where all of them vanish, what is left is rounding."""
+"""Lower limit of that largest quantity, in case all of them are zero."""
 WORKING = 60
-"""Digits carried, so that 50 of the result are right."""
+"""Digits of the computation, for 50 correct digits of the result."""
 BITS = 200
-"""The same in bits."""
+"""The same precision in bits."""
 
 
 class Entry(NamedTuple):
-    """The quantities at one entry (one value per client where they vary), the measured number, and whose it is."""
+    """The quantities at one entry (per-client ones as lists), the measured number, and its client, if any."""
 
     values: dict[str, Any]
     measured: Any
@@ -40,36 +40,37 @@ class Entry(NamedTuple):
 
 
 def worst_entry(bound: Bound, used: Mapping[str, Any], measured: Any) -> Entry:
-    """The entry where the statement does worst.
+    """Return the entry where the statement is violated most.
 
-    ``measured`` is an array of exact numbers, one per entry; a quantity that changes along has as many. Where the
-    target varies over clients they are its last axis.
+    ``measured`` is an array of exact numbers, one per entry; quantities that vary with the entry have the same axes. If
+    the target varies over clients, they are the last axis.
     """
     rough = {name: np.asarray(value, dtype=float) for name, value in used.items()}
     with np.errstate(all="ignore"):
         at = np.broadcast_to(compiled(bound)(**rough), measured.shape)
-    found = np.where(np.isnan(at), -np.inf, scores(measured.astype(float), at, bound.relation))
-    index = np.unravel_index(int(np.argmax(found)), measured.shape)
-    own = int(index[-1]) if bound.target.card.axis else None
-    over = {q.name for q in bound.quantities if q.card.axis}
-    row = index[:-1] if own is not None else index
-    return Entry({n: _at(v, row, n in over) for n, v in used.items()}, measured[index], own)
+    violation = np.where(np.isnan(at), -np.inf, scores(measured.astype(float), at, bound.relation))
+    index = np.unravel_index(int(np.argmax(violation)), measured.shape)
+    client = int(index[-1]) if bound.target.card.axis else None
+    per_client = {q.name for q in bound.quantities if q.card.axis}
+    row = index[:-1] if client is not None else index
+    return Entry({n: _at(v, row, n in per_client) for n, v in used.items()}, measured[index], client)
 
 
-def _at(value: Any, row: tuple[Any, ...], varies: bool) -> Any:
+def _at(value: Any, row: tuple[Any, ...], per_client: bool) -> Any:
+    """Return a quantity at an entry: a number, or a list of one number per client."""
     array = np.asarray(value, dtype=object)
-    here = array[row] if array.ndim > int(varies) else array
-    if not varies:
-        return here.item() if isinstance(here, np.ndarray) else here
-    return list(here)
+    entry = array[row] if array.ndim > int(per_client) else array
+    if per_client:
+        return list(entry)
+    return entry.item() if isinstance(entry, np.ndarray) else entry
 
 
 @dataclass(frozen=True)
 class Exactly:
-    """A statement at an instance: both sides as SymPy numbers, and every condition with what decides it.
+    """A statement at an instance in exact arithmetic.
 
-    ``conditions`` are (words, how it is decided, met): met is None where nothing decides. ``violated`` asks for every
-    decided condition to be met, and for a difference beyond ``grain``: what rounding to that many digits could make.
+    ``conditions`` are (text, what decides it, met), where met is None for undecided conditions. The statement is
+    ``violated`` if every decided condition is met and the difference exceeds the rounding error ``grain``.
     """
 
     measured: sp.Expr
@@ -85,7 +86,7 @@ class Exactly:
 
     @property
     def margin(self) -> sp.Expr:
-        """Measured minus bound, positive where the statement ``<=`` is violated."""
+        """Measured minus bound, which is positive if a statement ``<=`` is violated."""
         return sp.N(self.measured - self.bound, DIGITS)
 
     @property
@@ -102,7 +103,7 @@ class Exactly:
 
 
 def number(value: Any) -> sp.Expr:
-    """A SymPy number of the same value: rationals stay rational."""
+    """Return a SymPy number of the same value; rationals stay rational."""
     if isinstance(value, Fraction):
         return sp.Rational(value.numerator, value.denominator)
     if isinstance(value, mpmath.mpf):
@@ -117,9 +118,10 @@ def weigh(
     arithmetic: str,
     known: Mapping[str, Any],
 ) -> Exactly:
-    """The bound at an entry beside the measured number; ``decided`` are the conditions that are not numeric.
+    """Return the exact statement at an entry.
 
-    ``known`` are all quantities of the instance: how large those of the target's unit are says what rounding can do.
+    ``decided`` are the conditions that are not numeric. ``known`` are all quantities of the instance, whose sizes
+    determine the rounding error.
     """
     values = {q.name: entry.values[q.name] for q in bound.quantities}
     given = {n: [_rational(x) for x in (value if isinstance(value, list) else [value])] for n, value in values.items()}
@@ -132,12 +134,12 @@ def weigh(
         (condition.words, "numbers", all(relation.holds()))
         for condition, relation in zip(bound.numeric_conditions, relations, strict=True)
     ]
-    grain = 0.0 if arithmetic == RATIONAL else LOST * max(largest_alike(bound, known), TINY)
+    grain = 0.0 if arithmetic == RATIONAL else LOST * max(largest_of_unit(bound, known), TINY)
     return Exactly(number(entry.measured), _decimal(total), bound.relation, (*decided, *numeric), arithmetic, grain)
 
 
 def _rational(value: Any) -> fmpq:
-    """The fraction that a number is."""
+    """Return a number as an exact fraction."""
     if isinstance(value, mpmath.mpf):
         return fmpq(*map(int, mpmath.libmp.to_rational(value._mpf_)))
     exact = Fraction(value)
@@ -145,7 +147,7 @@ def _rational(value: Any) -> fmpq:
 
 
 def _decimal(ball: Any) -> sp.Expr:
-    """The middle of a ball in 50 digits."""
+    """Return the midpoint of a ball with 50 digits."""
     if not ball.is_finite():
         return sp.nan if ball.is_nan() else sp.oo if ball > 0 else -sp.oo
     man, exp = (int(part) for part in ball.mid().man_exp())
@@ -153,7 +155,7 @@ def _decimal(ball: Any) -> sp.Expr:
 
 
 def decimal(value: Any) -> Any:
-    """A rational number in the digits that mpmath carries at the moment."""
+    """Return a rational number with the current precision of mpmath."""
     if isinstance(value, mpmath.mpf):
         return value
     exact = Fraction(value)

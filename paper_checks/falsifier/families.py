@@ -1,4 +1,4 @@
-"""The families of instances, by name."""
+"""All families of instances, by name."""
 
 from __future__ import annotations
 

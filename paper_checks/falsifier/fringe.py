@@ -1,8 +1,7 @@
-"""Hypotheses that a proof uses and a statement may not say: exact instances that meet all others.
+"""Weakened assumptions: exact instances that meet all hypotheses of a statement but one.
 
-Each weakened assumption says which reading of the hypotheses it drops, and gives the words of instances in rational
-numbers.
-A statement that fails there is not refuted: it fails *if read without* that, and the case shows where a proof uses it.
+Proofs use hypotheses that statements may leave implicit. A statement that fails under a weakened assumption is not
+refuted: it fails *if read without* the hypothesis, and the case shows where the proof uses it.
 """
 
 from __future__ import annotations
@@ -27,15 +26,15 @@ ONE = Fraction(1)
 
 @dataclass(frozen=True)
 class Fringe:
-    """A family of instances without one hypothesis; ``cases`` are (numbers in words, values by vocabulary word)."""
+    """Instances without one hypothesis; ``cases`` yields a description and the values by quantity of each."""
 
     without: str
     cases: Callable[[], Iterator[tuple[str, Values]]]
 
 
 @dataclass(frozen=True)
-class Seen:
-    """A statement at the case of a weakened assumption where it does worst, exactly."""
+class FringeResult:
+    """A statement at the case of a weakened assumption where it is violated most, in exact numbers."""
 
     without: str
     case: str
@@ -51,13 +50,14 @@ class Seen:
         return float(self.measured / self.bound) if self.bound else float("inf")
 
     @property
-    def words(self) -> str:
-        said = "FAILS" if self.violated else "not refuted either"
-        return f"read without {self.without}: {said}, measured/bound {self.ratio:.3g} ({self.case})"
+    def text(self) -> str:
+        """A line of text."""
+        result = "FAILS" if self.violated else "not refuted either"
+        return f"read without {self.without}: {result}, measured/bound {self.ratio:.3g} ({self.case})"
 
 
 def _learned(clients: int, gap: Any, local: Any, apart: Any) -> Values:
-    """The words of one round of learning among equal clients."""
+    """Return the quantities of one round of learning with equal clients."""
     kinds = of_kinds([clients], [ONE])
     return {**kinds, "generalization_gap": gap, "local_gap": [local], "non_iidness": [apart], "smoothness": ONE,
             "strong_convexity": ONE}  # fmt: skip
@@ -124,28 +124,31 @@ FRINGES = (
 )
 
 
-def fringes(bound: Bound) -> list[Seen]:
-    """The bound under every weakened assumption whose instances have all of its quantities, each where it does
-    worst."""
-    found = []
+def fringes(bound: Bound) -> list[FringeResult]:
+    """Return the worst case of the bound under every weakened assumption whose instances have its quantities."""
+    worst_cases = []
     if bound.relation != "<=" or bound.given:
         return []
-    counted = by_kind(bound)
-    asked = {q.name for q in counted.quantities} | {bound.target.name}
+    grouped = by_kind(bound)
+    names = {q.name for q in grouped.quantities} | {bound.target.name}
     for fringe in FRINGES:
-        seen = [_at(counted, fringe.without, *case) for case in fringe.cases() if asked <= {*case[1]}]
-        if met := [each for each in seen if each is not None]:
-            found.append(max(met, key=lambda each: each.ratio))
-    return found
+        cases = [_at(grouped, fringe.without, *case) for case in fringe.cases() if names <= {*case[1]}]
+        if admissible := [case for case in cases if case is not None]:
+            worst_cases.append(max(admissible, key=lambda case: case.ratio))
+    return worst_cases
 
 
-def _at(bound: Bound, without: str, case: str, values: Values) -> Seen | None:
-    """The bound at one case; None where a numeric condition fails."""
-    told = {q: values[q.name] for q in bound.quantities}
-    given = {q: [number(v) for v in value] if isinstance(value, list) else number(value) for q, value in told.items()}
+def _at(bound: Bound, without: str, case: str, values: Values) -> FringeResult | None:
+    """Return the bound at a case; None if a numeric condition fails."""
+    given: dict[Any, Any] = {}
+    for q in bound.quantities:
+        value = values[q.name]
+        given[q] = [number(x) for x in value] if isinstance(value, list) else number(value)
     for relation in bound.relations:
         met = bind(relation, given)
         if met.subs({q: v[0] for q, v in given.items() if isinstance(v, list)}) != sp.true:
             return None
     total = sum((bind(term, given) for term in bound.spelled_terms.values()), sp.S.Zero)
-    return Seen(without, case, number(values[bound.target.name]), sp.N(total, 50) if total.has(sp.Pow) else total)
+    return FringeResult(
+        without, case, number(values[bound.target.name]), sp.N(total, 50) if total.has(sp.Pow) else total
+    )

@@ -1,4 +1,4 @@
-"""What a family of instances is: what each says of its own, and what follows from that."""
+"""The protocol of a family of instances: what every family defines, and what follows from that."""
 
 from __future__ import annotations
 
@@ -20,58 +20,58 @@ from .kinds import by_kind
 
 
 class Family(Protocol):
-    """Instances of one kind, on which both sides of a bound can be computed exactly.
+    """A family of instances on which both sides of a bound can be computed exactly.
 
-    ``name`` is also that of the evidence.
+    ``name`` is also the name of the evidence, ``words`` a description.
     """
 
     name: str
     words: str
     reach: tuple[str, ...] = ("clients", "cohort", "local_steps", "rounds")
-    """The numbers of an instance whose range says how large a box was searched."""
+    """The numbers whose searched ranges are reported."""
 
-    # ---- what a family says ----
+    # ---- what a family defines ----
 
     def cell(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
-        """The regime that an instance is in, one label per axis."""
+        """Return the regime of an instance, one label per axis."""
 
     def misfit(self, bound: Bound, instance: Mapping[str, Any]) -> str:
-        """Why numbers by name are not an instance of this family that the bound covers; empty if they are."""
+        """Return why numbers are not an instance of this family that the bound covers; empty if they are."""
 
     def box(self, bound: Bound) -> Box:
-        """The parameters of an instance and their ranges."""
+        """Return the parameters of an instance and their ranges."""
 
     def instance(self, bound: Bound, point: Point) -> Instance:
-        """The concrete instance at a point, pulled inside the conditions where a step size can do that."""
+        """Return the instance at a point, with a step size that the conditions allow if possible."""
 
     def evaluate(self, bound: Bound, instance: Instance) -> Evaluation:
-        """Both sides in floating-point arithmetic."""
+        """Return the evaluation in floating point."""
 
     def assumed(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-        """Problem, method and plan, as assumptions read them."""
+        """Return problem, method and plan, in the form that assumptions read."""
 
     def exact_values(self, bound: Bound, instance: Mapping[str, Any], late: bool) -> tuple[dict[str, Any], Any, str]:
-        """Every quantity by word and the measured numbers, in exact arithmetic, and which that is.
+        """Return all quantities by name, the measured numbers, and the name of the exact arithmetic.
 
-        ``late``: of a statement on every round the last one will do.
+        With ``late``, a statement on every round is evaluated at the last round only.
         """
 
-    # ---- what follows, unless a family says otherwise ----
+    # ---- defaults ----
 
     def radius(self, bound: Bound, instance: Instance) -> float:
-        """The factor that one round puts on what grows fastest of a run's moments; NaN where nothing can grow."""
+        """Return the growth factor per round of a run's fastest growing moment; NaN if none can grow."""
         return float("nan")
 
     def refuses(self, bound: Bound) -> str:
-        """Why this family cannot put both sides of the bound side by side; empty if it can."""
+        """Return why this family cannot compute both sides of the bound; empty if it can."""
         return obstacle(bound, self.name)
 
     def undecided(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
-        """The conditions that no machine decides on such an instance."""
-        return deciding.assumptions(bound, *self.assumed(bound, instance))[1]
+        """Return the conditions that cannot be decided automatically on this instance."""
+        return tuple(words for words, _, met in deciding.decided(bound, *self.assumed(bound, instance)) if met is None)
 
     def exactly(self, bound: Bound, instance: Instance, late: bool = False) -> Exactly:
-        """The statement in fractions or 60-digit numbers, at the entry where it does worst."""
+        """Return the statement in fractions or 60-digit numbers, at the entry where it is violated most."""
         with mpmath.workdps(WORKING), DIGITS.precision():
             known, measured, arithmetic = self.exact_values(bound, instance, late)
             counted = by_kind(bound)

@@ -1,4 +1,4 @@
-"""A statement on federations whose clients are of few kinds: sums over clients as sums over kinds."""
+"""Bounds for federations of many clients in few groups (``kinds``): sums over clients become sums over groups."""
 
 from __future__ import annotations
 
@@ -15,50 +15,50 @@ from bounds.operators import ClientSum, write_out_means
 from bounds.quantities import quantity
 from bounds.vocabulary import clients
 
-MEMBERS = quantity("members", "n_k", "how many clients are of this kind", domain=COUNT, per_client=True)
-EVERYBODY = quantity("everybody", "C", "number of clients, which are more than kinds", domain=COUNT)
+MEMBERS = quantity("members", "n_k", "number of clients in this group", domain=COUNT, per_client=True)
+EVERYBODY = quantity("everybody", "C", "number of clients in all groups", domain=COUNT)
 
 
 def kinds(instance: Mapping[str, Any]) -> int:
-    """How many kinds of clients a table describes: each client is one of its own by default."""
+    """Return the number of client groups of an instance; by default each client is its own group."""
     return int(instance.get("kinds", instance["clients"]))
 
 
 def counts(instance: Mapping[str, Any]) -> list[int]:
-    """How many clients there are of every kind."""
+    """Return the number of clients of every group."""
     return [int(instance.get(f"count_{k}", 1)) for k in range(kinds(instance))]
 
 
-def _counted(expression: Any) -> Any:
-    """The expression with every sum over clients counting the members of a kind."""
+def _over_groups(expression: Any) -> Any:
+    """Return the expression with sums over clients as sums over groups, weighted with their numbers of clients."""
     spelled = write_out_means(expression)
-    counted = spelled.replace(lambda e: isinstance(e, ClientSum), lambda e: ClientSum(MEMBERS * e.args[0]))
-    return counted.xreplace({clients: EVERYBODY})
+    weighted = spelled.replace(lambda e: isinstance(e, ClientSum), lambda e: ClientSum(MEMBERS * e.args[0]))
+    return weighted.xreplace({clients: EVERYBODY})
 
 
 @lru_cache(maxsize=256)
 def by_kind(bound: Bound) -> Bound:
-    """The bound as a function of one value per kind and the kinds' members; itself where none varies over clients."""
+    """Return the bound as a function of one value per group; the bound itself if no quantity varies over clients."""
     if not bound.axis:
         return bound
     conditions = tuple(
-        replace(c, relation=_counted(spelled)) if spelled is not None else c
+        replace(c, relation=_over_groups(spelled)) if spelled is not None else c
         for c, spelled in zip(bound.conditions, _spelled(bound), strict=True)
     )
-    terms = {name: _counted(term) for name, term in bound.spelled_terms.items()}
+    terms = {name: _over_groups(term) for name, term in bound.spelled_terms.items()}
     return replace(bound, terms=terms, conditions=conditions, where={})
 
 
 def _spelled(bound: Bound) -> Sequence[sp.Basic | None]:
-    """The relations of all conditions, None for those in words."""
+    """Return the relations of all conditions, None for those in words."""
     relations = iter(bound.relations)
     return [next(relations) if c.kind == "numeric" else None for c in bound.conditions]
 
 
 def of_kinds(sizes: Sequence[Any], shares: Sequence[Any]) -> Mapping[str, Any]:
-    """The words that tell kinds apart: how many clients, and the weight of one of them.
+    """Return the quantities that depend on the groups: numbers of clients and the weight of a client of each group.
 
-    ``shares`` are the weights of whole kinds, in any kind of number.
+    ``sizes`` are the numbers of clients of the groups and ``shares`` their total weights, in any number type.
     """
     weights = [share / size for share, size in zip(shares, sizes, strict=True)]
     total = sum(int(size) for size in sizes)

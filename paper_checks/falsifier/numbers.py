@@ -1,4 +1,4 @@
-"""The numbers that an instance of a family consists of, by name, each with the rule that it keeps."""
+"""The numbers that an instance of a family consists of, and the check that a table is such an instance."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from fractions import Fraction
 from typing import Any
 
 FARTHEST = Fraction(10) ** 100
-"""Sizes beyond this, and below its inverse, would leave the floating-point numbers that assumptions are decided in."""
+"""Limit on absolute values and their inverses; assumptions are decided in floating point."""
 ANY = float("inf")
 
 
 @dataclass(frozen=True)
 class Number:
-    """A number of an instance; ``{k}`` in its name means every client, ``{i}`` for every axis.
+    """The name and range of a number of an instance; ``{k}`` in the name is a client group, ``{i}`` an axis.
 
-    It lies between ``low`` and ``high``, both possible unless ``inside``; one that is not ``needed`` may be left out.
-    Unlike a domain of the vocabulary, which is for arrays of floats, the rule judges one exact number as it is.
+    The range from ``low`` to ``high`` includes its ends unless ``inside``. Numbers that are not ``needed`` may be
+    missing.
     """
 
     name: str
@@ -28,15 +28,14 @@ class Number:
     needed: bool = True
 
     def wrong(self, name: str, value: Any) -> str:
-        """Why ``value`` breaks the rule; empty if it does not."""
+        """Return why ``value`` is not allowed; empty if it is."""
         if self.whole and not isinstance(value, int):
-            return f"{name} must be a whole number; got {value}"
+            return f"{name} must be an integer; got {value}"
         if not (self.low < value < self.high if self.inside else self.low <= value <= self.high):
-            ends = (("> ", ">= "), ("< ", "<= "))
-            rules = [
-                ends[i][not self.inside] + f"{end:g}" for i, end in enumerate((self.low, self.high)) if abs(end) < ANY
-            ]
-            return f"{name} must be {' and '.join(rules)}; got {value}"
+            equal = "" if self.inside else "="
+            limits = [f">{equal} {self.low:g}"] if self.low > -ANY else []
+            limits += [f"<{equal} {self.high:g}"] if self.high < ANY else []
+            return f"{name} must be {' and '.join(limits)}; got {value}"
         if value and not 1 / FARTHEST <= abs(value) <= FARTHEST:
             return f"{name} must be zero or of a size from 1e-100 to 1e100"
         return ""
@@ -48,21 +47,17 @@ SWITCH: dict[str, Any] = {"low": 0, "high": 1, "whole": True}
 
 
 def misfit(instance: Mapping[str, Any], numbers: Iterable[Number], axes: int) -> str:
-    """Why a table is not an instance made of these numbers: one that it lacks, has too many or that breaks its rule."""
+    """Return why a table is not an instance made of these numbers; empty if it is."""
     clients = instance.get("clients", 0)
     kinds = instance.get("kinds", clients)
     if not isinstance(kinds, int) or not 1 <= kinds <= len(instance):
-        what = (
-            "kinds must be the number of kinds of clients"
-            if "kinds" in instance
-            else "clients must be the number of clients"
-        )
-        return f"{what} that it describes; got {kinds}"
-    known = {number.name.format(k=k, i=i): number for number in numbers for k in range(kinds) for i in range(axes)}
+        name, what = ("kinds", "client groups") if "kinds" in instance else ("clients", "clients")
+        return f"{name} must be the number of {what} that it describes; got {kinds}"
+    expected = {number.name.format(k=k, i=i): number for number in numbers for k in range(kinds) for i in range(axes)}
     for name in instance:
-        if name not in known:
+        if name not in expected:
             return f"it has no place for {name!r}"
-    for name, number in known.items():
+    for name, number in expected.items():
         if name not in instance and number.needed:
             return f"it has no {name}"
         if name in instance and (wrong := number.wrong(name, instance[name])):

@@ -1,8 +1,8 @@
-"""How many planted violations of a statement a search finds, as it was measured.
+"""The measured detection rate of searches: how many planted violations they find.
 
-``power.json`` is written by ``tests/benchmarks/regimes.py``. For every searched statement, and in all by kind of
-violation: ``false``, how many were planted that are known to be violations; ``unmeasured``, how many of these were not
-searched for yet; ``unknown``, how many more may be none; ``found``, by budget, how many nearly every seed found.
+``power.json`` is written by ``tests/benchmarks/regimes.py``. For every statement, and for all of them by kind of
+violation, it counts planted violations: ``false`` are known to be violations, ``unmeasured`` of these were not searched
+yet, ``unknown`` may be none, and ``found`` (by budget) were found with nearly every seed.
 """
 
 from __future__ import annotations
@@ -19,29 +19,30 @@ NONE = {"false": 0, "unmeasured": 0, "unknown": 0}
 
 @cache
 def measured() -> Mapping[str, Any]:
-    """The budgets in evaluations, the counts by statement and those of all by kind."""
-    held: Mapping[str, Any] = json.loads(MEASURED.read_text(encoding="utf-8"))
-    return held
+    """Return the content of ``power.json``: budgets in evaluations, counts by statement, and total counts by kind."""
+    content: Mapping[str, Any] = json.loads(MEASURED.read_text(encoding="utf-8"))
+    return content
 
 
 def power(statement: str, evaluations: int) -> str:
-    """In words: how many of the violations planted in this statement, and in all, a search of such a budget finds.
+    """Return as text how many planted violations, of this statement and of all, a search with this budget finds.
 
-    The counts are those of the largest budget measured that is no larger. A plant that is not known to be false is
-    none.
+    The counts are those of the largest measured budget up to this one.
     """
-    held = measured()
-    budgets = [budget for budget in held["budgets"] if budget <= evaluations]
+    content = measured()
+    budgets = [budget for budget in content["budgets"] if budget <= evaluations]
     if not budgets:
-        return f"power: not measured for fewer than {min(held['budgets'])} evaluations"
-    place = len(budgets) - 1
-    own = held["statements"].get(statement, NONE)
-    mine = f"{_count(own, place)} violations planted in it" if own["false"] else "no violation is planted in it"
-    mine += f" ({own['unknown']} more may be none)" if own["unknown"] else ""
-    regime, size = (_count(held["all"][kind], place) for kind in ("regime", "size"))
-    return f"power: {mine}, of all {regime} by regime and {size} by size, found within {budgets[-1]} evaluations"
+        return f"detection rate: not measured for fewer than {min(content['budgets'])} evaluations"
+    last = len(budgets) - 1
+    counts = content["statements"].get(statement, NONE)
+    own = f"{_count(counts, last)} violations planted in it" if counts["false"] else "no violation is planted in it"
+    own += f" ({counts['unknown']} more may be none)" if counts["unknown"] else ""
+    regime, size = (_count(content["all"][kind], last) for kind in ("regime", "size"))
+    return (
+        f"detection rate: {own}, of all {regime} by regime and {size} by size, found within {budgets[-1]} evaluations"
+    )
 
 
-def _count(plants: Mapping[str, Any], place: int) -> str:
+def _count(plants: Mapping[str, Any], budget: int) -> str:
     unmeasured = f" ({plants['unmeasured']} not measured)" if plants["unmeasured"] else ""
-    return f"{plants['found'][place]} of {plants['false']}{unmeasured}"
+    return f"{plants['found'][budget]} of {plants['false']}{unmeasured}"

@@ -1,6 +1,6 @@
-"""Looking for a violation: corners of the box, draws all over it, then walks from the best place of every cell.
+"""The search for a violation: corners of the box, random places, then random walks from the best place of every cell.
 
-Same seed, same search.
+The same seed gives the same search.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from .core import Evaluation, Instance
 from .instances import Family
 
 CORNERS, EVERYWHERE, CELLS, EDGES = 0.4, 0.1, 0.35, 0.05
-"""Shares of the budget for corners of the box, for draws over all of it, for walks from the best place of every cell
-and for the edges of stability; the rest goes to walks from the best places of all."""
+"""Shares of the budget for corners of the box, random places, walks from the best place of every cell, and places at
+the limit of stability; the rest is for walks from the best places of all."""
 HALVINGS, STABLE = 20, 1e-9
-"""Halvings of a coordinate on the way to an edge of stability, and by how much a factor must exceed 1 to grow."""
+"""Bisection steps to a limit of stability; excess over 1 of the growth factor of an unstable run."""
 WALKS = 4
-"""Places from which the last walks start."""
+"""Number of places from which the last walks start."""
 STRIDE = 8
-"""Steps of a walk before the next one's turn."""
+"""Steps of a walk before the next walk continues."""
 CLEAR = 0.005
-"""A score at which a violation is clear enough to stop looking for a larger one."""
+"""Score of a violation at which a search ends."""
 
 
 @dataclass
-class Found:
-    """The best places so far, and what it took."""
+class SearchState:
+    """Counts of a search so far, its best place, and the visited cells."""
 
     evaluations: int = 0
     admissible: int = 0
@@ -44,7 +44,7 @@ class Found:
     interrupted: bool = False
     failed: dict[str, int] = field(default_factory=dict)
     shares: dict[str, float] = field(default_factory=dict)
-    """By term the largest share that an admissible instance needs of it."""
+    """For every term, the largest share of it that an admissible instance needs."""
     cells: Cells = field(default_factory=Cells)
 
     @property
@@ -53,12 +53,12 @@ class Found:
 
 
 class OutOfBudget(Exception):
-    """The evaluations or the minutes are spent, or a violation is clear."""
+    """The evaluations or the time are used up, or a violation is large enough."""
 
 
 @dataclass
 class Searcher:
-    """One search of one bound in one family."""
+    """A search for a violation of a bound in one family of instances."""
 
     bound: Bound
     family: Family
@@ -72,90 +72,90 @@ class Searcher:
     def __post_init__(self) -> None:
         self.box: Box = self.family.box(self.bound).pinned(self.pins)
         self.draws = np.random.default_rng([self.seed, 20])
-        self.found = Found()
+        self.state = SearchState()
 
-    def run(self) -> Found:
-        """Search until the budget is spent or a violation is clear; Ctrl-C keeps the best so far."""
+    def run(self) -> SearchState:
+        """Search until the budget is used up or a clear violation is found; Ctrl-C keeps the best so far."""
         try:
-            self._drawn(max(4, int(self.evaluations * CORNERS)), lambda: self.box.corner(self.draws))
-            self._drawn(max(4, int(self.evaluations * EVERYWHERE)), self._anywhere)
+            self._score_many(max(4, int(self.evaluations * CORNERS)), lambda: self.box.corner(self.draws))
+            self._score_many(max(4, int(self.evaluations * EVERYWHERE)), self._random_place)
             self._walk_cells(int(self.evaluations * (CORNERS + EVERYWHERE + CELLS)))
             self._edges(int(self.evaluations * (CORNERS + EVERYWHERE + CELLS + EDGES)))
             self._polish()
         except OutOfBudget:
             pass
         except KeyboardInterrupt:
-            self.found.interrupted = True
-        return self.found
+            self.state.interrupted = True
+        return self.state
 
     def score(self, place: Unit) -> float:
-        """The score at a place; the best one is kept, of the whole box and of its cell."""
-        found = self.found
-        if found.evaluations >= self.evaluations or time.monotonic() > self.deadline:
+        """Return the score at a place, and keep the place if it is the best of the box or of its cell."""
+        state = self.state
+        if state.evaluations >= self.evaluations or time.monotonic() > self.deadline:
             raise OutOfBudget
         instance = self.family.instance(self.bound, self.box.point(place))
-        evaluation = self._unkept(instance) or self.family.evaluate(self.bound, instance)
-        found.evaluations += 1
+        evaluation = self._breaks_pins(instance) or self.family.evaluate(self.bound, instance)
+        state.evaluations += 1
         self.progress.step()
         cell = self.family.cell(self.bound, instance)
-        visit = found.cells.seen(cell, instance, self.family.reach, evaluation.admissible)
+        visit = state.cells.count(cell, instance, self.family.reach, evaluation.admissible)
         if not evaluation.admissible:
             for words in evaluation.failed:
-                found.failed[words] = found.failed.get(words, 0) + 1
+                state.failed[words] = state.failed.get(words, 0) + 1
             return -float("inf")
-        found.admissible += 1
-        found.shares |= {t: max(share, found.shares.get(t, 0.0)) for t, share in evaluation.shares.items()}
+        state.admissible += 1
+        state.shares |= {term: max(share, state.shares.get(term, 0.0)) for term, share in evaluation.shares.items()}
         if evaluation.score > visit.score or visit.place is None:
             visit.score, visit.ratio, visit.place = evaluation.score, evaluation.ratio, place.copy()
-        if evaluation.score > found.score or found.place is None:
-            found.best, found.instance, found.place = evaluation, instance, place.copy()
+        if evaluation.score > state.score or state.place is None:
+            state.best, state.instance, state.place = evaluation, instance, place.copy()
             self.progress.doing(f"largest ratio {evaluation.ratio:.4g}")
             if evaluation.score > self.stop_at:
                 raise OutOfBudget
         return evaluation.score
 
-    def _unkept(self, instance: Instance) -> Evaluation | None:
-        """What is said of an instance whose sizes are not those held; parameters may be relative to one another."""
-        lost = [name for name in self.family.reach if instance.get(name) != self.pins.get(name, instance.get(name))]
-        words = tuple(f"{name} can be {self.pins[name]:g}" for name in lost)
-        return Evaluation(failed=words, relation=self.bound.relation) if lost else None
+    def _breaks_pins(self, instance: Instance) -> Evaluation | None:
+        """Return a failed evaluation if the instance, which other parameters restrict, lacks a fixed number."""
+        changed = [name for name in self.family.reach if instance.get(name) != self.pins.get(name, instance.get(name))]
+        words = tuple(f"{name} can be {self.pins[name]:g}" for name in changed)
+        return Evaluation(failed=words, relation=self.bound.relation) if changed else None
 
-    def _anywhere(self) -> Unit:
+    def _random_place(self) -> Unit:
         return self.box.draw(self.draws.random(len(self.box)), self.draws)
 
-    def _drawn(self, count: int, place: Callable[[], Unit]) -> None:
+    def _score_many(self, count: int, place: Callable[[], Unit]) -> None:
         for _ in range(count):
             self.score(place())
 
     def _best(self) -> list[Walk]:
-        """The best place of every cell, best first."""
-        known = [visit for visit in self.found.cells.visits.values() if visit.place is not None]
-        return [Walk(visit.score, visit.place) for visit in sorted(known, key=lambda visit: -visit.score)]
+        """Return walks from the best place of every cell, best first."""
+        visits = [visit for visit in self.state.cells.visits.values() if visit.place is not None]
+        return [Walk(visit.score, visit.place) for visit in sorted(visits, key=lambda visit: -visit.score)]
 
     def _walk_cells(self, until: int) -> None:
-        """Walks from the best place of every cell, in turn: the best place of all never leaves the cell it is in."""
+        """Walk from the best place of every cell in turn, since a walk rarely leaves its cell."""
         walks = self._best()
-        while walks and self.found.evaluations < until:
+        while walks and self.state.evaluations < until:
             for walk in walks:
                 for _ in range(STRIDE):
                     walk.step(self.box, self.score, self.draws)
-                if self.found.evaluations >= until:
+                if self.state.evaluations >= until:
                     return
 
     def _edges(self, until: int) -> None:
-        """Both sides of where a run begins to grow for ever, along every share, from the best places of the cells."""
+        """Score both sides of the limit of stability, along every share, from the best places of the cells."""
         for walk in self._best():
             for i, parameter in enumerate(self.box.parameters):
                 if not parameter.name.endswith("share") or walk.place[i] > 1:
                     continue
                 for end in (0.0, 1.0):
                     for place in self._bisected(walk.place, i, end):
-                        if self.found.evaluations >= until:
+                        if self.state.evaluations >= until:
                             return
                         self.score(place)
 
     def _bisected(self, place: Unit, i: int, end: float) -> tuple[Unit, ...]:
-        """The two places next to each other, along one coordinate to its end, of which one run alone grows."""
+        """Return two neighbouring places along a coordinate, of which one is unstable; none if there is no limit."""
 
         def grows(share: float) -> tuple[Unit, bool | None]:
             moved = place.copy()
@@ -173,17 +173,17 @@ class Searcher:
         return grows(one)[0], grows(other)[0]
 
     def _polish(self) -> None:
-        """Walks from the best places of all; the better a walk does, the more steps it gets."""
+        """Walk from the best places of all; better walks get more steps."""
         walks = self._best()[:WALKS]
         while walks:
             for walk in sorted(walks, key=lambda w: -w.score)[: max(1, len(walks) - 1)]:
                 for _ in range(STRIDE):
                     walk.step(self.box, self.score, self.draws)
             if all(walk.width < 1e-9 for walk in walks):
-                walks = [Walk(self.found.score, walk.place, 0.3) for walk in walks[:1]]
-            if len(walks) > 1 and self.found.evaluations > 0.95 * self.evaluations:
+                walks = [Walk(self.state.score, walk.place, 0.3) for walk in walks[:1]]
+            if len(walks) > 1 and self.state.evaluations > 0.95 * self.evaluations:
                 walks = sorted(walks, key=lambda w: -w.score)[:1]
-        self._drawn(self.evaluations, self._anywhere)  # nothing was admissible so far
+        self._score_many(self.evaluations, self._random_place)  # no place was admissible so far
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Making a violation readable: fewer clients, steps and rounds, nothing that is not needed, round numbers."""
+"""Simplifying a violation: fewer clients, steps and rounds, no unnecessary parts, and round numbers."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .instances import Family
 from .simpler import simpler
 
 KEPT = 0.25
-"""The share of a score that a simpler instance must keep, as long as that is more than ``ENOUGH``."""
+"""Share of the score that a simpler instance must keep, up to the score ``ENOUGH``."""
 ENOUGH = 0.02
 PASSES = 4
 COUNTS, FEW = 1000, 80
-"""Evaluations spent on one violation, or on making it smaller at least."""
+"""Evaluations for simplifying a violation, and for a short simplification."""
 
 
 class Shrinker:
-    """One violation on its way to a witness."""
+    """Simplifies one violation; numbers that are fixed by ``pins`` do not change."""
 
     def __init__(
         self, bound: Bound, family: Family, instance: Instance, pins: Mapping[str, float] | None = None
@@ -31,8 +31,7 @@ class Shrinker:
         self.instance = {n: v if isinstance(v, (int, Fraction)) else Fraction(v) for n, v in instance.items()}
         self.left = COUNTS
         self.needed = 10 * MARGIN
-        found = self.score(self.instance)
-        self.needed = max(10 * MARGIN, min(KEPT * found, ENOUGH))
+        self.needed = max(10 * MARGIN, min(KEPT * self.score(self.instance), ENOUGH))
 
     def score(self, instance: Instance) -> float:
         self.left -= 1
@@ -41,8 +40,8 @@ class Shrinker:
         except (ValueError, ZeroDivisionError, OverflowError):
             return -float("inf")
 
-    def keeps(self, instance: Instance) -> bool:
-        """Take over an instance that still violates clearly."""
+    def keep(self, instance: Instance) -> bool:
+        """Continue with an instance if it still violates the bound clearly; return whether it does."""
         if instance == self.instance or self.left <= 0:
             return False
         if any(instance.get(name) != value for name, value in self.pins.items()):
@@ -62,34 +61,34 @@ class Shrinker:
         return self.instance
 
     def smaller(self) -> Instance:
-        """The instance after a few of the simpler ones were tried: enough for exact numbers not to take long."""
+        """Return the instance after a short simplification, so that exact arithmetic does not take long."""
         self.left = min(self.left, FEW)
         self._simplify()
         return self.instance
 
     def _simplify(self) -> None:
-        """One sweep over the simpler instances; one that is taken over is the base of those after it."""
+        """Try all simpler instances once, starting again from each one that is kept."""
         at = 0
         while self.left > 0 and at < len(options := list(simpler(self.instance))):
-            at += not self.keeps(options[at])
+            at += not self.keep(options[at])
 
     def _round(self) -> None:
         for name in sorted(self.instance):
             value = self.instance[name]
             for rounder in rounder_than(value):
-                if rounder != value and self.keeps({**self.instance, name: rounder}):
+                if rounder != value and self.keep({**self.instance, name: rounder}):
                     break
 
 
 def size(value: Any) -> int:
-    """How long a rational number is to write; of the zeros at its ends every third counts."""
+    """Return the number of digits of a rational number, trailing zeros counting a third."""
     number = Fraction(value)
     written = [(whole, whole.rstrip("0")) for whole in (str(abs(number.numerator)), str(number.denominator))]
     return sum(len(kept) + (len(whole) - len(kept)) // 3 for whole, kept in written)
 
 
 def rounder_than(value: Any) -> Iterator[Any]:
-    """Numbers near a rational one that are shorter to write, the shortest first; of whole numbers nothing."""
+    """Yield numbers close to a rational one that have fewer digits, the shortest first; none for integers."""
     if isinstance(value, int) or abs(value) in (0, 1):
         return
     near = {Fraction(0), Fraction(1), Fraction(-1), Fraction(round(value))}
@@ -107,7 +106,7 @@ def rounder_than(value: Any) -> Iterator[Any]:
 
 
 def significant(value: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """The two decimal numbers of that many digits around a value."""
+    """Return the two decimal numbers with this many digits that enclose a value."""
     power = 0
     while abs(value) * Fraction(10) ** power < 10 ** (digits - 1):
         power += 1

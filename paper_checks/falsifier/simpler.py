@@ -1,4 +1,4 @@
-"""Instances with less in them than a given one, of any family: fewer clients, steps and rounds, numbers alike or 0."""
+"""Simpler variants of an instance: fewer clients, steps and rounds, equal or zero numbers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from .core import Instance
 from .kinds import counts, kinds
 
 PER_KIND = ("curvature", "minimum", "noise", "weight", "turn", "count", "share", "place", "tilt")
-"""The numbers that every kind of clients has of its own."""
+"""The numbers that every client group has."""
 PLAINEST = {"noise": 0, "weight": 1, "curvature": 1, "tilt": 0, "start": 0, "turn": 0}
-"""What these are the same for all, at the simplest."""
+"""The simplest value of numbers of all client groups."""
 LEAST = {"floor": 0, "relaxation": 0, "with_replacement": 0, "bowl": 0, "height": 1, "alike": 1, "start": 0}
 
 
 def simpler(instance: Instance) -> Iterator[Instance]:
-    """The same table with less in it; shorter runs first, as they are quicker to evaluate."""
+    """Yield simpler variants, shorter runs first, as these are faster to evaluate."""
     for name in ("rounds", "local_steps", "samples"):
         for fewer in _below(instance.get(name, 1)):
             yield {**instance, name: fewer}
@@ -26,22 +26,22 @@ def simpler(instance: Instance) -> Iterator[Instance]:
         yield from (_without(instance, k) for k in reversed(range(kinds(instance))))
     if instance.get("dim") == 2:
         yield from (_line(instance, axis) for axis in (1, 0))
-    if "samples" not in instance:  # who is drawn says what is learned from
+    if "samples" not in instance:  # in atoms, the cohort determines the data
         clients, cohort = instance["clients"], instance["cohort"]
         for more in sorted({1, *range(cohort + 1, min(clients, cohort + 9) + 1), clients}):
-            yield {**instance, "cohort": more}  # all clients are simpler than a draw of some
+            yield {**instance, "cohort": more}  # full participation is simpler than a draw
     yield from _plainer(instance)
 
 
 def _below(count: int) -> list[int]:
-    """Smaller numbers, of a large one by orders of magnitude too."""
+    """Return smaller positive integers, in steps of all magnitudes."""
     powers = {1 << k for k in range(count.bit_length())} if count > 50 else set()
     tens = {10**k for k in range(len(str(count)))}
     return sorted(x for x in {1, 2, 3, 5, 30, count // 2, count * 3 // 4, count - 1} | powers | tens if 1 <= x < count)
 
 
 def _in_units(instance: Instance) -> Iterator[Instance]:
-    """The same federation in units in which its largest place, or its largest curvature, is 1."""
+    """Yield the federation in units in which its largest position, or its largest curvature, is 1."""
     places, curves, noises = ([name for name in instance if name.startswith(words)]
                               for words in (("minimum_", "start_"), "curvature_", "noise_"))  # fmt: skip
     if not places:
@@ -57,7 +57,7 @@ def _in_units(instance: Instance) -> Iterator[Instance]:
 
 
 def _fewer(instance: Instance) -> Iterator[Instance]:
-    """Fewer clients of a kind, the cohort as before or as large a share."""
+    """Yield variants with fewer clients in a group and the same cohort, or the same share of clients in it."""
     clients = instance["clients"]
     for k, count in enumerate(counts(instance)):
         for left in _below(count):
@@ -67,7 +67,7 @@ def _fewer(instance: Instance) -> Iterator[Instance]:
 
 
 def _without(instance: Instance, kind: int) -> Instance:
-    """The table without one kind of clients, whose place the last one takes."""
+    """Return the instance without a client group; the last group takes its number."""
     last, clients = kinds(instance) - 1, instance["clients"] - counts(instance)[kind]
     kept = dict(instance)
     for name in instance:
@@ -81,7 +81,7 @@ def _without(instance: Instance, kind: int) -> Instance:
 
 
 def _line(instance: Instance, axis: int) -> Instance:
-    """The table in one dimension, without the second coordinate or the first."""
+    """Return the instance in one dimension, without the coordinate ``axis``."""
     by_axis = ("curvature_", "minimum_", "start_")
     kept: Instance = {"dim": 1}
     for name, value in instance.items():
@@ -93,7 +93,7 @@ def _line(instance: Instance, axis: int) -> Instance:
 
 
 def _plainer(instance: Instance) -> Iterator[Instance]:
-    """Tables in which a kind of number is the same for all clients, or nothing at all."""
+    """Yield variants in which numbers are the same for all clients, or have their simplest value."""
     for word, value in PLAINEST.items():
         if names := [name for name in instance if name.startswith(f"{word}_")]:
             yield {**instance, **dict.fromkeys(names, value)}

@@ -1,4 +1,4 @@
-"""Witnesses: violations of a statement as files, in exact numbers, and what replaying one says."""
+"""Witnesses: files with counterexamples in exact numbers, and the result of recomputing one."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .core import Instance
 from .exact import DIGITS, Exactly
 
 EXACT = re.compile(r"-?[0-9]{1,4000}(/0*[1-9][0-9]{0,4000})?")
-"""A number of an instance."""
+"""The text of a number of an instance."""
 SHOWN = 20
-"""Digits of both sides that a file shows."""
+"""Digits of both sides in a file."""
 
 
 class WitnessError(BoundsError):
@@ -32,10 +32,10 @@ class WitnessError(BoundsError):
 
 @dataclass(frozen=True)
 class Witness:
-    """An instance that meets every condition a machine decides, and violates the statement.
+    """An instance that meets all decidable conditions and violates the statement.
 
-    ``bound`` is what to load (a name, or path/file.py:variable); ``definitions`` are equations of the catalogue put
-    into it; ``formula`` is a hash of what was falsified; ``instance`` holds rational numbers.
+    ``bound`` is the name of the bound (or path/file.py:variable), ``definitions`` are equations of the catalogue that
+    were substituted into it, ``formula`` is a hash of the statement, ``instance`` has rational numbers.
     """
 
     bound: str
@@ -53,15 +53,15 @@ class Witness:
     command: str = ""
 
     def save(self, path: Path, command: str = "") -> None:
-        """Write the file; ``command`` is the search that found it."""
-        held = {**asdict(self), "command": command or self.command}
-        held["instance"] = {name: str(value) for name, value in self.instance.items()}
-        write_whole(path, json.dumps(held, indent=1, ensure_ascii=False) + "\n")
+        """Write the file; ``command`` is the command that found the counterexample."""
+        content = {**asdict(self), "command": command or self.command}
+        content["instance"] = {name: str(value) for name, value in self.instance.items()}
+        write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
 @dataclass(frozen=True)
 class Replay:
-    """What recomputing a witness says: both sides as text of up to 50 digits, and whether they violate."""
+    """The result of recomputing a witness; both sides are texts of up to 50 digits."""
 
     measured: str
     bound: str
@@ -73,30 +73,31 @@ class Replay:
     undecided: tuple[str, ...] = ()
     conditions: tuple[tuple[str, str, bool | None], ...] = ()
     differs: tuple[str, ...] = ()
-    """What the witness said otherwise."""
+    """Fields in which the file differs from the result."""
 
 
 def formula(bound: Bound) -> str:
-    """A hash of the statement: target, relation, right-hand side, conditions; prose and names do not count."""
-    said = [bound.target.name, bound.relation, *sorted(map(sp.srepr, bound.spelled_terms.values()))]
-    said += sorted(map(sp.srepr, bound.relations))
-    said += sorted(c.assumption.name for c in bound.conditions if c.assumption is not None)
-    said += [str(bound.about), str(bound.statistic)]
-    return hashlib.sha256("\n".join(said).encode()).hexdigest()[:16]
+    """Return a hash of the statement: target, relation, right side and conditions, but not names or prose."""
+    parts = [bound.target.name, bound.relation, *sorted(map(sp.srepr, bound.spelled_terms.values()))]
+    parts += sorted(map(sp.srepr, bound.relations))
+    parts += sorted(c.assumption.name for c in bound.conditions if c.assumption is not None)
+    parts += [str(bound.about), str(bound.statistic)]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 def witness_of(
-    bound: Bound, name: str, family: str, instance: Instance, found: Exactly, definitions: tuple[str, ...] = ()
+    bound: Bound, name: str, family: str, instance: Instance, exact: Exactly, definitions: tuple[str, ...] = ()
 ) -> Witness:
+    """Return the witness of an instance that violates a bound."""
     return Witness(
-        name, formula(bound), bound.relation, family, instance, digits(found.measured), digits(found.bound),
-        round(found.ratio, 6) if abs(found.ratio) < 1e300 else float("inf"), found.arithmetic, found.conditions,
-        definitions, stated(bound),
+        name, formula(bound), bound.relation, family, instance, digits(exact.measured), digits(exact.bound),
+        round(exact.ratio, 6) if abs(exact.ratio) < 1e300 else float("inf"), exact.arithmetic, exact.conditions,
+        definitions, statement_text(bound),
     )  # fmt: skip
 
 
-def stated(bound: Bound) -> str:
-    """What is falsified, in one line."""
+def statement_text(bound: Bound) -> str:
+    """Return the statement of a bound as a line of text."""
     return f"{bound.target.name} {bound.relation} {' + '.join(map(str, bound.spelled_terms.values()))}"
 
 
@@ -105,7 +106,7 @@ def digits(value: sp.Expr) -> str:
 
 
 def load_witness(path: Path | str) -> Witness:
-    """Read a witness file; anything that is none is refused in one line."""
+    """Return the witness of a file; raise ``WitnessError`` if the file is not one."""
     try:
         return Witness(**_typed(from_json(path)))
     except WitnessError as error:
@@ -115,36 +116,36 @@ def load_witness(path: Path | str) -> Witness:
 
 
 def holds_witness(path: Path, bound: Bound) -> bool:
-    """Whether a witness of this statement is in the place of a new one; refuses another file there.
+    """Return whether a file is a witness of this statement; raise ``WitnessError`` if it is another file.
 
-    It would stay where nothing is found, and read as what this search says.
+    If a search finds nothing, it leaves the file, which must not look like its result.
     """
     if not path.exists() or not path.stat().st_size:
         return False
     try:
-        with path.open("rb") as file:  # not as what the command reads, which it would not replace
-            kept = Witness(**_typed(json.loads(file.read(MOST_SOURCE))))
+        with path.open("rb") as file:  # not by ``from_json``, which records inputs that must not be overwritten
+            existing = Witness(**_typed(json.loads(file.read(MOST_SOURCE))))
     except (ValueError, RecursionError, BoundsError):
-        kept = None
-    if kept is None or kept.formula != formula(bound):
-        what = "no witness file" if kept is None else f"a witness against another statement, {kept.bound}"
+        existing = None
+    if existing is None or existing.formula != formula(bound):
+        what = "not a witness file" if existing is None else f"a witness against another statement, {existing.bound}"
         raise WitnessError(f"-o {path} is {what}, and would stay if nothing is found: move it, or name another file")
     return True
 
 
-def _typed(held: Any) -> dict[str, Any]:
-    """The fields of a witness, each of its kind."""
-    names = [each.name for each in fields(Witness)]
-    if not isinstance(held, dict) or set(held) != {*names}:
-        odd = sorted({*names} ^ {*held}) if isinstance(held, dict) else names
-        raise WitnessError(f"it must be an object with the fields {', '.join(names)}; lacking or too many: {odd[0]!r}")
+def _typed(content: Any) -> dict[str, Any]:
+    """Return the fields of a witness from the content of a file; raise ``WitnessError`` for wrong names or types."""
+    names = [field.name for field in fields(Witness)]
+    if not isinstance(content, dict) or set(content) != {*names}:
+        wrong = sorted({*names} ^ {*content}) if isinstance(content, dict) else names
+        raise WitnessError(f"it must be an object with the fields {', '.join(names)}; missing or unknown: {wrong[0]!r}")
     for name in names:
-        kind, good = KINDS.get(name, ("a text", _is_text))
-        if not good(held[name]):
-            raise WitnessError(f"{name} must be {kind}; got {shortened(repr(held[name]))}")
-    numbers = {name: _number(name, text) for name, text in held["instance"].items()}
-    conditions = tuple(tuple(condition) for condition in held["conditions"])
-    return {**held, "instance": numbers, "conditions": conditions, "definitions": tuple(held["definitions"])}
+        kind, valid = KINDS.get(name, ("a text", _is_text))
+        if not valid(content[name]):
+            raise WitnessError(f"{name} must be {kind}; got {shortened(repr(content[name]))}")
+    numbers = {name: _number(name, text) for name, text in content["instance"].items()}
+    conditions = tuple(tuple(condition) for condition in content["conditions"])
+    return {**content, "instance": numbers, "conditions": conditions, "definitions": tuple(content["definitions"])}
 
 
 def _is_text(item: Any) -> bool:
@@ -165,31 +166,32 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     ),
     "definitions": ("a list of texts", lambda item: isinstance(item, list) and all(map(_is_text, item))),
 }
-"""What a file must hold that is not text, in words and as a test."""
+"""The fields that are not text: a description of valid values, and a test."""
 
 
 def _number(name: str, text: Any) -> int | Fraction:
     if not isinstance(text, str) or not EXACT.fullmatch(text):
         raise WitnessError(
-            f'{name} must be a whole number or a fraction as text, such as "1/3"; got {shortened(repr(text))}'
+            f'{name} must be an integer or a fraction as text, such as "1/3"; got {shortened(repr(text))}'
         )
     number = Fraction(text)
     return int(number) if number.denominator == 1 else number
 
 
-def read(witness: Witness, bound: Bound, found: Exactly) -> Replay:
-    again = witness_of(bound, witness.bound, witness.family, dict(witness.instance), found, witness.definitions)
-    pairs = {each.name: (getattr(witness, each.name), getattr(again, each.name)) for each in fields(Witness)}
-    pairs.pop("command")  # how it was found, which no replay knows
+def compared(witness: Witness, bound: Bound, exact: Exactly) -> Replay:
+    """Return the result of recomputing a witness, with the fields in which the file differs."""
+    recomputed = witness_of(bound, witness.bound, witness.family, dict(witness.instance), exact, witness.definitions)
+    pairs = {field.name: (getattr(witness, field.name), getattr(recomputed, field.name)) for field in fields(Witness)}
+    pairs.pop("command")  # a replay does not know the search
     return Replay(
-        str(sp.N(found.measured, DIGITS)),
-        str(sp.N(found.bound, DIGITS)),
-        found.ratio,
-        found.violated,
+        str(sp.N(exact.measured, DIGITS)),
+        str(sp.N(exact.bound, DIGITS)),
+        exact.ratio,
+        exact.violated,
         DIGITS,
-        found.arithmetic,
-        found.failed,
-        tuple(words for words, _, met in found.conditions if met is None),
-        found.conditions,
+        exact.arithmetic,
+        exact.failed,
+        tuple(words for words, _, met in exact.conditions if met is None),
+        exact.conditions,
         tuple(f"{name} is {new}, not {old}" for name, (old, new) in pairs.items() if old != new),
     )

@@ -1,6 +1,9 @@
-"""Exact worst cases and certified rates over whole classes of federations, by semidefinite programs (PEP).
+"""Exact worst cases and certified rates of federated methods over whole classes of federations.
 
-A module imports from those before it in this list only:
+For everyone who wants to know how tight a bound is, or how fast a method provably converges. Both are semidefinite
+programs (performance estimation); proofs in exact fractions can be checked with verify.py alone. Start with
+the functions worst_case (in solve.py) and certify_rate (in rate_search.py), or the commands (tightness.py, rate.py).
+Each module imports only from those before it in this list:
 
 - data: ``symbolic_run``, ``coordinates``, ``program``, ``formulation``, ``constraints``, ``objectives``,
   ``question``, ``methods``, ``one_round``

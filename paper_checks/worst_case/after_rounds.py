@@ -1,11 +1,11 @@
-"""What a rate says after a number of rounds, in fractions, and beside it what some federation does reach.
+"""The bound of a rate after a number of rounds, proved in fractions, and values that federations attain.
 
-Of noise there is no finite program over all distributions. What is proved is the composition of rounds: from
+No finite program covers all distributions of noise, so the bound comes from composing rounds: from
 ``V_next <= contraction V + (1 - contraction) (floor zeta^2 + noise_floor sigma^2)`` it follows that
 
     E|w_T - w*|^2 <= contraction^T V_0 + (1 - contraction^T) (floor zeta^2 + noise_floor sigma^2).
 
-Below it are the exact worst case without noise, which is one of all noises, and the exact moments of quadratics.
+Lower bounds on the worst case are the exact worst case without noise and the exact expectation on quadratics.
 """
 
 from __future__ import annotations
@@ -29,25 +29,24 @@ from empirics.training.setting import Setting
 from . import verify
 from .lyapunov import NotCertified
 from .rate_case import Case
-from .rate_search import above, Begun, Rate, sharpest, Statement
-from .solve import taking, worst_case
+from .rate_search import best_statement, Horizon, Rate, round_up, Statement
+from .solve import solve_seconds, worst_case
 
 PATIENCE = 3.0
-"""Seconds that a worst case beside the bound may take, about."""
-COLUMNS = 45
-"""Gradients of all clients together in the worst case of a tree of cohorts that is still solved beside a bound."""
-FOLLOWED = 2000
-"""Rounds up to which moments are followed."""
-MANY_CLIENTS = 200
-"""Clients up to which they are."""
+"""Limit on the estimated seconds of a worst case beside the bound."""
+MAX_COLUMNS = 45
+"""Limit on the gradients of all clients together for a worst case with drawn cohorts beside the bound."""
+MAX_ROUNDS, MAX_CLIENTS = 2000, 200
+"""Limits for the exact expectation on quadratics."""
 
 
 @dataclass(frozen=True, eq=False)
-class After:
-    """The least ``bound`` after some rounds, rounded up; ``statement`` it follows from, whose proof states it too.
+class RoundsBound:
+    """The smallest certified ``bound`` after a number of rounds, rounded up.
 
-    ``worst_case`` is the exact one without noise, ``instance`` what quadratics reach in the mean: both are below it,
-    and None where they would take too long.
+    ``statement`` is the rate that it follows from; its proof contains the bound. ``worst_case`` is the exact one
+    without noise, and ``instance`` the expectation on quadratics. Both are at most the bound, and None if they would
+    take too long.
     """
 
     bound: float
@@ -60,83 +59,85 @@ class After:
         return self.statement.proof is not None
 
 
-def after(rate: Rate, begun: Begun, step: Callable[[str], None] = lambda words: None) -> After:
-    """The least of what the rate's statements, and one that is sought for these rounds, say."""
-    said = list(rate.statements)
-    step(f"the least after {begun.rounds} rounds")
-    with suppress(NotCertified):  # the others say something
-        said.append(sharpest(rate, begun))
-    least = min([s for s in said if s.proof is not None] or said, key=lambda s: _left(s, begun))
-    bound = above(_left(least, begun))
-    if least.proof is not None:  # it states the bound as well
-        told = {**_words(begun), "bound": str(Fraction(repr(bound)))}
-        least = replace(least, proof={**least.proof, "after": told})
-    step("a worst case and quadratics beside it")
-    return After(bound, least, worst(rate.case, begun), quadratics(rate.case, begun))
+def bound_after(rate: Rate, horizon: Horizon, report: Callable[[str], None] = lambda text: None) -> RoundsBound:
+    """Return the smallest bound of the rate's statements, and of one that is best for these rounds."""
+    statements = list(rate.statements)
+    report(f"the smallest bound after {horizon.rounds} rounds")
+    with suppress(NotCertified):
+        statements.append(best_statement(rate, horizon))
+    proved = [statement for statement in statements if statement.proof is not None]
+    best = min(proved or statements, key=lambda statement: _remaining(statement, horizon))
+    bound = round_up(_remaining(best, horizon))
+    if best.proof is not None:
+        after = {**_start(horizon), "bound": str(Fraction(repr(bound)))}
+        best = replace(best, proof={**best.proof, "after": after})
+    report("a worst case and quadratics for comparison")
+    return RoundsBound(bound, best, worst(rate.case, horizon), quadratics(rate.case, horizon))
 
 
-def _left(said: Statement, begun: Begun) -> Fraction:
-    """What a statement leaves after a number of rounds, of its fractions where it is proved."""
-    floats = {word: Fraction(getattr(said, word)) for word in verify.RATE_NUMBERS}
-    return verify.remaining(floats if said.proof is None else said.proof["claim"], _words(begun))
+def _remaining(statement: Statement, horizon: Horizon) -> Fraction:
+    """Return the bound of a statement after a number of rounds, from the fractions of its proof if it has one."""
+    if statement.proof is not None:
+        return verify.remaining(statement.proof["claim"], _start(horizon))
+    return verify.remaining({key: Fraction(getattr(statement, key)) for key in verify.RATE_NUMBERS}, _start(horizon))
 
 
-def _words(begun: Begun) -> dict[str, int | str]:
+def _start(horizon: Horizon) -> dict[str, int | str]:
     return {
-        "rounds": begun.rounds,
-        "initial_distance_sq": str(fraction(begun.distance)),
-        "optimum_dissimilarity": str(fraction(begun.dissimilarity)),
-        "gradient_variance": str(fraction(begun.variance)),
+        "rounds": horizon.rounds,
+        "initial_distance_sq": str(fraction(horizon.distance)),
+        "optimum_dissimilarity": str(fraction(horizon.dissimilarity)),
+        "gradient_variance": str(fraction(horizon.variance)),
     }
 
 
-# ---- below it ----
+# ---- lower bounds on the worst case ----
 
 
-def worst(case: Case, begun: Begun) -> float | None:
-    """The exact worst case of full gradients, of cohorts in the mean; None where it is too large."""
+def worst(case: Case, horizon: Horizon) -> float | None:
+    """Return the exact worst case with full gradients, averaged over cohorts; None if it is too large."""
     steps, clients, cohort = case.local_steps, case.clients, case.cohort
     given = {
         "smoothness": case.smoothness, "strong_convexity": case.strong_convexity,
-        "initial_distance_sq": begun.distance, "optimum_dissimilarity": begun.dissimilarity,
+        "initial_distance_sq": horizon.distance, "optimum_dissimilarity": horizon.dissimilarity,
     }  # fmt: skip
     if cohort is None or clients is None or cohort == clients:
-        clients, cohort, gradients = None, 1 if clients == 1 else 2, begun.rounds * steps
-        few = gradients <= COLUMNS and taking(gradients + 1, gradients) <= PATIENCE
+        clients, cohort, gradients = None, 1 if clients == 1 else 2, horizon.rounds * steps
+        small = gradients <= MAX_COLUMNS and solve_seconds(gradients + 1, gradients) <= PATIENCE
     else:
         branches = comb(clients, cohort)
-        models = (branches ** min(begun.rounds, 9) - 1) // (branches - 1)
-        few = clients <= 5 and clients * models * steps <= COLUMNS
-    if not (begun.rounds and few):
+        models = (branches ** min(horizon.rounds, 9) - 1) // (branches - 1)
+        small = clients <= 5 and clients * models * steps <= MAX_COLUMNS
+    if not (horizon.rounds and small):
         return None
-    plan = Setting(begun.rounds, cohort, local_steps=steps, step_size=case.step_size)
+    plan = Setting(horizon.rounds, cohort, local_steps=steps, step_size=case.step_size)
     try:
         return worst_case(case.algorithm, plan, given, "distance_sq", clients=clients, patience=10 * PATIENCE).value
     except BoundsError:
         return None
 
 
-def quadratics(case: Case, begun: Begun) -> float | None:
-    """The largest exact mean over clients on a line with quadratics of one curvature or two."""
-    if not begun.rounds:
-        return begun.distance
+def quadratics(case: Case, horizon: Horizon) -> float | None:
+    """Return the largest exact expectation over one-dimensional quadratics of one or two curvatures, or None."""
+    if not horizon.rounds:
+        return horizon.distance
     clients = case.clients or 2
-    if begun.rounds > FOLLOWED or clients > MANY_CLIENTS:
+    if horizon.rounds > MAX_ROUNDS or clients > MAX_CLIENTS:
         return None
-    plan = Setting(begun.rounds, case.cohort or clients, local_steps=case.local_steps, step_size=case.step_size)
-    # half of the clients, or the larger half, are pulled one way and the others the other way; the minimiser is 0
-    many, found = clients // 2, []
-    pull = np.repeat([-1.0, many / (clients - many)], [many, clients - many])
-    pull = pull * (begun.dissimilarity / max((pull**2).mean(), 1e-300)) ** 0.5 if many else 0 * pull
-    noise = np.full((clients, 1, 1), begun.variance)
+    plan = Setting(horizon.rounds, case.cohort or clients, local_steps=case.local_steps, step_size=case.step_size)
+    # the gradients at the minimiser, 0, of one half of the clients are opposite to those of the other half
+    half, distances = clients // 2, []
+    pull = np.repeat([-1.0, half / (clients - half)], [half, clients - half])
+    pull = pull * (horizon.dissimilarity / max((pull**2).mean(), 1e-300)) ** 0.5 if half else 0 * pull
+    noise = np.full((clients, 1, 1), horizon.variance)
+    start = np.array([horizon.distance**0.5])
     ends = (case.strong_convexity, case.smoothness)
-    for (one, other), way in product(product(ends, ends), (1.0, -1.0)):
-        curvature = np.repeat([one, other], [many, clients - many])
-        minima = way * pull / curvature
-        start = np.array([begun.distance**0.5])
+    for one, other, sign in product(ends, ends, (1.0, -1.0)):
+        curvature = np.repeat([one, other], [half, clients - half])
+        minima = sign * pull / curvature
         problem = Quadratics(curvature[:, None, None], minima[:, None], noise, start=start)
         try:
-            found.append(float(exact_run(problem, case.algorithm, plan).server["distance_sq"][-1]))
-        except EmpiricsError:  # a method that it does not follow
+            distances.append(float(exact_run(problem, case.algorithm, plan).server["distance_sq"][-1]))
+        except EmpiricsError:  # a method without exact expectations
             return None
-    return max(found)
+    return max(distances)

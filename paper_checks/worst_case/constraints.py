@@ -1,7 +1,7 @@
-"""What a theorem assumes besides the class, by the vocabulary's words: one or more named constraints each.
+"""The constraints that a theorem's assumptions make, beyond those of the function class, by the assumed quantity.
 
-Exact ones say all there is to say. Relaxations hold an assumption made at every model to the models that are visited:
-they let in more federations than the theorem does, so that a worst case under them is an upper estimate.
+Most are exact. Assumptions about all models are relaxed to the models of the run that are evaluated: this admits more
+federations than the theorem covers, so the worst case is then an upper estimate.
 """
 
 from __future__ import annotations
@@ -15,41 +15,42 @@ from .program import Constraint
 
 Values = Mapping[str, float]
 Row = tuple[Array, tuple[str, ...]]
-"""What is limited, and the models that it speaks of."""
+"""The form that is limited, and the names of the evaluations that it is about."""
 
 
-class AssumptionWord(NamedTuple):
-    """What a quantity limits; ``relaxed`` says in words what is lost, empty if nothing."""
+class Assumption(NamedTuple):
+    """The forms that a quantity limits."""
 
     rows: Callable[[Formulation, Values], Iterable[Row]]
     relaxed: str = ""
-    convex: bool | None = None
-    """Whether it needs convex functions (True), others (False) or either (None)."""
+    """How the constraints are weaker than the assumption; empty if they are exact."""
+    convex: bool = False
+    """Whether the assumption needs convex functions."""
     power: int | None = None
-    """It limits a squared length times this power of L; None where it is no such size."""
+    """The limit is a squared length times this power of L. None: the limit is 0, and the quantity is in the form."""
 
 
-def limits(word: str, f: Formulation, values: Values) -> list[Constraint]:
-    """The constraints that an assumption makes."""
-    most = values[word] if WORDS[word].power is not None else 0.0
-    return [Constraint(word, row, most, of) for row, of in WORDS[word].rows(f, values)]
+def limits(quantity: str, f: Formulation, values: Values) -> list[Constraint]:
+    """Return the constraints of the assumption on a quantity."""
+    limit = values[quantity] if ASSUMPTIONS[quantity].power is not None else 0.0
+    return [Constraint(quantity, row, limit, points) for row, points in ASSUMPTIONS[quantity].rows(f, values)]
 
 
 def common(f: Formulation) -> list[PointEvaluation]:
-    """The models that all clients are evaluated at: every server model, and what else the metric evaluates."""
-    for round_ in range(len(f.recorded.server)):
+    """Return the evaluations with all clients at the same model: the server models and those that the metric needs."""
+    for round_ in range(len(f.run.server)):
         f.server(round_)
     return [e for e in f.evaluations if e.shared]
 
 
-def _alone(row: Callable[[Formulation], Array]) -> Callable[[Formulation, Values], Iterable[Row]]:
+def _single(row: Callable[[Formulation], Array]) -> Callable[[Formulation, Values], Iterable[Row]]:
     return lambda f, values: [(row(f), ())]
 
 
 def _divergence(f: Formulation, values: Values) -> Iterable[Row]:
-    """How far the clients' last local models are from the server model; before the first round they are not."""
-    if len(f.recorded.path) > 1:
-        yield f.square(f.points(f.recorded.path[-2][:, -1] - f.recorded.server[-2])), ()
+    """Limit the divergence before the last round; it is 0 before the first one."""
+    if len(f.run.path) > 1:
+        yield f.square(f.points(f.run.path[-2][:, -1] - f.run.server[-2])), ()
 
 
 def _dissimilarity(f: Formulation, values: Values) -> Iterable[Row]:
@@ -58,15 +59,13 @@ def _dissimilarity(f: Formulation, values: Values) -> Iterable[Row]:
 
 
 def _uniform(f: Formulation, values: Values) -> Iterable[Row]:
-    """Every client's gradient beside the global one, where all are at one model."""
     for e in common(f):
-        apart = [g - mean for g, mean in zip(e.gradients, f.mean(e.gradients), strict=True)]
-        yield from ((f.of_member(k, g, g), (e.name,)) for k, g in enumerate(apart))
+        for g, mean in zip(e.gradients, f.mean(e.gradients), strict=True):
+            yield f.member_square(g - mean), (e.name,)
 
 
 def _gradients(f: Formulation, values: Values) -> Iterable[Row]:
-    """Every client's gradients along its own run."""
-    return [(f.of_member(k, g, g), (e.name,)) for e in f.walked for k, g in enumerate(e.gradients)]
+    return [(f.member_square(g), (e.name,)) for e in f.along_run for g in e.gradients]
 
 
 def _polyak(f: Formulation, values: Values) -> Iterable[Row]:
@@ -74,36 +73,38 @@ def _polyak(f: Formulation, values: Values) -> Iterable[Row]:
 
 
 def lower_bounded(f: Formulation) -> list[Constraint]:
-    """inf F is below what a step of 1/L from any visited model reaches."""
+    """Return the constraints that inf F is at most what a step of 1/L from any visited model reaches."""
     rows = [(f.global_gradient(e) / (2 * f.smoothness) - f.gap(e), e.name) for e in common(f)]
-    return [Constraint("class", row, of=(name,)) for row, name in rows]
+    return [Constraint("class", row, points=(name,)) for row, name in rows]
 
 
 VISITED = "holds at the visited models, not at all"
 
-WORDS: dict[str, AssumptionWord] = {
-    "initial_distance_sq": AssumptionWord(_alone(lambda f: f.square(f.server(0).points)), convex=True, power=0),
-    "initial_gap": AssumptionWord(_alone(lambda f: f.gap(f.server(0))), power=1),
-    "grad_norm_sq": AssumptionWord(_alone(lambda f: f.global_gradient(f.server(len(f.recorded.path) - 1))), power=2),
-    "divergence": AssumptionWord(_divergence, power=0),
-    "distance_sq": AssumptionWord(_alone(lambda f: f.square(f.points(f.averages[-2]))), convex=True, power=0),
-    "optimum_dissimilarity": AssumptionWord(_alone(lambda f: f.square(f.optimum.gradients)), convex=True, power=2),
-    "heterogeneity": AssumptionWord(_alone(lambda f: -f.loss(f.own_minima)), convex=True, power=1),  # F* is 0
-    "dissimilarity_offset": AssumptionWord(_dissimilarity, f"gradient dissimilarity {VISITED}", power=2),
-    "uniform_dissimilarity": AssumptionWord(_uniform, f"uniform gradient dissimilarity {VISITED}", power=2),
-    "grad_cap_sq": AssumptionWord(_gradients, power=2),
-    "pl_constant": AssumptionWord(_polyak, f"the Polyak-Lojasiewicz inequality {VISITED}"),
+ASSUMPTIONS: dict[str, Assumption] = {
+    "initial_distance_sq": Assumption(_single(lambda f: f.square(f.server(0).points)), convex=True, power=0),
+    "initial_gap": Assumption(_single(lambda f: f.gap(f.server(0))), power=1),
+    "grad_norm_sq": Assumption(_single(lambda f: f.global_gradient(f.server(len(f.run.path) - 1))), power=2),
+    "divergence": Assumption(_divergence, power=0),
+    "distance_sq": Assumption(_single(lambda f: f.square(f.points(f.averages[-2]))), convex=True, power=0),
+    "optimum_dissimilarity": Assumption(_single(lambda f: f.square(f.optimum.gradients)), convex=True, power=2),
+    "heterogeneity": Assumption(_single(lambda f: -f.loss(f.own_minima)), convex=True, power=1),  # F* is 0
+    "dissimilarity_offset": Assumption(_dissimilarity, f"gradient dissimilarity {VISITED}", power=2),
+    "uniform_dissimilarity": Assumption(_uniform, f"uniform gradient dissimilarity {VISITED}", power=2),
+    "grad_cap_sq": Assumption(_gradients, power=2),
+    "pl_constant": Assumption(_polyak, f"the Polyak-Lojasiewicz inequality {VISITED}"),
 }
 LATE = ("grad_norm_sq", "divergence", "distance_sq")
-"""Words for where the last round, or iteration, begins."""
+"""Assumptions about the model before the last round or iteration."""
 LOWER = "F stays above inf F where a step of 1/L from a visited model leads, not everywhere"
+OTHER_QUANTITIES = ("smoothness", "strong_convexity", "dissimilarity_factor")
+"""Assumed quantities that belong to the function class or to another assumption."""
 
 
 def length_sq(values: Values) -> float:
-    """The largest squared length that the assumptions bound, in units in which L is what it is."""
-    L = values["smoothness"]
-    told = [v / L**p for w, v in values.items() if w in WORDS and (p := WORDS[w].power) is not None and v > 0]
-    return max(told, default=1.0)
-
-
-ALSO = ("smoothness", "strong_convexity", "dissimilarity_factor")
+    """Return the largest squared length that the assumptions bound, in the units of L."""
+    L, lengths = values["smoothness"], []
+    for quantity, value in values.items():
+        power = ASSUMPTIONS[quantity].power if quantity in ASSUMPTIONS else None
+        if power is not None and value > 0:
+            lengths.append(value / L**power)
+    return max(lengths, default=1.0)

@@ -1,14 +1,14 @@
 """Coordinates: every vector of a run as a row over a few unknown vectors, whose inner products are the unknowns.
 
-With identical clients (same function class, same steps, equal weights) a worst case may be averaged over all ways
-of renaming them: the problem is convex, so nothing is lost. What is left of the inner products is then
+With identical clients (same function class, same steps, equal weights) a worst case may be averaged over all
+permutations of the clients, since the problem is convex. The inner products are then
 
     <u_i, v_i> = <mean u, mean v> + <deviation u_i, deviation v_i>,   the same for every client i,
     <u_i, v_j> = <mean u, mean v> - <deviation u_i, deviation v_i> / (N - 1),   the same for all i != j:
 
 two blocks, one of means and one of deviations, whatever the number N of clients. A server model has no deviation, and
-no constraint contains <u_i, v_j>; so the worst case of N = 2 is that of every N >= 2, and its size does not grow
-with N. ``full`` coordinates, one block for all clients together, show the same without the argument.
+no constraint contains <u_i, v_j>; so the worst case for N = 2 is that for every N >= 2, and the size of the program
+does not grow with N. Coordinates that are not symmetric have one block for all clients, and need no such argument.
 """
 
 from __future__ import annotations
@@ -21,50 +21,53 @@ import numpy as np
 
 from empirics.errors import EmpiricsError
 
-from .symbolic_run import Array as Array, Recorded, SAME as SAME
+from .symbolic_run import Array as Array, SAME as SAME, SymbolicRun
 
 
 @dataclass
 class Space:
-    """``members`` clients represent all; a row has a column for every unknown vector, ``blocks`` say which go together.
+    """The unknown vectors of a run and the rows over them.
 
-    Columns: the start, the clients' gradients along the run, then ``extra`` ones as constraints ask for them. Symmetric
-    coordinates keep one member, with every own vector twice: its mean and its deviation.
+    The columns of a row are the start, the clients' gradients along the run, and up to ``extra`` more vectors that
+    constraints need. ``members`` clients represent all: a single one in symmetric coordinates, where each vector of a
+    client has two columns, for its mean and its deviation. ``blocks`` are the sizes of the matrices of inner products.
     """
 
-    recorded: Recorded
+    run: SymbolicRun
     symmetric: bool = True
     extra: int = 0
     change: float = 1.0
-    places: list[int] = field(default_factory=list, init=False)
+    extra_points: list[int] = field(default_factory=list, init=False)
     """Which of the extra vectors are points; the others are gradients."""
-    taken: int = field(default=0, init=False)
+    used: int = field(default=0, init=False)
+    """How many of the extra vectors are in use."""
 
     def __post_init__(self) -> None:
         self.symmetric = self.symmetric and self.clients > 1  # a single client is its own mean: nothing deviates
-        clients, m = self.clients, self.recorded.gradients
+        clients, m = self.clients, self.run.gradients
         for shift in range(1, clients) if self.symmetric else ():
             order = np.roll(np.arange(clients), shift)
             columns = np.concatenate([[0], *(1 + order[k] * m + np.arange(m) for k in range(clients))])
-            if np.abs(self.recorded.asked[order][..., columns] - self.recorded.asked).max() > SAME:
+            if np.abs(self.run.queries[order][..., columns] - self.run.queries).max() > SAME:
                 raise EmpiricsError("the clients of this method are not identical: symmetric coordinates do not apply")
 
     @property
     def clients(self) -> int:
-        return self.recorded.clients
+        return self.run.clients
 
     @property
     def members(self) -> int:
         return 1 if self.symmetric else self.clients
 
     @property
-    def own(self) -> int:
-        """Unknown vectors of a client."""
-        return self.recorded.gradients + self.extra
+    def per_client(self) -> int:
+        """The number of unknown vectors of a client."""
+        return self.run.gradients + self.extra
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        return (1 + self.own, self.own) if self.symmetric else (1 + self.clients * self.own,)
+        n = self.per_client
+        return (1 + n, n) if self.symmetric else (1 + self.clients * n,)
 
     @property
     def size(self) -> int:
@@ -75,17 +78,18 @@ class Space:
     def zero(self) -> Array:
         return np.zeros(self.size)
 
-    def fresh(self, balanced: bool = False, point: bool = False, near: list[Array] | None = None) -> list[Array]:
-        """A new vector of every member, a gradient or a point; ``balanced`` ones sum to zero over all clients.
+    def new_vectors(self, balanced: bool = False, point: bool = False, near: list[Array] | None = None) -> list[Array]:
+        """Return the row of a new extra vector of every member, a gradient or a point.
 
-        Of one that is ``near`` another the unknown is the scaled change from there.
+        ``balanced`` vectors sum to zero over all clients. With ``near``, the new unknown is the scaled change from
+        these rows.
         """
-        if self.taken == self.extra:
+        if self.used == self.extra:
             raise EmpiricsError("the coordinates have no column left")
-        rows = [self.unit(k, self.recorded.gradients + self.taken) for k in range(self.members)]
+        rows = [self.unit(k, self.run.gradients + self.used) for k in range(self.members)]
         if point:
-            self.places.append(self.taken)
-        self.taken += 1
+            self.extra_points.append(self.used)
+        self.used += 1
         if near is not None:
             rows = [other + self.change * row for other, row in zip(near, rows, strict=True)]
         if balanced:
@@ -94,28 +98,28 @@ class Space:
         return rows
 
     def unit(self, member: int, number: int) -> Array:
-        """The row of a member's own vector of this number."""
+        """Return the row of a member's gradient of this number; extra vectors are numbered after the gradients."""
         row = self.zero()
-        if number < len(self._along):
-            own = self._along[number]
+        if number < len(self._gradients):
+            own = self._gradients[number]
         else:
-            own = np.zeros(self.own)
+            own = np.zeros(self.per_client)
             own[number] += 1
-        for begin in [1, 1 + self.own] if self.symmetric else [1 + member * self.own]:
-            row[begin : begin + self.own] = own
+        for begin in [1, 1 + self.per_client] if self.symmetric else [1 + member * self.per_client]:
+            row[begin : begin + self.per_client] = own
         return row
 
     @cached_property
-    def _along(self) -> Array:
-        """The gradients of a run as sums of the first one and of scaled changes from earlier ones ``(m, own)``.
+    def _gradients(self) -> Array:
+        """A client's gradients along the run ``(m, per_client)``: the first one plus scaled changes.
 
-        Neighbouring gradients are nearly parallel; as unknowns of their own they would make inner products that the
-        solver cannot tell from singular ones.
+        Neighbouring gradients are nearly parallel. As separate unknowns they would have inner products that the solver
+        cannot distinguish from singular ones.
         """
-        m = self.recorded.gradients
-        rows = np.zeros((m, self.own))
+        m = self.run.gradients
+        rows = np.zeros((m, self.per_client))
         for j in range(m):
-            if (earlier := self.recorded.before(j)) < 0:
+            if (earlier := self.run.base_gradient(j)) < 0:
                 rows[j, j] += 1
             else:
                 rows[j] += rows[earlier]
@@ -123,42 +127,40 @@ class Space:
         return rows
 
     def member(self, rows: Array, member: int) -> Array:
-        """The row of one member's vector that the recorder wrote as ``rows``, over all clients' gradients."""
-        clients = self.clients
-        own = rows[1:].reshape(clients, self.recorded.gradients) @ self._along
+        """Return the row of a member's vector, given over start and all clients' gradients (see ``SymbolicRun``)."""
+        clients, n = self.clients, self.per_client
+        own = rows[1:].reshape(clients, self.run.gradients) @ self._gradients
         row = self.zero()
         row[0] = rows[0]
         if not self.symmetric:
-            for k in range(clients):
-                row[1 + k * self.own : 1 + (k + 1) * self.own] = own[k]
+            row[1:] = own.ravel()
             return row
         other = own[(member + 1) % clients] if clients > 1 else 0 * own[member]
-        row[1 : 1 + self.own] = own[member] + (clients - 1) * other
-        row[1 + self.own :] = own[member] - other
+        row[1 : 1 + n] = own[member] + (clients - 1) * other
+        row[1 + n :] = own[member] - other
         return row
 
     def mean(self, rows: list[Array]) -> Array:
-        """The average over all clients of the vectors whose members' rows are given."""
+        """Return the row of the average over all clients of a vector, from the rows of its members."""
         if not self.symmetric:
-            return averaged(rows)
+            return mean_row(rows)
         row = rows[0].copy()
-        row[1 + self.own :] = 0
+        row[1 + self.per_client :] = 0
         return row
 
     def extents(self, length: float, steepness: float) -> Array:
-        """How large every unknown vector is, about: the start and points ``length``, gradients ``steepness``."""
-        own = np.full(self.own, steepness)
-        own[[self.recorded.gradients + place for place in self.places]] = length
+        """Return the approximate size of every unknown vector: ``length`` for points, ``steepness`` for gradients."""
+        own = np.full(self.per_client, steepness)
+        own[[self.run.gradients + number for number in self.extra_points]] = length
         copies = 2 if self.symmetric else self.clients
-        sized = [np.concatenate([[length], own]), *[own] * (copies - 1)]
-        return np.concatenate(sized)
+        return np.concatenate([[length], *[own] * copies])
 
     # ---- quadratic forms ----
 
     def inner(self, u: Array, v: Array) -> Array:
-        """The inner product of two vectors as coefficients of the packed blocks (upper triangles, column by column).
+        """Return the inner product of two rows as coefficients of the packed blocks.
 
-        In symmetric coordinates it is that of the member; a mean has no deviation.
+        In symmetric coordinates it is the inner product of the member's vectors.
         """
         pieces, begin = [], 0
         for size in self.blocks:
@@ -170,24 +172,28 @@ class Space:
 
     @property
     def packed(self) -> int:
+        """The number of entries of all packed blocks."""
         return sum(n * (n + 1) // 2 for n in self.blocks)
 
 
-def averaged(rows: Sequence[Array]) -> Array:
-    """The mean of rows."""
+def mean_row(rows: Sequence[Array]) -> Array:
+    """Return the mean of rows, which may be of exact numbers."""
     total: Array = sum(rows[1:], rows[0])
     return total / len(rows)
 
 
 def pack(matrix: Array) -> Array:
-    """The coefficients of ``<matrix, G>`` in the scaled upper triangle of G (the solver's order and scaling)."""
+    """Return the upper triangle of a symmetric matrix, column by column, off-diagonal entries times sqrt(2).
+
+    This is the solver's format: the dot product of two packed matrices is the trace inner product.
+    """
     i, j = triangle(len(matrix))
     scaled: Array = matrix[i, j] * np.where(i == j, 1.0, 2**0.5)
     return scaled
 
 
 def unpack(packed: Array, size: int) -> Array:
-    """The symmetric matrix whose scaled upper triangle is given."""
+    """Return the symmetric matrix of a packed one."""
     i, j = triangle(size)
     matrix = np.zeros((size, size))
     matrix[i, j] = packed / np.where(i == j, 1.0, 2**0.5)
@@ -195,14 +201,15 @@ def unpack(packed: Array, size: int) -> Array:
     return matrix
 
 
-def unpacked(x: Array, blocks: Sequence[int]) -> list[Array]:
-    """The symmetric matrices whose scaled upper triangles begin ``x``."""
+def unpack_blocks(x: Array, blocks: Sequence[int]) -> list[Array]:
+    """Return the symmetric matrices whose packed forms are the first entries of ``x``."""
     ends = np.cumsum([n * (n + 1) // 2 for n in blocks])
     return [unpack(piece, n) for piece, n in zip(np.split(x[: ends[-1]], ends[:-1]), blocks, strict=True)]
 
 
 @cache
 def triangle(size: int) -> tuple[Array, Array]:
-    """Row and column of every entry of the upper triangle, column by column; not to be written to."""
+    """Return rows and columns of the upper triangle's entries, column by column (cached: do not modify)."""
+
     j, i = np.tril_indices(size)
     return i, j

@@ -1,13 +1,14 @@
-"""A federation known only by its class: where its functions are evaluated, and what interpolates there.
+"""A federation represented by numbers: function values and gradients at the points of a run, and their interpolation.
 
-Client k's function is L-smooth and mu-strongly convex (mu = 0: convex; mu < 0: of curvature at least mu, mu = -L
-being plain L-smoothness). Values and gradients at finitely many points belong to one if and only if, for all pairs,
+Client k's function is L-smooth and mu-strongly convex (mu = 0: convex; mu < 0: of curvature at least mu, and mu = -L
+is L-smoothness alone). Values and gradients at finitely many points belong to such a function if and only if, for all
+pairs,
 
     f_i >= f_j + <g_j, x_i - x_j> + mu/2 |x_i - x_j|^2 + |g_i - g_j - mu (x_i - x_j)|^2 / (2 (L - mu))
 
-(Taylor, Hendrickx and Glineur 2017, Theorem 4, after taking mu/2 |x|^2 away). So a worst case over the class is one
-over numbers. Functions are moved so that the minimiser of F is the origin and every f_i is 0 there; non-convex ones so
-that the start is the origin and every f_i is 0 there.
+(Taylor, Hendrickx and Glineur 2017, Theorem 4, after subtracting mu/2 |x|^2). So a worst case over the class is one
+over numbers. Functions are translated: with convexity, the minimiser of F is the origin and every f_i is 0 there;
+without, the start is the origin and every f_i is 0 there.
 """
 
 from __future__ import annotations
@@ -20,70 +21,78 @@ from typing import Any
 
 import numpy as np
 
-from .coordinates import Array, averaged, SAME, Space
+from .coordinates import Array, mean_row, SAME, Space
 from .program import Constraint
-from .symbolic_run import Recorded
+from .symbolic_run import SymbolicRun
 
 Rows = list[Array]
+"""A vector of every client, as one row per member of the coordinates."""
 
 
 @dataclass(frozen=True, eq=False)
 class PointEvaluation:
-    """Every member's function at a point of its own: rows of points and gradients, places of the values (None: 0)."""
+    """Every member's function at a point: rows of points and gradients, indices of the values (None: it is 0)."""
 
     points: Rows
     gradients: Rows
     values: tuple[int | None, ...]
     shared: bool = False
-    """Whether all clients are at one model."""
+    """Whether all clients are at the same model."""
     name: str = ""
-    """``*``: the minimiser; ``own``: everybody's own; ``g3``: where the third gradient was taken; ``w2``: the server
-    model after two rounds; ``v5``: the virtual average before step 6; ``mean``: the mean of those before every step."""
+    """``*``: the minimiser; ``own``: each client's own minimiser; ``g3``: where the third gradient was taken; ``w2``:
+    the server model after two rounds; ``v5``: the virtual average before step 6; ``mean``: the mean of these averages
+    before all steps."""
 
 
 @dataclass(eq=False)
 class Formulation:
-    """The run of ``recorded`` on functions of the class; ``room`` is how many extra vectors and values it may take."""
+    """Evaluations and linear forms for a run on functions of the class.
 
-    recorded: Recorded
+    Forms are arrays over the packed inner products and the function values. ``capacity`` is the number of extra vectors
+    and of values that may be added; with no capacity for values, forms leave them out.
+    """
+
+    run: SymbolicRun
     smoothness: Any
     strong_convexity: Any
     convex: bool
     symmetric: bool = True
-    room: tuple[int, int] = (0, 0)
+    capacity: tuple[int, int] = (0, 0)
     evaluations: list[PointEvaluation] = field(default_factory=list, init=False)
-    walked: list[PointEvaluation] = field(default_factory=list, init=False)
-    taken_values: int = field(default=0, init=False)
+    along_run: list[PointEvaluation] = field(default_factory=list, init=False)
+    """The evaluations at the local steps."""
+    used_values: int = field(default=0, init=False)
     labels: list[str] = field(default_factory=list, init=False)
-    """The evaluations with a vector of their own besides the gradients along the run, in the order of its columns."""
+    """The names of the evaluations with an extra vector, in the order of its columns."""
     near: dict[str, str] = field(default_factory=dict, init=False)
-    """The evaluations whose gradient is written as a change, and from which one along the run."""
+    """For evaluations whose gradient is expressed as a change: the evaluation of a local step it is a change from."""
 
     def __post_init__(self) -> None:
-        self.space = Space(self.recorded, self.symmetric, self.room[0], self._change)
-        self._known: dict[bytes, PointEvaluation] = {}
+        self.space = Space(self.run, self.symmetric, self.capacity[0], self._change)
+        self._by_key: dict[bytes, PointEvaluation] = {}
         if self.convex:
-            nowhere = self.points(0 * self.recorded.server[0])
-            self._place("*", nowhere, self.space.fresh(balanced=True), zero=True)
-        for j in range(self.recorded.gradients):  # every client's j-th gradient along its run
-            points = self.points(self.recorded.asked[:, j])
+            origin = self.points(0 * self.run.server[0])
+            self._add("*", origin, self.space.new_vectors(balanced=True), zero=True)
+        for j in range(self.run.gradients):
+            points = self.points(self.run.queries[:, j])
             gradients = [self.space.unit(k, j) for k in range(self.space.members)]
-            self.walked.append(self._place("", points, gradients, not self.convex and j == 0, f"g{j + 1}"))
+            self.along_run.append(self._add("", points, gradients, not self.convex and j == 0, f"g{j + 1}"))
 
     @property
     def _change(self) -> float:
-        """How much a gradient changes in a step, about: a power of two, so that fractions stay short."""
-        return 2.0 ** min(0, round(log2(self.smoothness * max(self.recorded.step_sizes))))
+        """The approximate relative change of a gradient in a step; a power of two, so that fractions stay short."""
+        return 2.0 ** min(0, round(log2(self.smoothness * max(self.run.step_sizes))))
 
     @property
-    def taken(self) -> tuple[int, int]:
-        return self.space.taken, self.taken_values
+    def used(self) -> tuple[int, int]:
+        """The number of extra vectors and of values that are used."""
+        return self.space.used, self.used_values
 
     # ---- points ----
 
-    def points(self, recorded: Array) -> Rows:
-        """A vector that is the same for all clients, or ``(clients, n)`` one for each, as the members' rows."""
-        each = np.broadcast_to(recorded, (self.recorded.clients, recorded.shape[-1]))
+    def points(self, vector: Array) -> Rows:
+        """Return the members' rows of a vector over start and gradients: one for all clients, or ``(clients, n)``."""
+        each = np.broadcast_to(vector, (self.run.clients, vector.shape[-1]))
         rows = [self.space.member(each[k], k) for k in range(self.space.members)]
         if not self.convex:  # the start is the origin
             for row in rows:
@@ -93,135 +102,136 @@ class Formulation:
     def _key(self, points: Rows) -> bytes:
         return (np.round(np.array(points, dtype=float), 10) + 0.0).tobytes()  # no negative zeros
 
-    def _place(self, key: str, points: Rows, gradients: Rows, zero: bool = False, name: str = "") -> PointEvaluation:
+    def _add(self, key: str, points: Rows, gradients: Rows, zero: bool = False, name: str = "") -> PointEvaluation:
+        """Add an evaluation with new values, or with values 0; ``key`` is the name of one that no run visits."""
         values: list[int | None] = []
         for _ in range(self.space.members):
-            values.append(None if zero else self.taken_values)
-            self.taken_values += not zero
+            values.append(None if zero else self.used_values)
+            self.used_values += not zero
         mean = self.space.mean(points)
         shared = key != "own" and all(np.abs(row - mean).max() < SAME for row in points)
-        found = PointEvaluation(points, gradients, tuple(values), shared, name or key)
-        if not found.name.startswith("g"):  # it has a vector of its own
-            self.labels.append(found.name)
-        self.evaluations.append(found)
-        self._known[key.encode() or self._key(points)] = found
+        evaluation = PointEvaluation(points, gradients, tuple(values), shared, name or key)
+        if not evaluation.name.startswith("g"):
+            self.labels.append(evaluation.name)
+        self.evaluations.append(evaluation)
+        self._by_key[key.encode() or self._key(points)] = evaluation
         if key:
-            self._known[self._key(points)] = found
-        return found
+            self._by_key[self._key(points)] = evaluation
+        return evaluation
 
-    def at(self, recorded: Array) -> PointEvaluation:
-        """All functions at a vector (or one for each client) that the recorder wrote."""
-        points = self.points(recorded)
-        known = self._known.get(self._key(points))
-        if known is not None:
-            return known
+    def at(self, vector: Array) -> PointEvaluation:
+        """Return the evaluation of all functions at a vector over start and gradients, adding it if it is new."""
+        points = self.points(vector)
+        existing = self._by_key.get(self._key(points))
+        if existing is not None:
+            return existing
 
-        def away(e: PointEvaluation) -> float:
-            return round(float(np.abs(np.array(points) - np.array(e.points)).sum()), 9)  # not by rounding
+        def distance(e: PointEvaluation) -> float:
+            return round(float(np.abs(np.array(points) - np.array(e.points)).sum()), 9)  # ties despite rounding errors
 
-        leading = self.recorded.leading(recorded)
-        near = min(self.walked, key=away) if leading is None else self.at(leading)
-        found = self._place("", points, self.space.fresh(near=near.gradients), name=self._name(recorded))
-        self.near[found.name] = near.name
-        return found
+        base = self.run.base_model(vector)
+        near = min(self.along_run, key=distance) if base is None else self.at(base)
+        evaluation = self._add("", points, self.space.new_vectors(near=near.gradients), name=self._name(vector))
+        self.near[evaluation.name] = near.name
+        return evaluation
 
-    def _name(self, recorded: Array) -> str:
-        """Which server model, or which virtual average, a vector is."""
-        models = {f"w{i}": model for i, model in enumerate(self.recorded.server)}
+    def _name(self, vector: Array) -> str:
+        """Return the name of a server model, of a virtual average, or of the mean of the averages."""
+        models = {f"w{i}": model for i, model in enumerate(self.run.server)}
         models |= {f"v{i}": model for i, model in enumerate(self.averages)}
         if len(self.averages) > 1:
-            models["mean"] = averaged(self.averages[:-1])
-        return next((name for name, model in models.items() if np.abs(model - recorded).max() < SAME), "")
+            models["mean"] = mean_row(self.averages[:-1])
+        return next((name for name, model in models.items() if np.abs(model - vector).max() < SAME), "")
 
     @property
     def optimum(self) -> PointEvaluation:
-        return self._known[b"*"]
+        return self._by_key[b"*"]
 
     @property
     def own_minima(self) -> PointEvaluation:
-        """Every function at a minimiser of its own."""
-        nothing = [self.space.zero() for _ in range(self.space.members)]
-        return self._known.get(b"own") or self._place("own", self.space.fresh(point=True), nothing)
+        """Every client's function at its own minimiser."""
+        zero = [self.space.zero() for _ in range(self.space.members)]
+        return self._by_key.get(b"own") or self._add("own", self.space.new_vectors(point=True), zero)
 
     def server(self, round_: int) -> PointEvaluation:
-        return self.at(self.recorded.server[round_])
+        return self.at(self.run.server[round_])
 
     @cached_property
     def averages(self) -> tuple[Array, ...]:
-        """The virtual averages of all clients' local models, iteration by iteration, the last server model included."""
-        means = [model for path in self.recorded.path for model in averaged(list(path))[:-1]]
-        return (*means, self.recorded.server[-1])
+        """The averages of all clients' local models before every step, and the last server model."""
+        means = [model for path in self.run.path for model in mean_row(list(path))[:-1]]
+        return (*means, self.run.server[-1])
 
     @cached_property
     def floor(self) -> int:
-        """The place of inf F among the values, for functions without a minimiser."""
-        self.taken_values += 1
-        return self.taken_values - 1
+        """The index of inf F among the values, for functions that need not have a minimiser."""
+        self.used_values += 1
+        return self.used_values - 1
 
     # ---- linear forms in (packed inner products, values) ----
 
     @property
     def width(self) -> int:
-        return self.space.packed + self.room[1]
+        return self.space.packed + self.capacity[1]
 
     def zero(self) -> Array:
         return np.zeros(self.width)
 
     def inner(self, u: Rows, v: Rows) -> Array:
-        """The mean over clients of ``<u_k, v_k>``."""
+        """Return the mean over clients of ``<u_k, v_k>``."""
         form = self.zero()
-        form[: self.space.packed] = averaged([self.space.inner(a, b) for a, b in zip(u, v, strict=True)])
+        form[: self.space.packed] = mean_row([self.space.inner(a, b) for a, b in zip(u, v, strict=True)])
         return form
 
-    def of_member(self, member: int, u: Array, v: Array) -> Array:
-        """``<u, v>`` of one member's vectors; in symmetric coordinates of every client's."""
+    def member_square(self, row: Array) -> Array:
+        """Return ``|u|^2`` for a member's vector; in symmetric coordinates it is the same for every client."""
         form = self.zero()
-        form[: self.space.packed] = self.space.inner(u, v)
+        form[: self.space.packed] = self.space.inner(row, row)
         return form
 
     def square(self, rows: Rows) -> Array:
-        """The mean over clients of ``|u_k|^2``."""
+        """Return the mean over clients of ``|u_k|^2``."""
         return self.inner(rows, rows)
 
     def mean(self, rows: Rows) -> Rows:
-        """The average over clients, for every member."""
+        """Return the average over clients, as a vector of every member."""
         return [self.space.mean(rows)] * self.space.members
 
     def global_gradient(self, at: PointEvaluation) -> Array:
-        """``|grad F|^2``."""
+        """Return ``|grad F|^2``."""
         return self.square(self.mean(at.gradients))
 
-    def value(self, place: int | None) -> Array:
+    def value(self, index: int | None) -> Array:
+        """Return the function value with this index, or 0 for None."""
         form = self.zero()
-        if place is not None and self.room[1]:
-            form[self.space.packed + place] += 1
+        if index is not None and self.capacity[1]:
+            form[self.space.packed + index] += 1
         return form
 
     def loss(self, at: PointEvaluation) -> Array:
-        """``F``: the mean of the clients' values."""
-        return averaged([self.value(place) for place in at.values])
+        """Return ``F``, the mean of the clients' values."""
+        return mean_row([self.value(index) for index in at.values])
 
     def gap(self, at: PointEvaluation) -> Array:
-        """``F - F*``."""
+        """Return ``F - F*``."""
         return self.loss(at) if self.convex else self.loss(at) - self.value(self.floor)
 
-    # ---- what makes it a federation of the class ----
+    # ---- interpolation ----
 
     def interpolation(self) -> list[Constraint]:
-        """One inequality per member and ordered pair of its points."""
-        found, named = [], [e.name for e in self.evaluations]
+        """Return the inequalities of the class: one per member and ordered pair of its points."""
+        constraints = []
         for k in range(self.space.members):
-            at = [(e.points[k], e.gradients[k], e.values[k]) for e in self.evaluations]
-            pairs = permutations(zip(at, named, strict=True), 2)
-            found += [Constraint("class", self._pair(x, y), of=(a, b)) for (x, a), (y, b) in pairs]
-        return found
+            for one, other in permutations(self.evaluations, 2):
+                constraints.append(Constraint("class", self._pair(k, one, other), points=(one.name, other.name)))
+        return constraints
 
-    def _pair(self, one: Any, other: Any) -> Array:
-        (x, g, f), (y, h, e) = one, other
-        L, mu = self.smoothness, self.strong_convexity
-        apart, bent = x - y, g - h - mu * (x - y)
-        form = self.value(e) - self.value(f)
-        inner = self.space.inner
-        form[: self.space.packed] += inner(h, apart) + mu / 2 * inner(apart, apart)
-        form[: self.space.packed] += inner(bent, bent) / (2 * (L - mu))
+    def _pair(self, member: int, one: PointEvaluation, other: PointEvaluation) -> Array:
+        L, mu, inner = self.smoothness, self.strong_convexity, self.space.inner
+        x = one.points[member] - other.points[member]
+        h = other.gradients[member]
+        residual = one.gradients[member] - h - mu * x
+        form = self.value(other.values[member]) - self.value(one.values[member])
+        form[: self.space.packed] += inner(h, x) + mu / 2 * inner(x, x)
+        form[: self.space.packed] += inner(residual, residual) / (2 * (L - mu))
         return form

@@ -1,7 +1,7 @@
-"""One point of a tightness table: how a bound's quantities and the federations it covers are set there.
+"""One point of a tightness table: the values of a bound's quantities and the federations that it covers there.
 
-Everything is measured in units in which L = 1; the start is a unit away (initial loss or squared distance), so that
-``heterogeneity`` says how large the quantity is by which the bound's clients may differ (G^2, Gamma), relative to it.
+Units are such that L = 1 and the initial loss gap or squared distance is 1. ``heterogeneity`` is the quantity by which
+the bound limits the heterogeneity of the clients (such as G^2 or Gamma) in these units.
 """
 
 from __future__ import annotations
@@ -27,33 +27,33 @@ from ..falsifier.deciding import inside, largest
 from ..runs import schedules
 from ..runs.methods import demands, method
 from ..runs.obstacles import obstacle
-from ..runs.origins import ITERATION, SOURCES as READ, WORST
+from ..runs.origins import ITERATION, SOURCES as METRIC_SOURCES, WORST
 from ..runs.readings import of_losses, of_plan, UNBIASED
-from .constraints import WORDS
-from .objectives import DRAWN, looked_at
+from .constraints import ASSUMPTIONS
+from .objectives import COHORT_METRICS, metric_series
 from .program import WorstCaseError
-from .question import each, Question
+from .question import per_local_step, Question
 
 FREE = 10.0
-"""A step size, in units of 1/L, no bound of the catalogue allows."""
+"""A step size, in units of 1/L, that no bound of the catalogue allows."""
 TINY = 1e-6
 OFFSETS = (10.0, 100.0, 1e3, 1e4)
-"""What is added to the iteration in a step size that falls, where nothing says it: the least that leaves a scale."""
+"""Offsets of a decreasing step size that are tried, if none is given, until the bound's conditions allow one."""
 LARGEST = 1e9
-"""Sizes beyond this, where L and the start are 1, are nothing that floating-point numbers resolve."""
-CLIENTS = 100
-"""Two stand for any number of identical clients; more are for those who want to see it."""
+"""Limit on all numbers, beyond which floating point does not resolve the units of 1."""
+MAX_CLIENTS = 100
+"""Limit on the clients; two suffice for any number of identical ones."""
 
 
 @dataclass(frozen=True)
 class GridPoint:
-    """Clients, rounds, local steps; the step size as a share of the largest that the bound's conditions allow.
+    """One point of a grid.
 
-    A positive ``fixed_step_size`` (in units of 1/L) takes the place of the share, a positive ``step_offset`` that of
-    ``OFFSETS``, for a step size that falls with an offset that the bound leaves open. A bound that says what its step
-    size is asks for none of them. ``step_sizes`` are those of every round or of every local step, for bounds that
-    have no single one; as text their numbers are apart by spaces. ``cohort`` clients are drawn in every round; 0:
-    all of them take part.
+    The step size is the share ``step_share`` of the largest that the bound's conditions allow, or ``fixed_step_size``
+    (in units of 1/L) if that is positive. ``step_offset``, if positive, is the offset of a decreasing step size that
+    the bound leaves open. Bounds that determine their step size use none of these. ``step_sizes`` has a number for
+    every round or local step, for bounds without a single step size; as text, separated by spaces. ``cohort`` clients
+    are drawn in every round; 0 means full participation.
     """
 
     clients: int = 2
@@ -77,49 +77,50 @@ class GridPoint:
         sizes = self.step_sizes.split() if isinstance(self.step_sizes, str) else self.step_sizes
         object.__setattr__(self, "step_sizes", tuple(map(float, sizes)))
         for size in self.step_sizes:
-            _rule("step_sizes", size, f"> 0 and <= {LARGEST:g}", lambda x: 0 < x <= LARGEST)
-        for name, most in (("clients", CLIENTS), ("rounds", LARGEST), ("local_steps", LARGEST)):
-            rule = f"a whole number >= 1 and <= {most:g}"
-            _rule(name, getattr(self, name), rule, lambda x, most=most: 1 <= x <= most and x == int(x))
-        rule = f"a whole number from 1 to the {self.clients:g} clients (0: all of them)"
-        _rule("cohort", self.cohort, rule, lambda x: 0 <= x <= self.clients and x == int(x))
+            _check("step_sizes", size, f"> 0 and <= {LARGEST:g}", 0 < size <= LARGEST)
+        for name, largest_value in (("clients", MAX_CLIENTS), ("rounds", LARGEST), ("local_steps", LARGEST)):
+            x = getattr(self, name)
+            _check(name, x, f"an integer >= 1 and <= {largest_value:g}", 1 <= x <= largest_value and x == int(x))
+        allowed = f"an integer from 1 to the {self.clients:g} clients (0: all of them)"
+        _check("cohort", self.cohort, allowed, 0 <= self.cohort <= self.clients and self.cohort == int(self.cohort))
         object.__setattr__(self, "cohort", int(self.cohort) if self.cohort < self.clients else 0)
-        below = f"and <= {LARGEST:g}"
-        _rule("step_share", self.step_share, f"> 0 {below}", lambda x: 0 < x <= LARGEST)
-        _rule("condition_number", self.condition_number, f"> 1 {below}", lambda x: 1 < x <= LARGEST)
-        _rule("dissimilarity_factor", self.dissimilarity_factor, f">= 1 {below}", lambda x: 1 <= x <= LARGEST)
+        _check("step_share", self.step_share, f"> 0 and <= {LARGEST:g}", 0 < self.step_share <= LARGEST)
+        kappa, factor = self.condition_number, self.dissimilarity_factor
+        _check("condition_number", kappa, f"> 1 and <= {LARGEST:g}", 1 < kappa <= LARGEST)
+        _check("dissimilarity_factor", factor, f">= 1 and <= {LARGEST:g}", 1 <= factor <= LARGEST)
         for name in (
             "fixed_step_size", "heterogeneity", "grad_cap_sq", "relaxation", "divergence", "grad_norm_sq",
             "step_offset", "initial_distance_sq",
         ):  # fmt: skip
-            _rule(name, getattr(self, name), f">= 0 {below}", lambda x: 0 <= x <= LARGEST)
+            x = getattr(self, name)
+            _check(name, x, f">= 0 and <= {LARGEST:g}", 0 <= x <= LARGEST)
 
     @property
     def work(self) -> int:
-        """Gradients of all clients in all rounds."""
+        """The number of gradients of all clients in all rounds."""
         return self.clients * self.rounds * self.local_steps
 
     def as_row(self) -> dict[str, Any]:
-        """By name; step sizes as text."""
+        """Return all values by name, step sizes as text."""
         return {name: getattr(self, name) for name in NAMES} | {"step_sizes": " ".join(map(repr, self.step_sizes))}
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any]) -> GridPoint:
-        """The point of a row of a table."""
+        """Return the point of a row of a table."""
         return cls(**{name: row[name] for name in NAMES})
 
 
 NAMES = tuple(field.name for field in fields(GridPoint))
-"""What may vary in a table of worst cases."""
+"""The quantities that may vary in a table of worst cases."""
 
 
-def _rule(name: str, value: float, rule: str, good: Any) -> None:
-    if not good(value):  # NaN is in no range
-        raise WorstCaseError(f"{name} must be {rule}; got {value:g}")
+def _check(name: str, value: float, allowed: str, valid: bool) -> None:
+    if not valid:
+        raise WorstCaseError(f"{name} must be {allowed}; got {value:g}")
 
 
-def _known(point: GridPoint, step_size: float, offset: float | None = None) -> dict[str, Any]:
-    """Every quantity a point gives a value to, by word."""
+def _quantities(point: GridPoint, step_size: float, offset: float | None = None) -> dict[str, Any]:
+    """Return all quantities that have a value at a point."""
     n, mu = point.clients, 1 / point.condition_number
     cohort = point.cohort or n
     plan = of_plan(cohort, point.local_steps, point.rounds, step_size, point.relaxation, offset)
@@ -134,162 +135,165 @@ def _known(point: GridPoint, step_size: float, offset: float | None = None) -> d
         "dissimilarity_offset": point.heterogeneity, "dissimilarity_factor": point.dissimilarity_factor,
         "contraction": TINY, "divergence": point.divergence if point.rounds > 1 else 0.0, "initial_divergence": 0.0,
         "final_divergence": 0.0, "grad_norm_sq": point.grad_norm_sq,
-        **({"squared_step_sizes": sum(size**2 for size in _each(point))} if point.step_sizes else {}),
+        **({"squared_step_sizes": sum(size**2 for size in _step_sizes(point))} if point.step_sizes else {}),
     }  # fmt: skip
 
 
-def _each(point: GridPoint) -> tuple[float, ...]:
-    """The step size of every local step."""
-    return each(point.step_sizes, (point.local_steps,) * point.rounds)
+def _step_sizes(point: GridPoint) -> tuple[float, ...]:
+    """Return the step size of every local step."""
+    return per_local_step(point.step_sizes, (point.local_steps,) * point.rounds)
 
 
 def values(bound: Bound, point: GridPoint) -> dict[str, Any]:
-    """The bound's quantities at a point: the share of the largest allowed step size, then the best contraction."""
-    asked = [q.name for q in bound.quantities]
+    """Return the bound's quantities and the step size at a point."""
     if point.step_sizes:
-        return at_step(bound, point, point.step_sizes[0])
+        return values_at_step(bound, point, point.step_sizes[0])
+    names = {q.name for q in bound.quantities}
     offset = _offset(bound, point)
+    quantities = _quantities(point, TINY, offset)
     if {schedules.SCALE, schedules.FIRST} & set(schedules.prescribed(bound)):
-        return at_step(bound, point, schedules.step_plan(bound, _known(point, TINY, offset))[schedules.FIRST])
-    if offset is not None and schedules.SCALE in asked:
-        most = inside(bound, _plain(_known(point, TINY, offset)), schedules.SCALE, FREE * offset) / offset
+        return values_at_step(bound, point, schedules.step_plan(bound, quantities)[schedules.FIRST])
+    if offset is not None and schedules.SCALE in names:
+        limit = inside(bound, _scalars(quantities), schedules.SCALE, FREE * offset) / offset
     else:
-        most = largest(bound, _plain(_known(point, TINY, offset)), schedules.FIRST, FREE)
-    if not {schedules.FIRST, schedules.SCALE} & set(asked) or most == FREE:
-        most = 1.0  # no condition limits it: 1/L
-    if not most:
+        limit = largest(bound, _scalars(quantities), schedules.FIRST, FREE)
+    if not {schedules.FIRST, schedules.SCALE} & names or limit == FREE:
+        limit = 1.0  # no condition limits it: 1/L
+    if not limit:
         raise WorstCaseError(f"the conditions of {bound.name} allow no step size at this point")
-    return at_step(bound, point, point.fixed_step_size or point.step_share * most)
+    return values_at_step(bound, point, point.fixed_step_size or point.step_share * limit)
 
 
 def _offset(bound: Bound, point: GridPoint) -> float | None:
-    """The offset of a step size that falls: what the bound says it is, or the point's, or the usual."""
+    """Return the offset of a decreasing step size: the bound's, the point's or one of ``OFFSETS``; None if constant."""
     if not schedules.harmonic(bound):
         return None
-    told: float = point.step_offset
-    for offset in (told,) if told else OFFSETS:
-        known = _known(point, TINY, offset)
-        told = schedules.step_plan(bound, known)[schedules.OFFSET]
-        if schedules.SCALE not in {q.name for q in bound.quantities} or inside(
-            bound, _plain(known), schedules.SCALE, FREE * told
-        ):
+    offset: float = point.step_offset
+    has_scale = schedules.SCALE in {q.name for q in bound.quantities}
+    for candidate in (offset,) if offset else OFFSETS:
+        quantities = _quantities(point, TINY, candidate)
+        offset = schedules.step_plan(bound, quantities)[schedules.OFFSET]
+        if not has_scale or inside(bound, _scalars(quantities), schedules.SCALE, FREE * offset):
             break
-    return told
+    return offset
 
 
-def at_step(bound: Bound, point: GridPoint, step_size: float) -> dict[str, Any]:
-    """The bound's quantities at a point and a step size, with the best contraction they allow."""
-    offset = _offset(bound, point)
-    known = _known(point, step_size, offset)
-    asked = [q.name for q in bound.quantities]
-    if "contraction" in asked:
-        known["contraction"] = largest(bound, _plain(known), "contraction", 1.0)
-        if not 0 < known["contraction"] < 1:
+def values_at_step(bound: Bound, point: GridPoint, step_size: float) -> dict[str, Any]:
+    """Return the bound's quantities at a point and a step size, with the best contraction that they allow."""
+    quantities = _quantities(point, step_size, _offset(bound, point))
+    names = [q.name for q in bound.quantities]
+    if "contraction" in names:
+        quantities["contraction"] = largest(bound, _scalars(quantities), "contraction", 1.0)
+        if not 0 < quantities["contraction"] < 1:
             raise WorstCaseError(
                 f"the conditions of {bound.name} leave no contraction (lambda) at step size {step_size:.3g} and "
                 f"relaxation {point.relaxation:g}: take smaller ones"
             )
-    return {name: known[name] for name in asked} | {"step_size": step_size}
+    return {name: quantities[name] for name in names} | {"step_size": step_size}
 
 
-def _plain(known: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in known.items() if not isinstance(value, list)}
+def _scalars(quantities: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the quantities that are not one number per client."""
+    return {name: value for name, value in quantities.items() if not isinstance(value, list)}
 
 
-def fitted(bound: Bound, point: GridPoint) -> GridPoint:
-    """The point with as many clients and local steps as the assumptions of the bound have it."""
-    if point.cohort and (reason := undrawn(bound)):
+def adapted(bound: Bound, point: GridPoint) -> GridPoint:
+    """Return the point with the numbers of clients and local steps that the bound's assumptions fix."""
+    if point.cohort and (reason := why_no_cohort(bound)):
         raise WorstCaseError(f"{bound.name} takes no cohort: {reason}")
-    asked = demands(bound)
-    return replace(point, **{name: one for name, one in asked.plan.items() if name != "cohort"})
+    fixed = {name: value for name, value in demands(bound).plan.items() if name != "cohort"}
+    return replace(point, **fixed)
 
 
 def question(bound: Bound, point: GridPoint) -> Question:
-    """The worst case over all federations that the bound covers, with this point's numbers."""
+    """Return the question for the worst case over all federations that the bound covers at a point."""
     if reason := obstacle(bound, WORST):
         raise WorstCaseError(f"{bound.name} has no exact worst case: {reason}")
-    if point.step_sizes and not several(bound):
+    if point.step_sizes and not has_several_step_sizes(bound):
         raise WorstCaseError(
-            f"{bound.name} has one step size, or says what it is: step_sizes are for bounds on squared_step_sizes "
-            "alone; give step_share or fixed_step_size"
+            f"{bound.name} has a single step size: step_sizes are for bounds that contain squared_step_sizes only; "
+            "give step_share or fixed_step_size"
         )
-    point, offset = fitted(bound, point), _offset(bound, point)
-    known = {**_known(point, 0.0), **values(bound, point)}
-    assumed = {c.assumption for c in bound.conditions if c.assumption is not None}
-    given = {"smoothness": known["smoothness"]}
-    if {STRONGLY_CONVEX, CONVEX} & assumed:
-        given["strong_convexity"] = known["strong_convexity"] if STRONGLY_CONVEX in assumed else 0.0
-    if GLOBALLY_STRONGLY_CONVEX in assumed:  # which implies it, and of a single client's loss is all there is
-        given["strong_convexity" if point.clients == 1 else "pl_constant"] = known["strong_convexity"]
-    if POLYAK_LOJASIEWICZ in assumed and "strong_convexity" not in given:
-        given["pl_constant"] = known["pl_constant"]
-    if DISSIMILARITY in assumed:
-        given |= {name: known[name] for name in ("dissimilarity_offset", "dissimilarity_factor")}
-    asked = {q.name for q in bound.quantities}
-    if asked & {"initial_loss", "current_loss"}:
-        asked.add("initial_gap")
-    if "control_error" in asked:  # controls start at zero
-        asked.add("optimum_dissimilarity")
-    given |= {word: known[word] for word in WORDS if word in asked and word not in ("pl_constant", bound.target.name)}
-    _check_convex(bound, given, "strong_convexity" in asked)
-    members = 1 if demands(bound).identical else point.cohort or point.clients  # without noise all do the same
-    plan = Setting(point.rounds, members, local_steps=point.local_steps, step_size=known["step_size"])
+    point, offset = adapted(bound, point), _offset(bound, point)
+    quantities = {**_quantities(point, 0.0), **values(bound, point)}
+    conditions = {c.assumption for c in bound.conditions if c.assumption is not None}
+    assumed = {"smoothness": quantities["smoothness"]}
+    if {STRONGLY_CONVEX, CONVEX} & conditions:
+        assumed["strong_convexity"] = quantities["strong_convexity"] if STRONGLY_CONVEX in conditions else 0.0
+    if GLOBALLY_STRONGLY_CONVEX in conditions:  # implies the PL inequality; with one client it is about that client
+        assumed["strong_convexity" if point.clients == 1 else "pl_constant"] = quantities["strong_convexity"]
+    if POLYAK_LOJASIEWICZ in conditions and "strong_convexity" not in assumed:
+        assumed["pl_constant"] = quantities["pl_constant"]
+    if DISSIMILARITY in conditions:
+        assumed |= {name: quantities[name] for name in ("dissimilarity_offset", "dissimilarity_factor")}
+    names = {q.name for q in bound.quantities}
+    if names & {"initial_loss", "current_loss"}:
+        names.add("initial_gap")
+    if "control_error" in names:  # controls start at zero
+        names.add("optimum_dissimilarity")
+    limited = names - {"pl_constant", bound.target.name}
+    assumed |= {name: quantities[name] for name in ASSUMPTIONS if name in limited}
+    _check_convex(bound, assumed, "strong_convexity" in names)
+    members = 1 if demands(bound).identical else point.cohort or point.clients  # identical clients make the same steps
+    plan = Setting(point.rounds, members, local_steps=point.local_steps, step_size=quantities["step_size"])
     setting = replace(plan, step_offset=offset)
-    at = bound.statistic or Statistic("last", "rounds")
-    at = replace(at, weights=schedules.weights(at, known))
-    sizes = _each(point) if point.step_sizes else None
-    played = method(bound.about, data=False, relaxation=point.relaxation)
+    statistic = bound.statistic or Statistic("last", "rounds")
+    statistic = replace(statistic, weights=schedules.weights(statistic, quantities))
+    sizes = _step_sizes(point) if point.step_sizes else None
+    algorithm = method(bound.about, data=False, relaxation=point.relaxation)
     clients = point.clients if point.cohort else None
-    return Question(played, setting, given, bound.target.name, at, step_sizes=sizes, clients=clients)
+    return Question(algorithm, setting, assumed, bound.target.name, statistic, step_sizes=sizes, clients=clients)
 
 
-def several(bound: Bound) -> bool:
-    """Whether every local step may have a step size of its own, because the bound has no single one."""
-    asked = {q.name for q in bound.quantities}
-    one = asked & {*schedules.KNOBS} or schedules.prescribed(bound) or schedules.harmonic(bound)
-    return not one and all(c.assumption is not FIXED_STEP_SIZE for c in bound.conditions)
+def has_several_step_sizes(bound: Bound) -> bool:
+    """Return whether every local step may have its own step size, because the bound has no single one."""
+    names = {q.name for q in bound.quantities}
+    single = names & {*schedules.KNOBS} or schedules.prescribed(bound) or schedules.harmonic(bound)
+    return not single and all(c.assumption is not FIXED_STEP_SIZE for c in bound.conditions)
 
 
-def undrawn(bound: Bound) -> str:
-    """Why there is no worst case of the bound where some of the clients are drawn, in words; empty where there is."""
+def why_no_cohort(bound: Bound) -> str:
+    """Return why the bound has no worst case with a drawn cohort; empty if it has one."""
     if all(c.assumption is not SAMPLED_WITHOUT_REPLACEMENT for c in bound.conditions):
         return "it does not assume that participants are drawn uniformly without replacement"
-    at = bound.statistic or Statistic("last", "rounds")
-    word, per = looked_at(bound.target.name, at)
-    if word not in DRAWN or per == ITERATION:
-        return f"it is on {word}, {at}, and where clients are drawn {', '.join(DRAWN)} are read off, over rounds"
+    statistic = bound.statistic or Statistic("last", "rounds")
+    metric, per = metric_series(bound.target.name, statistic)
+    if metric not in COHORT_METRICS or per == ITERATION:
+        return f"it is on {metric}, {statistic}; with a cohort it must be on {', '.join(COHORT_METRICS)}, over rounds"
     return ""
 
 
-def _check_convex(bound: Bound, given: Mapping[str, float], curved: bool) -> None:
-    """Refuse a bound that contains a minimiser, or curvature, and assumes nothing by which there is one."""
-    if "strong_convexity" in given:
+def _check_convex(bound: Bound, assumed: Mapping[str, float], has_curvature: bool) -> None:
+    """Raise ``WorstCaseError`` if a bound contains a minimiser or curvature but does not assume convexity."""
+    if "strong_convexity" in assumed:
         return
-    words = [word for word in given if word in WORDS and WORDS[word].convex]
-    words += ["strong_convexity"] * (curved and "pl_constant" not in given)
-    words += [bound.target.name] * ((READ[bound.target.name].of or bound.target.name) == "distance_sq")
-    if words:
+    names = [name for name in assumed if name in ASSUMPTIONS and ASSUMPTIONS[name].convex]
+    if has_curvature and "pl_constant" not in assumed:
+        names.append("strong_convexity")
+    if (METRIC_SOURCES[bound.target.name].of or bound.target.name) == "distance_sq":
+        names.append(bound.target.name)
+    if names:
         raise WorstCaseError(
-            f"{bound.name} contains {words[0]}, which only convex losses have: one of its conditions must be "
+            f"{bound.name} contains {names[0]}, which only convex losses have: one of its conditions must be "
             'Condition.assume(ASSUMPTIONS["strongly_convex"]) or Condition.assume(ASSUMPTIONS["convex"])'
         )
 
 
-def moot(bound: Bound, point: GridPoint, names: Iterable[str]) -> list[str]:
-    """Which of these quantities of a point change nothing there: neither the bound nor the worst case asks for them."""
-    here = question(bound, point), values(bound, point)
+def unused_quantities(bound: Bound, point: GridPoint, names: Iterable[str]) -> list[str]:
+    """Return the quantities of a point, among ``names``, that change neither the bound nor the worst case there."""
+    current = question(bound, point), values(bound, point)
 
-    def idle(name: str) -> bool:
+    def unused(name: str) -> bool:
         if name == "step_sizes":
-            return not several(bound)
+            return not has_several_step_sizes(bound)
         if name == "cohort":
-            return bool(undrawn(bound))
+            return bool(why_no_cohort(bound))
         value = getattr(point, name)
         other: Any = value + 1 if isinstance(value, int) else 1.01 * value or TINY
-        moved = replace(point, **{name: other})
+        changed = replace(point, **{name: other})
         try:
-            return (question(bound, moved), values(bound, moved)) == here
+            return (question(bound, changed), values(bound, changed)) == current
         except BoundsError:
             return False
 
-    return [name for name in names if idle(name)]
+    return [name for name in names if unused(name)]

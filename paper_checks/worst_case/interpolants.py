@@ -1,15 +1,14 @@
-"""Functions of the class through given points, gradients and values: the smallest one, evaluated exactly.
+"""Functions of the class through given points, gradients and values, evaluated exactly.
 
-Without its curvature, ``h = f - mu/2 |x|^2`` is convex and M-smooth, M = L - mu. Where the interpolation conditions
-hold,
+Let ``h = f - mu/2 |x|^2``, which is convex and M-smooth with M = L - mu. If the interpolation conditions hold,
 
-    h(x) = min over weights of  M/2 |x - sum_j w_j (x_j - g_j / M)|^2 + sum_j w_j (h_j - |g_j|^2 / (2 M)),
+    h(x) = min over w in the simplex of  M/2 |x - sum_j w_j (x_j - g_j / M)|^2 + sum_j w_j (h_j - |g_j|^2 / (2 M))
 
-weights in the simplex, passes through every (x_j, g_j, h_j): it is the Moreau envelope of a polyhedral convex function
-(Taylor, Hendrickx and Glineur 2017, proof of Theorem 4), so convex and M-smooth whatever the numbers are.
+passes through every (x_j, g_j, h_j). It is the Moreau envelope of a polyhedral convex function (Taylor, Hendrickx and
+Glineur 2017, proof of Theorem 4), hence convex and M-smooth for any numbers.
 
-The weights come from an active-set method, exact to rounding: an interior point stops at gaps of 1e-8, of which a
-gradient feels the root.
+The weights come from an active-set method, which is exact up to rounding. An interior-point method would stop at gaps
+of about 1e-8, and the error of gradients is of the order of the square root.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ from .coordinates import Array
 from .program import WorstCaseError
 
 EXACT = 1e-15
-"""Gap at which weights count as optimal, relative to the size of the numbers: rounding."""
+"""Gap at which weights count as optimal, relative to the size of the numbers."""
 ACCEPTED = 1e-12
-"""Largest accepted gap: the gradient is then good to about 1e-6 of the numbers, and far better as a rule."""
+"""Largest accepted gap; the relative error of the gradient is then at most about 1e-6."""
 SINGULAR = 1e-12
 TURNS = 20
-"""Steps per point after which the best weights so far are taken."""
+"""Limit on the steps of the active-set method, per point."""
 
 
 @dataclass(frozen=True, eq=False)
 class Interpolant:
-    """A function with curvatures in [mu, L] through ``values (m,)`` with ``gradients`` at ``points``, both ``(m, d)``.
+    """A function with curvatures in [mu, L] that has ``values (m,)`` and ``gradients (m, d)`` at ``points (m, d)``.
 
-    It passes through them if they meet the interpolation conditions; it belongs to the class in any case.
+    It interpolates them if they meet the interpolation conditions, and belongs to the class in any case.
     """
 
     mu: float
@@ -46,7 +45,7 @@ class Interpolant:
 
     @property
     def curvature(self) -> float:
-        """M: the smoothness of what is left without mu/2 |x|^2."""
+        """M, the smoothness of the convex part h."""
         return self.smoothness - self.mu
 
     @cached_property
@@ -63,11 +62,11 @@ class Interpolant:
         return heights
 
     def at(self, x: Array) -> tuple[float, Array]:
-        """Value and gradient ``(d,)`` at ``x (d,)``."""
+        """Return the value and the gradient ``(d,)`` at ``x (d,)``."""
         weights = self.weights(x)
-        apart = x - weights @ self.poles
-        convex = self.curvature / 2 * apart @ apart + weights @ self.heights
-        return float(convex + self.mu / 2 * x @ x), self.curvature * apart + self.mu * x
+        difference = x - weights @ self.poles
+        convex = self.curvature / 2 * difference @ difference + weights @ self.heights
+        return float(convex + self.mu / 2 * x @ x), self.curvature * difference + self.mu * x
 
     def value(self, x: Array) -> float:
         return self.at(x)[0]
@@ -78,7 +77,7 @@ class Interpolant:
     # ---- the weights ----
 
     def weights(self, x: Array) -> Array:
-        """The optimal weights ``(m,)``, by active sets; at a point that was given its own is 1."""
+        """Return the optimal weights ``(m,)`` at x."""
         pull = self.curvature**0.5 * (self.poles - x)
         size = float(np.abs(self.heights).max() + (pull**2).sum(1).max()) or 1.0
         weights = np.eye(len(pull))[np.argmin((pull**2).sum(1) / 2 + self.heights)]
@@ -90,14 +89,17 @@ class Interpolant:
                 best, least = weights, gap
             if gap <= EXACT * size:
                 break
-            weights = _descended(pull, self.heights, weights, int(np.argmin(slopes)))
+            weights = _active_set_step(pull, self.heights, weights, int(np.argmin(slopes)))
         if not least <= ACCEPTED * size:
             raise WorstCaseError(f"a client's function could not be evaluated: its program is off by {least:.2g}")
         return best
 
 
-def _descended(pull: Array, heights: Array, weights: Array, entering: int) -> Array:
-    """The minimum of ``|w pull|^2 / 2 + w . heights`` over the points in use and one more, some of them dropped."""
+def _active_set_step(pull: Array, heights: Array, weights: Array, entering: int) -> Array:
+    """Return the weights that minimise ``|w pull|^2 / 2 + w . heights`` over the points in use and ``entering``.
+
+    Points whose weights would become negative leave the set.
+    """
     weights = weights.copy()
     used = np.append(np.flatnonzero((weights > 0) & (np.arange(len(weights)) != entering)), entering)
     while len(used) > 1:
@@ -116,13 +118,16 @@ def _descended(pull: Array, heights: Array, weights: Array, entering: int) -> Ar
 
 
 def _step(pull: Array, heights: Array, at: Array) -> tuple[Array, bool]:
-    """The step of weights ``(k,)``, of sum zero, to the minimum; where there is none, one that descends (False)."""
-    apart, rise = pull[1:] - pull[0], heights[1:] - heights[0]
-    slopes = apart @ at + rise
-    left, lengths, _ = np.linalg.svd(apart)
-    known = lengths > SINGULAR * lengths[0] if lengths[0] > 0 else lengths > 0
-    range_, rest = left[:, : len(lengths)][:, known], np.delete(left, np.flatnonzero(known), axis=1)
-    free = rest @ (rest.T @ slopes)
-    bounded = bool(np.abs(free).max(initial=0.0) <= EXACT * (np.abs(slopes).max() + np.abs(rise).max()))
-    step = -range_ @ (range_.T @ slopes / lengths[known] ** 2) if bounded else -free
+    """Return the step of weights ``(k,)``, of sum zero, to the minimum, and True.
+
+    If the objective is unbounded, return a descent direction and False.
+    """
+    differences, rise = pull[1:] - pull[0], heights[1:] - heights[0]
+    slopes = differences @ at + rise
+    left, lengths, _ = np.linalg.svd(differences)
+    positive = lengths > SINGULAR * lengths[0] if lengths[0] > 0 else lengths > 0
+    range_, kernel = left[:, : len(lengths)][:, positive], np.delete(left, np.flatnonzero(positive), axis=1)
+    descent = kernel @ (kernel.T @ slopes)
+    bounded = bool(np.abs(descent).max(initial=0.0) <= EXACT * (np.abs(slopes).max() + np.abs(rise).max()))
+    step = -range_ @ (range_.T @ slopes / lengths[positive] ** 2) if bounded else -descent
     return np.append(-step.sum(), step), bounded

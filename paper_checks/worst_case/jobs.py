@@ -1,4 +1,4 @@
-"""One grid point of a tightness table as a cell of a store: bound and exact worst case, or the proof of the latter."""
+"""The jobs of a store for one grid point: a bound with its exact worst case, and the proof of the worst case."""
 
 from __future__ import annotations
 
@@ -14,31 +14,32 @@ from empirics.experiments import Cell, Outcome
 from empirics.experiments.registry import job
 from empirics.progress import duration
 
-from .grid_point import fitted, GridPoint, question, values
+from .grid_point import adapted, GridPoint, question, values
 from .program import WorstCaseError
-from .solve import answer, estimated, taking
-from .symbolic_run import starting_models
+from .solve import answer, estimate_seconds, solve_seconds
+from .symbolic_run import count_starting_models
 from .worst_case_proof import certify
 
 TERM = "term: "
-MOST = 10_000
-"""Grid points of one table."""
+MAX_POINTS = 10_000
+"""Limit on the grid points of one table."""
 
 
 @job("tightness", version=1, setting="paper_checks.worst_case.grid_point:GridPoint")
 def tightness(bound: str, **point: Any) -> Outcome:
-    """A bound (by name) beside its exact worst case; ``inside`` says whether its conditions hold at this point."""
+    """Compute a bound (by name) and its exact worst case; ``inside``: whether the bound's conditions hold here."""
     chosen = load(bound)
-    here = fitted(chosen, GridPoint(**point))
-    given, asked = values(chosen, here), question(chosen, here)
+    adapted_point = adapted(chosen, GridPoint(**point))
+    quantities, asked = values(chosen, adapted_point), question(chosen, adapted_point)
     worst = answer(asked, inf)
-    parts, inside = terms(chosen, given)
+    parts, inside = terms(chosen, quantities)
     total = sum(parts.values())
-    found = {word: share for word, share in worst.contributions.items() if share > 0}
-    shares = {f"share: {word}": share / worst.value for word, share in worst.contributions.items() if worst.value}
+    contributions = worst.contributions
+    positive = {name: share for name, share in contributions.items() if share > 0}
+    shares = {f"share: {name}": share / worst.value for name, share in contributions.items() if worst.value}
     row = {
-        **here.as_row(),
-        "step_size": given["step_size"],
+        **adapted_point.as_row(),
+        "step_size": quantities["step_size"],
         "bound": total,
         "worst_case": worst.value,
         "gap": worst.gap,
@@ -46,7 +47,7 @@ def tightness(bound: str, **point: Any) -> Outcome:
         "inside": inside,
         "exact": worst.exact,
         "dominating_term": max(parts, key=lambda name: parts[name]),
-        "dominating_assumption": max(found, key=lambda word: found[word]) if found else "",
+        "dominating_assumption": max(positive, key=lambda name: positive[name]) if positive else "",
         "seconds": round(worst.seconds, 3),
         **{TERM + name: part for name, part in parts.items()},
         **shares,
@@ -57,68 +58,70 @@ def tightness(bound: str, **point: Any) -> Outcome:
 
 @job("certificate", version=2, setting="paper_checks.worst_case.grid_point:GridPoint")
 def certificate(bound: str, about: float, **point: Any) -> Outcome:
-    """The proof of a point's worst case, which is ``about`` so large; a refusal is a result and says why."""
+    """Prove a point's worst case, which is about ``about``; a refusal is a result, with its reason."""
     try:
-        found = certify(question(load(bound), GridPoint(**point)), about)
+        certificate = certify(question(load(bound), GridPoint(**point)), about)
     except WorstCaseError as error:
         return Outcome({"bound": [nan], "width": [nan]}, {"refused": str(error)})
-    facts = {"certificate": found.content, "open_below": found.open_below}
-    return Outcome({"bound": [float(found.bound)], "width": [found.width]}, facts)
+    facts = {"certificate": certificate.content, "open_below": certificate.open_below}
+    return Outcome({"bound": [float(certificate.bound)], "width": [certificate.width]}, facts)
 
 
 def proof_cell(bound: str, point: GridPoint, about: float) -> Cell:
-    """Two digits of the worst case are enough."""
+    """Return the cell of a proof; two digits of the worst case suffice."""
     return Cell("certificate", {"bound": bound, **point.as_row(), "about": float(f"{about:.2g}")})
 
 
-def terms(bound: Bound, given: dict[str, Any]) -> tuple[dict[str, float], bool]:
-    """The bound term by term, and whether its numeric conditions hold."""
-    mine = {q.name: given[q.name] for q in bound.quantities}
+def terms(bound: Bound, quantities: dict[str, Any]) -> tuple[dict[str, float], bool]:
+    """Return the terms of a bound by name, and whether its numeric conditions hold."""
+    own = {q.name: quantities[q.name] for q in bound.quantities}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutsideConditionsWarning)
-        parts = {name: float(value) for name, value in bound.parts(outside=True, **mine).items()}
-    return parts, bool(bound.holds(**mine))
+        parts = {name: float(value) for name, value in bound.parts(outside=True, **own).items()}
+    return parts, bool(bound.holds(**own))
 
 
-# ---- how long they take, before anything is computed ----
+# ---- estimates of the time ----
 
 
-def refuse_many(spans: dict[str, Any]) -> None:
-    """Refuse a grid of too many points before they are made."""
-    if (count := prod(len(values) for values in spans.values())) > MOST:
-        least = duration(count * taking(2, 1))
+def check_grid_size(spans: dict[str, Any]) -> None:
+    """Raise ``WorstCaseError`` for a grid of too many points, before they are made."""
+    if (count := prod(len(values) for values in spans.values())) > MAX_POINTS:
+        least = duration(count * solve_seconds(2, 1))
         raise WorstCaseError(
-            f"the grid has {count} points, at least {least} of one core; at most {MOST} at once: give fewer values"
+            f"the grid has {count} points, at least {least} of one core; the limit is {MAX_POINTS}: give fewer values"
         )
 
 
-def expected(bound: Bound, at: Sequence[GridPoint], patience: float) -> float:
-    """About how many seconds of one core all points take; refuses one that alone takes more than ``patience``.
+def expected_seconds(bound: Bound, points: Sequence[GridPoint], patience: float) -> float:
+    """Return about how many seconds all points take on one core, scaled from the program of the largest one.
 
-    The largest point is stated, and the others are taken to be to it as their numbers of gradients say.
+    Raises ``WorstCaseError`` if a point alone would take more than ``patience``.
     """
     if not patience > 0:
         raise WorstCaseError(f"patience must be > 0 seconds; got {patience:g}")
-    largest = max(at, key=least_time)
-    least = least_time(largest)  # without stating it
-    seconds = least if least > patience else estimated(question(bound, largest), inf)
+    largest = max(points, key=min_seconds)
+    least = min_seconds(largest)
+    seconds = least if least > patience else estimate_seconds(question(bound, largest), inf)
     if seconds > patience:
         raise WorstCaseError(
             f"too large: rounds={largest.rounds} local_steps={largest.local_steps} would take about "
             f"{duration(seconds)}, more than {duration(patience)}; take fewer, or raise --patience"
         )
-    return sum(seconds * least_time(point) / least for point in at)
+    return sum(seconds * min_seconds(point) / least for point in points)
 
 
-def least_time(point: GridPoint) -> float:
-    """Seconds below which no point of that many gradients is solved."""
+def min_seconds(point: GridPoint) -> float:
+    """Return a lower estimate of the seconds for a point, from its number of gradients."""
     gradients = point.rounds * point.local_steps
-    if point.cohort:  # one of every client at every model that a round begins with, more where it goes on from there
+    if point.cohort:  # per client: one at every model with which a round begins, and one per later step and cohort
         others = comb(point.clients - 1, point.cohort - 1)
-        gradients = starting_models(point.rounds, point.cohort, point.clients) * (1 + (point.local_steps - 1) * others)
-    return taking(gradients + 1, gradients)
+        models = count_starting_models(point.rounds, point.cohort, point.clients)
+        gradients = models * (1 + (point.local_steps - 1) * others)
+    return solve_seconds(gradients + 1, gradients)
 
 
-def proof_time(gradients: int) -> float:
-    """About how many seconds a proof of a worst case of that many gradients of a client takes, on one core."""
-    return 0.2 + 2.5 * taking(gradients + 1, gradients)
+def proof_seconds(gradients: int) -> float:
+    """Return about how many seconds a proof takes on one core, from the number of gradients of a client."""
+
+    return 0.2 + 2.5 * solve_seconds(gradients + 1, gradients)

@@ -1,4 +1,4 @@
-"""Methods by the names that proofs call them; the listing that proofs are checked by is the verifier's own."""
+"""Names and parameters of methods in proof files; the verifier has its own listing of their steps."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from .program import WorstCaseError
 
 
 class NoListing(WorstCaseError):
-    """The verifier knows no such method."""
+    """The verifier does not list this method."""
 
 
-def _of(part: str, kind: Any, name: str) -> Callable[[Algorithm], float | None]:
-    """Reads a number of the algorithm's part where that is of this kind."""
+def _parameter(part: str, kind: Any, name: str) -> Callable[[Algorithm], float | None]:
+    """Return a function that reads a number of an algorithm's part, or None where the part is of another kind."""
     return lambda a: getattr(getattr(a, part), name) if isinstance(getattr(a, part), kind) else None
 
 
 METHODS: dict[str, Callable[[Algorithm], float | None]] = {
     "fedavg": lambda a: 0,
-    "fedprox": _of("direction", Proximal, "mu"),
-    "fedinit": _of("start", RelaxedStart, "beta"),
+    "fedprox": _parameter("direction", Proximal, "mu"),
+    "fedinit": _parameter("start", RelaxedStart, "beta"),
     "scaffold": lambda a: 0 if isinstance(a.direction, Controlled) else None,
     "fedavgm": lambda a: a.combine.momentum if isinstance(a.combine, ServerMomentum) and not a.combine.divide else None,
-    "fedcm": _of("direction", ClientMomentum, "alpha"),
+    "fedcm": _parameter("direction", ClientMomentum, "alpha"),
 }
-"""By name, how a method's one number is read off it; None: it is another method."""
+"""By name, a function that returns a method's parameter, or None for another method."""
 
 
-def named(algorithm: Algorithm) -> tuple[str, Fraction]:
-    """The method by name and its one number; ``NoListing`` where there is none of it."""
+def method_and_parameter(algorithm: Algorithm) -> tuple[str, Fraction]:
+    """Return the name and parameter of a method in proof files; raise ``NoListing`` if it has none."""
     name = algorithm.name.partition("(")[0]
-    number = METHODS[name](algorithm) if name in METHODS else None
-    if number is not None:
-        return name, fraction(number)
+    parameter = METHODS[name](algorithm) if name in METHODS else None
+    if parameter is not None:
+        return name, fraction(parameter)
     if (algorithm.start, algorithm.direction, algorithm.combine) == (ServerStart(), Gradient(), Average()):
-        return "fedavg", Fraction(0)  # dsgd too
-    raise NoListing(f"{algorithm.name} has no listing in fractions; there is one of {', '.join(METHODS)}")
+        return "fedavg", Fraction(0)  # such as dsgd
+    raise NoListing(f"{algorithm.name} has no listing for proofs; the methods with one are {', '.join(METHODS)}")
 
 
-def named_round(algorithm: Algorithm, local_steps: int) -> tuple[str, Fraction]:
-    """The method whose round it is when all clients take part."""
+def round_method(algorithm: Algorithm, local_steps: int) -> tuple[str, Fraction]:
+    """Return the listed method that makes the same rounds when all clients take part."""
     if local_steps == 1 and isinstance(algorithm.direction, Controlled) and algorithm.start == ServerStart():
         return "fedavg", Fraction(0)  # the mean of the controls is the server's
-    return named(algorithm)
+    return method_and_parameter(algorithm)

@@ -15,62 +15,65 @@ import numpy as np
 
 from bounds.errors import BoundsError
 
-from .coordinates import Array, triangle, unpacked
+from .coordinates import Array, triangle, unpack_blocks
 
 
 class WorstCaseError(BoundsError):
-    """A worst case that could not be computed: never a number."""
+    """A worst case, rate or certificate that could not be computed."""
 
 
 class TooLongError(BoundsError):
-    """A worst case that took longer than the patience allows."""
+    """A computation that took longer than the patience allows."""
 
 
 @dataclass(frozen=True, eq=False)
 class Constraint:
-    """``row . x <= limit``; ``name`` is the word of the assumption it belongs to."""
+    """``row . x <= limit``; ``name`` is the assumption it comes from, or ``class``."""
 
     name: str
     row: Array
     limit: Any = 0.0
-    of: tuple[str, ...] = ()
-    """The models that it contains, by the names of their evaluations."""
+    points: tuple[str, ...] = ()
+    """The names of the evaluations that it is about."""
 
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """What is maximised, under what; ``objectives`` are several where the smallest of them counts."""
+    """Objective, constraints and sizes; with several ``objectives`` the smallest of them is maximised."""
 
     blocks: tuple[int, ...]
     values: int
     objectives: tuple[Array, ...]
     constraints: tuple[Constraint, ...]
     extents: Array | None = None
-    """How large every unknown vector is, about, in the units the program is stated in (None: 1)."""
+    """The approximate size of every unknown vector (None: 1)."""
     value_unit: float = 1.0
-    """The same of function values."""
-    until: float = inf
-    """When solvers give up, by ``perf_counter``."""
+    """The approximate size of function values."""
+    deadline: float = inf
+    """When solvers give up, as a value of ``perf_counter``."""
 
     def check_time(self) -> None:
-        if perf_counter() > self.until:
+        if perf_counter() > self.deadline:
             raise TooLongError("it took longer than the patience allows: take fewer rounds, clients or local steps")
 
     @property
     def packed(self) -> int:
+        """The number of entries of all packed blocks."""
         return sum(n * (n + 1) // 2 for n in self.blocks)
 
     @property
     def size(self) -> int:
-        """Unknowns without the artificial variable for the smallest objective."""
+        """The number of unknowns."""
         return self.packed + self.values
 
 
 @dataclass(frozen=True, eq=False)
-class Solved:
-    """A solution: ``x``, one multiplier per constraint, weights of the objectives (summing to 1), both values.
+class Solution:
+    """A primal and dual solution.
 
-    Two more unknowns keep every inequality: ``inside`` keeps them best, ``near`` is the nearest to x.
+    ``value`` and ``dual_value`` belong to the unknowns ``x`` and to ``multipliers`` (one per constraint) with
+    ``weights`` of the objectives (summing to 1). Two other vectors of unknowns satisfy every inequality: ``inside``
+    with the largest slack, ``near`` is the last such point of the path.
     """
 
     value: float
@@ -83,7 +86,7 @@ class Solved:
     iterations: int
     blocks: tuple[int, ...]
     doubt: float = 0.0
-    """How far the optimum may be from the value, by what x and the multipliers break."""
+    """How far the optimum may be from the value, by the gap and the constraints that x and the multipliers violate."""
 
     @property
     def gap(self) -> float:
@@ -91,12 +94,12 @@ class Solved:
 
     @property
     def grams(self) -> list[Array]:
-        return unpacked(self.x, self.blocks)
+        return unpack_blocks(self.x, self.blocks)
 
 
-def trimmed(program: Program) -> Program:
-    """The program without unknown vectors and values that no row contains."""
-    columns, values = spoken(program)
+def trim(program: Program) -> Program:
+    """Return the program without the unknown vectors and values that no row contains."""
+    columns, values = used_unknowns(program)
     pairs = [alive[i] & alive[j] for alive in columns for i, j in [triangle(len(alive))]]
     chosen = np.concatenate([*pairs, values])
     return replace(
@@ -109,8 +112,8 @@ def trimmed(program: Program) -> Program:
     )
 
 
-def spoken(program: Program) -> tuple[list[Array], Array]:
-    """Which vectors of every block, and which values, any row contains."""
+def used_unknowns(program: Program) -> tuple[list[Array], Array]:
+    """Return, as masks, the vectors of every block and the values that some row contains."""
     rows = [*program.objectives, *(c.row for c in program.constraints)]
     used = np.any(np.array(rows) != 0, axis=0)
     columns, begin = [], 0
@@ -124,8 +127,8 @@ def spoken(program: Program) -> tuple[list[Array], Array]:
     return columns, used[begin:]
 
 
-def normalised(program: Program) -> tuple[Program, Array]:
-    """The program in units in which its vectors and values are about 1, and the units of its unknowns."""
+def normalise(program: Program) -> tuple[Program, Array]:
+    """Return the program in units in which vectors and values are about 1, and the units of its unknowns."""
     extents = np.ones(sum(program.blocks)) if program.extents is None else program.extents
     each = np.split(extents, np.cumsum(program.blocks)[:-1])
     squares = [np.outer(own, own)[triangle(len(own))] for own in each]
@@ -135,8 +138,9 @@ def normalised(program: Program) -> tuple[Program, Array]:
     return replace(program, objectives=goals, constraints=constraints, extents=None, value_unit=1.0), units
 
 
-def turned(rows: Array, turn: Array) -> Array:
-    """``T^T A T`` of every packed matrix A; T may have fewer columns than rows."""
+def change_basis(rows: Array, turn: Array) -> Array:
+    """Return ``T^T A T``, packed, for every packed matrix A of ``rows``; T may have fewer columns than rows."""
+
     n, m = turn.shape
     i, j = triangle(n)
     places = np.empty((n, n), dtype=np.intp)

@@ -1,4 +1,4 @@
-"""Proofs of a table's grid points: kept in one archive per table, and shown in columns of its rows."""
+"""The proofs of a table: an archive per table, and columns of its rows that summarise them."""
 
 from __future__ import annotations
 
@@ -25,34 +25,33 @@ NOT_YET = "not yet"
 Content = Mapping[str, Any]
 
 
-def columns(row: Row, wanted: Cell | None, store: Store) -> tuple[dict[str, Any], Content | None]:
-    """What is proved of a row's worst case, rounded to the safe side, and the proof."""
-    kept = None if wanted is None else store.get(wanted)
-    done = kept is not None and kept.status == "done"
-    facts = kept.card["facts"] if kept is not None and done else {}
+def columns(row: Row, cell: Cell | None, store: Store) -> tuple[dict[str, Any], Content | None]:
+    """Return the columns of a row that summarise its proof, rounded to the safe side, and the proof (or None)."""
+    result = None if cell is None else store.get(cell)
+    facts = result.card["facts"] if result is not None and result.status == "done" else {}
     if "certificate" not in facts:
         why = f"refused: {facts['refused']}" if facts else NOT_YET
         return {"proved": nan, "excess": nan, "attained": nan, "width": nan, "proof": why}, None
     content, worst = facts["certificate"], row["worst_case"]
     proved = rounded(Fraction(content["bound"]), ROUND_CEILING)
     attained = rounded(Fraction(content["attained"]["value"]), ROUND_FLOOR) if "attained" in content else nan
-    found = {
+    summary = {
         "proved": proved,
         "excess": proved / worst - 1 if worst else proved,
         "attained": attained,
         "width": 1 - attained / proved if proved else 0.0,
         "proof": digest(content),
     }
-    return found, content
+    return summary, content
 
 
 def as_line(content: Content) -> str:
-    """A proof as a file holds it."""
+    """Return a proof as a line of a file."""
     return json.dumps(content, separators=(",", ":")) + "\n"
 
 
 def digest(content: Content) -> str:
-    """The name of a proof: a digest of all of it, so that a better proof of the same claim is another."""
+    """Return the name of a proof, a digest of its whole content."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -63,8 +62,8 @@ def archive(name: str, folder: Path) -> Path:
     return folder / f"{name}{ARCHIVE}"
 
 
-def refuse_unread(folder: Path) -> None:
-    """Refuse, before the work, a folder with archives whose proofs cannot be read: new ones are compared with them."""
+def check_readable(folder: Path) -> None:
+    """Raise ``BoundsError`` if the folder contains an archive that cannot be read."""
     for path in folder.glob(f"*{ARCHIVE}"):
         try:
             verify.read(str(path))
@@ -72,22 +71,23 @@ def refuse_unread(folder: Path) -> None:
             raise BoundsError(f"{path} is not an archive of proofs ({error}): move it, or write elsewhere") from None
 
 
-def keep(contents: Iterable[Content], name: str, folder: Path) -> Path | None:
-    """Write the archive of a table, without proofs that another archive of the folder holds; None if all are.
+def add_proofs(contents: Iterable[Content], name: str, folder: Path) -> Path | None:
+    """Add proofs to the archive of a table, except those that another archive of the folder contains; return its path.
 
-    Proofs that the archive holds already stay in it.
+    Returns None, and writes nothing, if other archives contain all of them.
     """
-    others, mine = set[str](), dict[str, Content]()
+    others, own = set[str](), dict[str, Content]()
     for path in folder.glob(f"*{ARCHIVE}"):
-        held = {digest(content): content for content in verify.read(str(path))}
+        proofs = {digest(content): content for content in verify.read(str(path))}
         if path == archive(name, folder):
-            mine = held
+            own = proofs
         else:
-            others |= held.keys()
-    mine |= {digest(content): content for content in contents}
-    lines = [as_line(mine[key]) for key in mine if key not in others]
+            others |= proofs.keys()
+    own |= {digest(content): content for content in contents}
+    lines = [as_line(own[key]) for key in own if key not in others]
     if not lines:
         return None
-    with whole(archive(name, folder)) as beside:
-        beside.write_bytes(lzma.compress("".join(lines).encode(), preset=9))
+    with whole(archive(name, folder)) as temporary:
+        temporary.write_bytes(lzma.compress("".join(lines).encode(), preset=9))
+
     return archive(name, folder)

@@ -1,4 +1,4 @@
-"""What a rate is of: a method and its plan over a class of clients, with noise and cohorts where they are given."""
+"""The setting of a rate: a method, its plan and a class of clients, optionally with noise or drawn cohorts."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from bounds.errors import BoundsError
 from empirics.algorithms.algorithm import Algorithm, Rows, ServerStart
 from empirics.algorithms.relaxed import RelaxedStart
 
-from .lyapunov import Lyapunov, Weights
+from .lyapunov import CostWeights, Lyapunov
 from .one_round import Cohort, one_round, OneRound
 
-UTMOST, SHORTEST = 1e12, 1e-6
-"""Of L, of which the units are made; of a step size, and of it times L, that is distinguished from rounding."""
+LARGEST_L, SMALLEST_STEP = 1e12, 1e-6
+"""Limit of L and of 1/L; lower limit of the step size and of its product with L."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A method and its plan over L-smooth, mu-strongly convex clients; noise and cohorts where they are given."""
+    """A method and its plan for L-smooth, mu-strongly convex clients.
+
+    ``clients=None`` means any number. With ``noisy``, gradients have independent noise. With ``cohort``, each round
+    draws that many clients without replacement.
+    """
 
     algorithm: Algorithm
     local_steps: int
@@ -35,58 +39,59 @@ class Case:
             raise BoundsError(
                 f"a rate needs 0 < strong_convexity < smoothness; got strong_convexity={mu:g}, smoothness={L:g}"
             )
-        if not 1 / UTMOST <= L <= UTMOST:
-            raise BoundsError(f"smoothness must be from {1 / UTMOST:g} to {UTMOST:g}; got {L:g}: take other units")
-        if not self.step_size >= SHORTEST / min(L, 1.0):
+        if not 1 / LARGEST_L <= L <= LARGEST_L:
             raise BoundsError(
-                f"step_size must be {SHORTEST:g} or more for a rate, and {SHORTEST:g}/smoothness or more; got "
+                f"smoothness must be from {1 / LARGEST_L:g} to {LARGEST_L:g}; got {L:g}: take other units"
+            )
+        if not self.step_size >= SMALLEST_STEP / min(L, 1.0):
+            raise BoundsError(
+                f"step_size must be >= {SMALLEST_STEP:g} for a rate, and >= {SMALLEST_STEP:g}/smoothness; got "
                 f"{self.step_size:g} (in other units both are other numbers)"
             )
         if self.local_steps < 1:
-            raise BoundsError(f"local_steps must be a whole number >= 1; got {self.local_steps}")
+            raise BoundsError(f"local_steps must be an integer >= 1; got {self.local_steps}")
         if self.clients is not None and self.clients < 1:
-            raise BoundsError(f"clients must be a whole number >= 1; got {self.clients}")
+            raise BoundsError(f"clients must be an integer >= 1; got {self.clients}")
         if self.cohort is not None and self.clients is None:
             raise BoundsError(f"cohort={self.cohort} needs clients=...: how many it is drawn from")
         if self.cohort is not None and self.clients is not None and not 1 <= self.cohort <= self.clients:
-            raise BoundsError(f"cohort must be a whole number from 1 to clients; got cohort={self.cohort}, "
+            raise BoundsError(f"cohort must be an integer from 1 to clients; got cohort={self.cohort}, "
                               f"clients={self.clients}")  # fmt: skip
         if self.noisy and (self.clients is None or self.cohort not in (None, self.clients)):
             raise BoundsError("with gradient_variance a rate needs clients, all of them in every round")
 
     @property
-    def played(self) -> Algorithm:
-        """The algorithm without last models that nothing depends on: a start relaxed by 0 is the server model."""
+    def simplified(self) -> Algorithm:
+        """The algorithm, without client memory if its relaxed start has beta = 0 and is thus the server model."""
         if not isinstance(self.algorithm.start, RelaxedStart) or self.algorithm.start.beta:
             return self.algorithm
-        kept = tuple(keeper for keeper in self.algorithm.remember if keeper != Rows("last"))
-        return replace(self.algorithm, start=ServerStart(), remember=kept)
+        remember = tuple(keeper for keeper in self.algorithm.remember if keeper != Rows("last"))
+        return replace(self.algorithm, start=ServerStart(), remember=remember)
 
     @cached_property
     def round(self) -> OneRound:
-        some = self.drawn if self.cohort != self.clients else None
-        return one_round(self.played, self.local_steps, self.step_size, some)
+        return one_round(self.simplified, self.local_steps, self.step_size, self.partial_cohort)
 
     @cached_property
     def program(self) -> Lyapunov:
-        return Lyapunov(self.round, self.smoothness, self.strong_convexity, self.noise, self.drawn)
+        noisy_clients = self.clients if self.noisy else None
+        return Lyapunov(self.round, self.smoothness, self.strong_convexity, noisy_clients, self.partial_cohort)
 
     @property
-    def noise(self) -> int | None:
-        """Of how many clients, where gradients are noisy."""
-        return self.clients if self.noisy else None
+    def partial_cohort(self) -> Cohort | None:
+        """The cohort if some clients do not take part in a round, else None."""
+        if self.cohort and self.clients and self.cohort < self.clients:
+            return Cohort(self.cohort, self.clients)
+        return None
 
     @property
-    def drawn(self) -> Cohort | None:
-        return Cohort(self.cohort, self.clients) if self.cohort and self.clients else None
+    def deterministic(self) -> bool:
+        """Whether all clients take part with full gradients."""
+        return not self.noisy and self.partial_cohort is None
 
     @property
-    def plain(self) -> bool:
-        """Whether all clients take part with full gradients: nothing is random then."""
-        return self.noise is None and self.program.cohort is None
-
-    @property
-    def weights(self) -> Weights:
-        """What start, floor and noise count for in units of the class: distances 1, gradients L."""
+    def weights(self) -> CostWeights:
+        """Default weights of the start (two terms), the floor and the noise, for distances of 1 and gradients of L."""
         unit = self.smoothness**2
+
         return 1.0, unit, unit, unit if self.noisy else 0.0

@@ -1,4 +1,4 @@
-"""The smallest contraction that is certified, the least floor, and both as statements with proofs."""
+"""The smallest certified contraction and the smallest floor of a rate, both with proofs."""
 
 from __future__ import annotations
 
@@ -13,40 +13,41 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from .coordinates import Array
-from .lyapunov import NotCertified, Sought, Weights
+from .lyapunov import CostWeights, LyapunovSolution, NotCertified
 from .methods import NoListing
 from .one_round import OneRound
 from .program import WorstCaseError
 from .rate_case import Case
-from .rate_proof import proved
+from .rate_proof import prove_rate
 from .verify import RATE_NUMBERS
 
 NEAR = 1e-6
-"""How near a contraction is to the smallest, at least, and relative to its distance from 1."""
+"""Accuracy of the smallest contraction."""
 SOUND = 1e-6
-"""How far below 0 an eigenvalue of a solution may be while contractions are compared, relative to its entries."""
+"""Limit on negative eigenvalues of a solution while contractions are compared, relative to its entries."""
 LARGEST = 1e5
-"""What a start may count for: beyond, nothing is certified."""
+"""Limit on the factor of the initial distance."""
 SLOW = 1e-5
-"""A contraction nearer to 1 is hardly distinguished from none."""
+"""Contractions closer to 1 are hardly distinguishable from 1."""
 MARGINS = (1e-7, 1e-8, 1e-6)
-"""How far what is proved stays from having no sum of squares: the first that suffices."""
+"""Lower limits on eigenvalues that are tried in turn for a proof."""
 SEARCHED, USUAL = 20, 0.885
-"""Local steps up to which the least floor is searched; where it is, about, beyond them (in steps of eta = 1/(2K) the
-least floor of 10 and 20 was there for FedAvg, FedProx and FedInit): one solution takes 15 s at 40 local steps."""
+"""Local steps up to which the smallest floor is searched, and where it is assumed beyond, as a share of the distance of
+the contraction from 1 (it was there at 10 and 20 steps of eta = 1/(2K) of FedAvg, FedProx and FedInit). A solution
+takes 15 s at 40 local steps."""
 AWAY = (1.0, 0.99, 0.95)
-"""Distances of a stated contraction from 1, relative to that of the smallest: the first at which it can be stated."""
+"""Distances of a stated contraction from 1, relative to that of the smallest, that are tried in turn."""
 CURVATURES = 9
-"""Curvatures of a client that are tried, from mu to L, where two quadratics show what no certificate can beat."""
+"""Number of curvatures from mu to L that the clients' quadratics have."""
 TINY = 1e-300
-"""A number above 0 that is shown is at least this."""
+"""Lower limit of positive numbers that are shown."""
 DIGITS = 3
-"""Digits of the distance of a stated contraction from 1, rounded to the safe side."""
+"""Digits of the distance of a stated contraction from 1, which is rounded down."""
 
 
 @dataclass(frozen=True)
-class Begun:
-    """``rounds`` rounds from a start with ``|w_0 - w*|^2``, ``zeta^2`` and ``sigma^2`` at most these."""
+class Horizon:
+    """A number of rounds, and upper limits on ``|w_0 - w*|^2``, ``zeta^2`` and ``sigma^2``."""
 
     rounds: int
     distance: float
@@ -58,7 +59,8 @@ class Begun:
 class Statement:
     """``E|w_T - w*|^2 <= contraction^T (start) + floor zeta^2 + noise_floor sigma^2`` for every T.
 
-    ``proof`` is the file that proves it, or None; ``why`` says why there is none.
+    The start is ``start_distance |w_0 - w*|^2 + start_dissimilarity zeta^2``. ``proof`` is the content of a proof file,
+    or None for the reason ``why``.
     """
 
     contraction: float
@@ -71,21 +73,22 @@ class Statement:
 
     @property
     def half(self) -> int:
-        """Rounds that halve the squared distance, above its floor."""
+        """The number of rounds that halve the bound above its floor."""
         return ceil(log(2) / -log(self.contraction))
 
 
 @dataclass(frozen=True, eq=False)
 class Rate:
-    """What is certified of one case.
+    """The certified rates of a case.
 
-    ``contraction`` is the smallest one found (in floats), ``slowest`` what two quadratics show that none can beat;
-    ``fastest`` is the statement next to it, ``least`` the one of the least floor where there is a floor.
+    ``contraction`` is the smallest one certified in floats; no certificate can be below ``quadratics``, the contraction
+    of two quadratics. ``fastest`` is the statement with a contraction close to the smallest, ``least`` the one with the
+    smallest floor, if that is another.
     """
 
     case: Case
     contraction: float
-    slowest: float
+    quadratics: float
     fastest: Statement
     least: Statement | None
 
@@ -94,83 +97,88 @@ class Rate:
         return (self.fastest,) if self.least is None else (self.fastest, self.least)
 
     def after(self, rounds: int, distance: float, dissimilarity: float = 0.0, variance: float = 0.0) -> float:
-        """The least bound after a number of rounds by ``|w_0 - w*|^2``, ``zeta^2`` and ``sigma^2``, in floats.
+        """Return the smallest certified bound after a number of rounds, in floats.
 
-        Every contraction that is certified gives one, ``rho^T V_0 + (1 - rho^T) (what is left)``: the least is sought.
+        It is the minimum of ``rho^T V_0 + (1 - rho^T) floors`` over certified contractions, from ``distance`` =
+        ``|w_0 - w*|^2``, ``dissimilarity`` = ``zeta^2`` and ``variance`` = ``sigma^2``.
         """
-        return self.least_after(Begun(rounds, distance, dissimilarity, variance))[0]
+        return self.least_after(Horizon(rounds, distance, dissimilarity, variance))[0]
 
-    def least_after(self, begun: Begun) -> tuple[float, float, Weights]:
-        """That bound, its contraction, and what start, floor and noise count for in it: the distance for something."""
+    def least_after(self, horizon: Horizon) -> tuple[float, float, CostWeights]:
+        """Return the smallest bound, its contraction, and its cost weights (the distance's is kept above 0)."""
 
-        def counted(rho: float) -> Weights:
-            past, zeta = rho**begun.rounds, begun.dissimilarity
-            least = 1e-9 * max(begun.distance, zeta / self.case.smoothness**2)
-            return max(past * begun.distance, least), past * zeta, (1 - past) * zeta, (1 - past) * begun.variance
+        def cost_weights(rho: float) -> CostWeights:
+            decay, zeta_sq = rho**horizon.rounds, horizon.dissimilarity
+            smallest = 1e-9 * max(horizon.distance, zeta_sq / self.case.smoothness**2)
+            start = max(decay * horizon.distance, smallest), decay * zeta_sq
+            return *start, (1 - decay) * zeta_sq, (1 - decay) * horizon.variance
 
         def bound(share: float) -> float:
             rho = 1 - share * (1 - self.contraction)
-            found = _sound(self.case, rho, counted(rho))
-            if found is None:
+            solution = _sound_solution(self.case, rho, cost_weights(rho))
+            if solution is None:
                 return 1e300
-            facts = (found.start_distance, found.start_dissimilarity, found.floor, found.noise_floor)
-            weights = (rho**begun.rounds * begun.distance, *counted(rho)[1:])
-            return sum(w * x for w, x in zip(weights, facts, strict=True))
+            terms = (solution.start_distance, solution.start_dissimilarity, solution.floor, solution.noise_floor)
+            weights = (rho**horizon.rounds * horizon.distance, *cost_weights(rho)[1:])
+            return sum(w * x for w, x in zip(weights, terms, strict=True))
 
         best = minimize_scalar(bound, bounds=(0.1, 1.0), method="bounded", options={"xatol": 1e-3})
-        tried = [(float(best.fun), float(best.x)), *((bound(share), share) for share in (1 - 1e-5, 1 - 1e-3))]
-        least, share = min(tried)
+        candidates = [(float(best.fun), float(best.x)), *((bound(share), share) for share in (1 - 1e-5, 1 - 1e-3))]
+        least, share = min(candidates)
         rho = 1 - share * (1 - self.contraction)
-        return least, rho, counted(rho)
+        return least, rho, cost_weights(rho)
 
 
-def sharpest(rate: Rate, begun: Begun) -> Statement:
-    """The strongest statement on a number of rounds, proved where a proof can be made."""
-    _, rho, weights = rate.least_after(begun)
-    return _stated(rate.case, rho, weights)
+def best_statement(rate: Rate, horizon: Horizon) -> Statement:
+    """Return the strongest statement for a number of rounds, with a proof if one can be made."""
+    _, rho, weights = rate.least_after(horizon)
+    return _statement(rate.case, rho, weights)
 
 
-def certified(case: Case, step: Callable[[str], None] = lambda words: None) -> Rate:
-    """The rate of a case; ``step`` hears what is being done. ``NotCertified`` where no contraction below 1 is found."""
+def certify_rate(case: Case, report: Callable[[str], None] = lambda text: None) -> Rate:
+    """Return the certified rates of a case; ``report`` is called with a text at every step of the search.
+
+    Raises ``NotCertified`` if no contraction below 1 is found.
+    """
     program = case.program
-    low = slowest(case.round, case.smoothness, case.strong_convexity)
+    low = quadratic_contraction(case.round, case.smoothness, case.strong_convexity)
     if low >= 1:
         raise NotCertified(
             f"{case.algorithm} with step_size={case.step_size:g} does not contract: on quadratics a squared error "
             f"grows by {low:.4g} a round; take a smaller step size"
         )
-    contraction = _smallest(case, low, step)
-    step("proving")
-    fastest = _stated(case, contraction, case.weights)
+    contraction = _smallest_contraction(case, low, report)
+    report("proving")
+    fastest = _statement(case, contraction, case.weights)
     least = None
-    if program.floored or case.noisy:
-        step("the least floor")
-        rho = _least_floor(case, contraction)
+    if program.has_floor or case.noisy:
+        report("the smallest floor")
+        rho = _smallest_floor(case, contraction)
         if rho > fastest.contraction:
-            least = _stated(case, rho, (1e-6, *case.weights[1:]))
-            less = least.floor + least.noise_floor < fastest.floor + fastest.noise_floor
-            least = least if less else None
+            least = _statement(case, rho, (1e-6, *case.weights[1:]))
+            if least.floor + least.noise_floor >= fastest.floor + fastest.noise_floor:
+                least = None
     return Rate(case, contraction, low, fastest, least)
 
 
-def _sound(case: Case, rho: float, weights: Weights) -> Sought | None:
-    """What the solver finds at a contraction; None where that is nothing, or breaks its constraints."""
+def _sound_solution(case: Case, rho: float, weights: CostWeights) -> LyapunovSolution | None:
+    """Return the solution at a contraction; None if there is none, or if it violates its constraints."""
     try:
-        found = case.program.solve(rho, weights)
+        solution = case.program.solve(rho, weights)
     except NotCertified:
         return None
-    return found if found.spare > -SOUND * found.scale else None
+    return solution if solution.eigenvalue > -SOUND * solution.largest else None
 
 
-def _smallest(case: Case, low: float, step: Callable[[str], None]) -> float:
-    """By bisection between what quadratics show and 1, where it is not next to the former."""
+def _smallest_contraction(case: Case, low: float, report: Callable[[str], None]) -> float:
+    """Return the smallest certified contraction: that of quadratics, or by bisection between it and 1."""
 
     def certifies(rho: float) -> bool:
-        found = _sound(case, rho, case.weights)
-        return found is not None and found.start_distance < LARGEST
+        solution = _sound_solution(case, rho, case.weights)
+        return solution is not None and solution.start_distance < LARGEST
 
     near = NEAR * min(1.0, 100 * (1 - low))
-    step("the contraction of quadratics")
+    report("the contraction of quadratics")
     if certifies(low + near):
         return low + near
     high = 1 - 1e-3 * (1 - low)
@@ -181,7 +189,7 @@ def _smallest(case: Case, low: float, step: Callable[[str], None]) -> float:
         )
     while high - low > near:
         middle = (low + high) / 2
-        step(f"contraction {middle:.6f}")
+        report(f"contraction {middle:.6f}")
         if certifies(middle):
             high = middle
         else:
@@ -189,64 +197,66 @@ def _smallest(case: Case, low: float, step: Callable[[str], None]) -> float:
     return high
 
 
-def _least_floor(case: Case, contraction: float) -> float:
-    """The contraction at which what is left after many rounds is least; of large programs about the least."""
+def _smallest_floor(case: Case, contraction: float) -> float:
+    """Return the contraction with about the smallest floor."""
     if case.local_steps > SEARCHED:
         return 1 - USUAL * (1 - contraction)
 
-    def left(share: float) -> float:
-        found = _sound(case, 1 - share * (1 - contraction), (1e-6, *case.weights[1:]))
-        if found is None:
+    def floors(share: float) -> float:
+        solution = _sound_solution(case, 1 - share * (1 - contraction), (1e-6, *case.weights[1:]))
+        if solution is None:
             return 1e300
-        return found.floor * case.weights[2] + found.noise_floor * case.weights[3]
+        return solution.floor * case.weights[2] + solution.noise_floor * case.weights[3]
 
-    found = minimize_scalar(left, bounds=(0.2, 1.0), method="bounded", options={"xatol": 1e-2})
-    return float(1 - found.x * (1 - contraction))
+    best = minimize_scalar(floors, bounds=(0.2, 1.0), method="bounded", options={"xatol": 1e-2})
+    return float(1 - best.x * (1 - contraction))
 
 
-def _safe(rho: float) -> float:
-    """The next contraction above of few digits, a little off the edge."""
+def _few_digits(rho: float) -> float:
+    """Return a slightly larger contraction that has few digits."""
     distance = (1 - rho) * (1 - 1e-4)
     places = DIGITS - 1 - floor(log10(distance))
     return round(1 - floor(distance * 10**places) / 10**places, places)
 
 
-def _stated(case: Case, smallest: float, weights: Weights) -> Statement:
-    """A statement next to the smallest contraction, proved where a proof can be made; never without a margin."""
+def _statement(case: Case, smallest: float, weights: CostWeights) -> Statement:
+    """Return a statement with a contraction close to the smallest, with a proof if one can be made."""
     why = ""
     floats: Statement | None = None
     for away, margin in product(AWAY, MARGINS):
-        rho = _safe(1 - away * (1 - smallest))
+        rho = _few_digits(1 - away * (1 - smallest))
         try:
-            found = case.program.solve(rho, weights, margin)
+            solution = case.program.solve(rho, weights, margin)
         except NotCertified as error:
             why = why or str(error)
             continue
-        if found.spare <= 0:
-            why = why or "the solver's answer breaks its constraints"
+        if solution.eigenvalue <= 0:
+            why = why or "the solver's answer violates its constraints"
             continue
         if floats is None:
-            more = found.start_dissimilarity if case.program.steady is not None else 0.0
-            left = found.floor if case.program.floored else 0.0
-            numbers = found.start_distance, more, left, found.noise_floor
-            told: dict[str, Any] = dict(zip(RATE_NUMBERS[1:], map(above, numbers), strict=True))
-            floats = Statement(rho, **told)
+            floats = Statement(
+                rho,
+                round_up(solution.start_distance),
+                round_up(solution.start_dissimilarity if case.program.fixed_point is not None else 0.0),
+                round_up(solution.floor if case.program.has_floor else 0.0),
+                round_up(solution.noise_floor),
+            )
         try:
-            proof = proved(case, found)
+            proof = prove_rate(case, solution)
         except WorstCaseError as error:
             why = str(error)
             if isinstance(error, NoListing):
                 break
             continue
-        told = {word: above(Fraction(proof["claim"][word] or 0)) for word in RATE_NUMBERS[1:]}
-        return Statement(rho, **told, proof=proof)
+        numbers: dict[str, Any] = {key: round_up(Fraction(proof["claim"][key] or 0)) for key in RATE_NUMBERS[1:]}
+        return Statement(rho, **numbers, proof=proof)
     if floats is None:
         raise NotCertified(f"nothing is certified for {case.algorithm} near contraction {smallest:.6g}: {why}")
     return replace(floats, why=why)
 
 
-def above(x: Any, digits: int = 6) -> float:
-    """A number >= 0 in a number of digits, rounded up: what is claimed stays true."""
+def round_up(x: Any, digits: int = 6) -> float:
+    """Return a number >= 0 rounded up to this many significant digits."""
     if x < TINY:
         return TINY if x else 0.0
     places = digits - 1 - floor(log10(x))
@@ -255,39 +265,43 @@ def above(x: Any, digits: int = 6) -> float:
     return round(shown, places)
 
 
-def slowest(round_: OneRound, smoothness: float, strong_convexity: float) -> float:
-    """The largest factor by which a squared error may shrink per round on two one-dimensional quadratics."""
+def quadratic_contraction(round_: OneRound, smoothness: float, strong_convexity: float) -> float:
+    """Return the largest contraction per round of the squared error on two one-dimensional quadratics."""
     q = np.geomspace(max(strong_convexity, 1e-6 * smoothness), smoothness, CURVATURES)
     one, other = (x.ravel() for x in np.meshgrid(q, q))
-    if round_.renewed is not None:  # over all draws: the mean of a squared error is at least the square of its mean
-        moved = round_.renewed.share * round_.renewed.apart
-        moved[:, : len(round_.apart)] += np.eye(len(round_.apart))
-        round_ = replace(round_, apart_next=moved)
+    if update := round_.memory_update:  # follow the mean over all draws: its square is at most the mean square
+        expected = update.share * update.deviations
+        expected[:, : len(round_.deviations)] += np.eye(len(round_.deviations))
+        round_ = replace(round_, deviation_next=expected)
     with np.errstate(all="ignore"):
         maps = round_map(round_, (one + other) / 2, (one - other) / 2)
-    if not np.isfinite(maps).all():  # steps so long that the models leave the floats
+    if not np.isfinite(maps).all():  # the models overflow
         return inf
     return float(np.abs(np.linalg.eigvals(maps)).max() ** 2)
 
 
 def round_map(round_: OneRound, mean: Array, half: Array) -> Array:
-    """The map of (means, deviations) on two quadratics of curvatures ``mean + half`` and ``mean - half``."""
-    n, k, m = len(round_.means), len(round_.apart), round_.gradients
+    """Return the matrices of a round on two quadratics with curvatures ``mean + half`` and ``mean - half``.
+
+    They act on the means and the deviations of the state; there is one for every entry of ``mean``.
+    """
+    n, k, m = len(round_.means), len(round_.deviations), round_.gradients
     state = np.broadcast_to(np.eye(n + k), (len(mean), n + k, n + k))
-    forms = np.zeros((len(mean), m, 2, n + k))  # the gradients' means and deviations
+    gradients = np.zeros((len(mean), m, 2, n + k))  # means and deviations
+    halves = ((n, state[:, :n]), (k, state[:, n:]))
     for j in range(m):
-        at = [
-            rows[j, :size] @ part + np.einsum("i,pic->pc", rows[j, size:], forms[:, :, b])
-            for b, (rows, size, part) in enumerate(
-                ((round_.mean_points, n, state[:, :n]), (round_.apart_points, k, state[:, n:]))
+        points = [
+            rows[j, :size] @ part + np.einsum("i,pic->pc", rows[j, size:], gradients[:, :, which])
+            for which, (rows, (size, part)) in enumerate(
+                zip((round_.mean_points, round_.deviation_points), halves, strict=True)
             )
         ]
-        forms[:, j, 0] = mean[:, None] * at[0] + half[:, None] * at[1]
-        forms[:, j, 1] = mean[:, None] * at[1] + half[:, None] * at[0]
+        gradients[:, j, 0] = mean[:, None] * points[0] + half[:, None] * points[1]
+        gradients[:, j, 1] = mean[:, None] * points[1] + half[:, None] * points[0]
     after = [
-        rows[:, :size] @ part + np.einsum("ri,pic->prc", rows[:, size:], forms[:, :, b])
-        for b, (rows, size, part) in enumerate(
-            ((round_.mean_next, n, state[:, :n]), (round_.apart_next, k, state[:, n:]))
+        rows[:, :size] @ part + np.einsum("ri,pic->prc", rows[:, size:], gradients[:, :, which])
+        for which, (rows, (size, part)) in enumerate(
+            zip((round_.mean_next, round_.deviation_next), halves, strict=True)
         )
     ]
     return np.concatenate(after, axis=1)

@@ -1,10 +1,7 @@
-"""The other side of the interval: a federation in fractions that meets every inequality exactly and attains a value.
+"""The lower end of a proved interval: a federation in exact fractions that meets every inequality and attains a value.
 
-A solver's federation breaks its inequalities by a little, and fractions near it do too. So it is mixed with one that is
-strictly inside: an early point of the path that the solver took. Inner products and values of a mixture of both meet
-every inequality that the second meets strictly; the share of the second is the least that suffices. Where that costs
-too
-much, the solver is run again with a distance from the inequalities that it broke.
+A solver's solution slightly violates its inequalities, and so do fractions close to it. It is therefore mixed with a
+point strictly inside the class, an early one of the solver's path, in the smallest share that satisfies them all.
 """
 
 from __future__ import annotations
@@ -17,63 +14,73 @@ from typing import Any
 import numpy as np
 
 from . import verify
-from .coordinates import Array, pack, unpacked
-from .program import Program, Solved, WorstCaseError
+from .coordinates import Array, pack, unpack_blocks
+from .program import Program, Solution, WorstCaseError
 
 ROUNDING = 4e-15
-"""What rounding may change in an inequality, relative to the sum of its terms' sizes."""
+"""Allowance for rounding errors in an inequality, relative to the sum of its terms' absolute values."""
 MORE = (1e-9, 1e-8, 1e-7)
-"""Shares of the inner federation that are added where fractions still break something."""
+"""Shares of the inner point that are added in turn while the fractions still violate an inequality."""
 DIGITS = 54
 """Binary digits of the coordinates of the shortest vector."""
 
 
-def attained(
+def attained_entry(
     program: Program,
-    solved: Solved,
+    solution: Solution,
     content: Mapping[str, Any],
     names: tuple[list[str], ...],
     values: Mapping[str, int],
 ) -> dict[str, Any]:
-    """The certificate's entry of a federation near a solution: names of every block's vectors, places of values."""
-    rows, limits = (
-        np.array([c.row for c in program.constraints]),
-        np.array([float(c.limit) for c in program.constraints]),
-    )
+    """Return the entry ``attained`` of a worst-case proof, for a federation close to a solution.
 
-    def room(x: Array) -> Array:
-        """How far every inequality is from being broken, rounding taken off."""
-        found: Array = limits - rows @ x - ROUNDING * (np.abs(rows) @ np.abs(x))
-        return found
+    Args:
+        program: The program in floats, and ``solution`` its solution.
+        content: The proof without the entry.
+        names: The names of the unknown vectors of every block.
+        values: The indices of function values by point.
 
-    inner, mixture = _semidefinite(program, solved.inside), _semidefinite(program, solved.near)
-    spare, short, said = room(inner), -room(mixture), ""
-    at = short > 0
-    if (spare[at] <= 0).any():
-        raise WorstCaseError("no federation was found strictly inside of the class")
-    share = float((short[at] / (short[at] + spare[at])).max(initial=0.0))
-    for more in (share, *MORE):
-        mixture = (1 - more) * mixture + more * inner
-        entry = _written(program, names, values, mixture)
+    Raises:
+        WorstCaseError: If no federation in fractions is accepted by the verifier.
+    """
+    rows = np.array([c.row for c in program.constraints])
+    limits = np.array([float(c.limit) for c in program.constraints])
+
+    def slack(x: Array) -> Array:
+        """Return the slack of every inequality, less the allowance for rounding."""
+        slacks: Array = limits - rows @ x - ROUNDING * (np.abs(rows) @ np.abs(x))
+        return slacks
+
+    inner, mixture = _semidefinite(program, solution.inside), _semidefinite(program, solution.near)
+    inner_slack, violation, reason = slack(inner), -slack(mixture), ""
+    violated = violation > 0
+    if (inner_slack[violated] <= 0).any():
+        raise WorstCaseError("no federation was found strictly inside the class")
+    shares = violation[violated] / (violation[violated] + inner_slack[violated])
+    for share in (float(shares.max(initial=0.0)), *MORE):
+        mixture = (1 - share) * mixture + share * inner
+        entry = _in_fractions(program, names, values, mixture)
         try:
-            reached = verify.attained_value({**content, "attained": entry})
+            value = verify.attained_value({**content, "attained": entry})
         except verify.Refused as error:
-            said = str(error)
+            reason = str(error)
             continue
-        return entry | {"value": str(_below(reached))}
-    raise WorstCaseError(f"no federation in fractions: {said}")
+        return entry | {"value": str(_round_down(value))}
+    raise WorstCaseError(f"no federation in fractions: {reason}")
 
 
 def _semidefinite(program: Program, x: Array) -> Array:
-    """x with the inner products made those of vectors."""
-    spectra = [np.linalg.eigh(gram) for gram in unpacked(x, program.blocks)]
+    """Return x with its matrices projected to positive semidefinite ones."""
+    spectra = [np.linalg.eigh(gram) for gram in unpack_blocks(x, program.blocks)]
     grams = [pack((axes * np.maximum(spectrum, 0.0)) @ axes.T) for spectrum, axes in spectra]
     return np.concatenate([*grams, x[program.packed :]])
 
 
-def _written(program: Program, names: tuple[list[str], ...], values: Mapping[str, int], x: Array) -> dict[str, Any]:
-    """Vectors in coordinates that are whole numbers of ``2^-bits``, by the mean and by the deviation."""
-    spectra = [np.linalg.eigh(gram) for gram in unpacked(x, program.blocks)]
+def _in_fractions(
+    program: Program, names: tuple[list[str], ...], values: Mapping[str, int], x: Array
+) -> dict[str, Any]:
+    """Return the entry of a point, whose vectors have coordinates that are integer multiples of ``2^-bits``."""
+    spectra = [np.linalg.eigh(gram) for gram in unpack_blocks(x, program.blocks)]
     roots = [np.linalg.qr((axes * np.sqrt(np.maximum(spectrum, 0.0))).T)[1].T for spectrum, axes in spectra]
     lengths = [float(np.linalg.norm(row)) for root in roots for row in root]
     largest = max([*lengths, 0.0])
@@ -89,11 +96,12 @@ def _written(program: Program, names: tuple[list[str], ...], values: Mapping[str
         "bits": bits,
         "dimensions": [len(own) for own in names],
         "vectors": vectors,
-        "values": {name: str(Fraction(float(x[program.packed + place]))) for name, place in values.items()},
+        "values": {name: str(Fraction(float(x[program.packed + index]))) for name, index in values.items()},
     }
 
 
-def _below(x: Fraction) -> Fraction:
-    """A short fraction that is not larger."""
+def _round_down(x: Fraction) -> Fraction:
+    """Return a short fraction that is at most x."""
+
     unit = Fraction(2) ** (frexp(float(x))[1] - 60) if x else Fraction(1)
     return unit * floor(x / unit)

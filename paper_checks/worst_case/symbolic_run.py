@@ -1,13 +1,12 @@
-"""What a method does to unknown gradients: its own hooks, played on coefficients instead of numbers.
+"""The models of a run as linear combinations of the start and the gradients, recorded by running a method's own hooks.
 
-A deterministic first-order method adds and scales vectors: the start and the gradients it asks for. Played with models
-that *are* coefficient rows over these vectors, with an oracle that answers every question by a fresh unit row, its
-hooks write every model of a run as a combination of them. No algorithm is written twice, and a user's own is served
-like the papers'.
+A deterministic first-order method only adds and scales vectors: the start and the gradients. Here the hooks run on
+models that are rows of coefficients of these vectors, and every gradient query is answered by a new unit row. So no
+algorithm is written twice, and user-defined methods work like those of the papers.
 
-Where some clients are drawn, every set of ``cohort`` of them is as likely as any other, every round anew. So the
-expectation of what a run ends with is a mean over finitely many runs, a tree, and its worst case is one program over
-the gradients at all of their models. A client answers once where several runs ask it the same.
+If each round draws a cohort, all cohorts are equally likely. The expectation of a metric is then a mean over finitely
+many runs, which form a tree, and its worst case is one program over the gradients at all of their models. A client
+that several runs query at the same model answers once.
 """
 
 from __future__ import annotations
@@ -30,19 +29,21 @@ from empirics.training.setting import Setting
 Array = np.ndarray[Any, Any]
 Cohort = tuple[int, ...]
 History = tuple[Cohort, ...]
-COLUMNS = 4000
-"""Gradients of all clients together: the models of a run are rows over as many, once for every one of them."""
-MODELS = 4000
-"""Server models of a tree times clients: every one of them is played, and most ask every client something new."""
-ROOM = 2e9
-"""Bytes that the inequalities of a tree may take."""
+MAX_COLUMNS = 4000
+"""Limit on the gradients of all clients together, which are the columns of a model's row."""
+MAX_MODELS = 4000
+"""Limit on the server models of a tree times the clients."""
+MAX_BYTES = 2e9
+"""Limit on the memory for the inequalities of a tree."""
 LINEAR = 1e-9
+"""Relative tolerance for a method to count as linear."""
 SAME = 1e-12
+"""Tolerance within which two coefficient rows are equal."""
 
 
 @dataclass(frozen=True)
-class GivenSteps:
-    """Local steps round by round; the last number serves all later rounds."""
+class StepsPerRound:
+    """Rule for the number of local steps: one number per round, the last one also for all later rounds."""
 
     steps: tuple[int, ...]
     needs_loss: ClassVar[bool] = False
@@ -52,67 +53,78 @@ class GivenSteps:
 
 
 def with_steps(algorithm: Algorithm, steps: Sequence[int]) -> Algorithm:
-    """``algorithm`` with these numbers of local steps, one per round."""
+    """Return the algorithm with these numbers of local steps, one per round."""
     if not steps or any(not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1 for k in steps):
-        raise EmpiricsError(f"local steps per round must be whole numbers >= 1; got {tuple(steps)}")
-    return renamed(algorithm, algorithm.name, steps=GivenSteps(tuple(int(k) for k in steps)))
+        raise EmpiricsError(f"local steps per round must be integers >= 1; got {tuple(steps)}")
+    return renamed(algorithm, algorithm.name, steps=StepsPerRound(tuple(int(k) for k in steps)))
 
 
 @dataclass(frozen=True)
-class Listed(Setting):
-    """A plan whose local steps have the step sizes ``each``, in order; ``lengths`` are those steps round by round."""
+class SettingWithStepSizes(Setting):
+    """A setting with one step size for every local step of the run; ``steps_by_round`` counts the steps."""
 
-    each: tuple[float, ...] = ()
-    lengths: tuple[int, ...] = ()
+    all_sizes: tuple[float, ...] = ()
+    steps_by_round: tuple[int, ...] = ()
 
     def sizes(self, round_: int, step_size: float, steps: int) -> Array:
-        begin = sum(self.lengths[:round_])
-        return np.array(self.each[begin : begin + steps])
+        begin = sum(self.steps_by_round[:round_])
+        return np.array(self.all_sizes[begin : begin + steps])
 
 
 @dataclass(frozen=True, eq=False)
-class Recorded:
-    """A run whose models are rows over the start (first column) and every client's gradients, in the order asked.
+class SymbolicRun:
+    """A run with full participation, its models as rows of coefficients.
 
-    ``asked (clients, m, n)`` are the models at which client k took its gradients 1 to m at; column
-    ``1 + k m + j`` is the j-th gradient. ``server (R+1, n)``, ``path[r] (clients, K_r + 1, n)``; ``step_sizes``
-    are those of all local steps in order.
+    The first of the n columns is the start; column ``1 + k m + j`` is the j-th gradient of client k, in query order.
+
+    Attributes:
+        queries: Models ``(clients, m, n)`` at which each client takes its m gradients.
+        server: Server models ``(R + 1, n)``.
+        path: For round r, the local models ``(clients, K_r + 1, n)``.
+        step_sizes: Step sizes of all local steps, in order.
     """
 
-    asked: Array
+    queries: Array
     server: Array
     path: tuple[Array, ...]
     step_sizes: tuple[float, ...]
 
     @property
     def clients(self) -> int:
-        return int(self.asked.shape[0])
+        return int(self.queries.shape[0])
 
     @property
     def gradients(self) -> int:
-        """How many gradients a client computes."""
-        return int(self.asked.shape[1])
+        """The number of gradients that each client computes."""
+        return int(self.queries.shape[1])
 
-    def before(self, number: int) -> int:
-        """Which gradient of a client this one is written as a change of; of the first none (-1)."""
+    def base_gradient(self, number: int) -> int:
+        """Return the gradient of a client relative to which this one is expressed; -1 for the first one."""
         return number - 1
 
     @property
-    def after(self) -> list[Array]:
-        """The server models after 0, 1, ... rounds ``(runs, n)``: all that may be there, each as likely."""
+    def models_by_round(self) -> list[Array]:
+        """The equally likely server models ``(runs, n)`` after 0, 1, ... rounds."""
         return [model[None] for model in self.server]
 
-    def leading(self, model: Array) -> Array | None:
-        """The server model whose gradient that of another is written as a change of; None: the nearest model."""
+    def base_model(self, model: Array) -> Array | None:
+        """Return the server model relative to which the gradient at a server model is expressed.
+
+        None means the nearest model at which gradients are taken.
+        """
         return None
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn(Recorded):
-    """A tree of runs; ``server (models, n)`` are the server models breadth first, ``path`` is empty.
+class SymbolicTree(SymbolicRun):
+    """The tree of all runs in which cohorts are drawn.
 
-    ``histories`` are the cohorts that led to each of them, ``numbers`` those of the oracle; ``earlier[j]`` says which
-    gradient the j-th is written as a change of.
+    ``server (models, n)`` are the server models breadth first; ``path`` is empty.
+
+    Attributes:
+        histories: For each server model, the cohorts of the rounds that lead to it.
+        numbers: As ``Oracle.numbers``.
+        earlier: For each gradient of a client, the one relative to which it is expressed, or -1.
     """
 
     histories: tuple[History, ...]
@@ -120,98 +132,97 @@ class Drawn(Recorded):
     earlier: tuple[int, ...]
 
     @cached_property
-    def places(self) -> dict[History, int]:
-        """Where the model after a history stands among the server models."""
-        return {history: place for place, history in enumerate(self.histories)}
+    def indices(self) -> dict[History, int]:
+        """The index of the server model after each history."""
+        return {history: index for index, history in enumerate(self.histories)}
 
-    def before(self, number: int) -> int:
+    def base_gradient(self, number: int) -> int:
         return self.earlier[number]
 
     @property
-    def after(self) -> list[Array]:
+    def models_by_round(self) -> list[Array]:
         rounds = [len(history) for history in self.histories]
         return [self.server[[r == length for r in rounds]] for length in range(max(rounds) + 1)]
 
-    def leading(self, model: Array) -> Array | None:
-        at = next((i for i, row in enumerate(self.server) if np.array_equal(row, model)), 0)
-        return self.server[self.places[self.histories[at][:-1]]] if at else None
+    def base_model(self, model: Array) -> Array | None:
+        index = next((i for i, row in enumerate(self.server) if np.array_equal(row, model)), 0)
+        return self.server[self.indices[self.histories[index][:-1]]] if index else None
 
-    def renamed(self, order: Cohort) -> tuple[list[list[int]], list[int]]:
-        """What becomes of every client's gradients, and of the server models, where client k is called ``order[k]``."""
+    def permuted(self, order: Cohort) -> tuple[list[list[int]], list[int]]:
+        """Return where each client's gradients and the server models go when client k becomes ``order[k]``."""
 
-        def named(cohort: Cohort) -> Cohort:
+        def image(cohort: Cohort) -> Cohort:
             return tuple(sorted(order[k] for k in cohort))
 
         gradients = [[-1] * self.gradients for _ in range(self.clients)]
         for (history, cohort, k, q), j in self.numbers.items():
-            gradients[k][j] = self.numbers[tuple(map(named, history)), named(cohort), order[k], q]
-        return gradients, [self.places[tuple(map(named, history))] for history in self.histories]
+            gradients[k][j] = self.numbers[tuple(map(image, history)), image(cohort), order[k], q]
+        return gradients, [self.indices[tuple(map(image, history))] for history in self.histories]
 
 
 class Oracle:
-    """Gradients of ``clients``: ``start`` is the first of ``vectors``, the j-th gradient of client k another one.
+    """Answers gradient queries with given ``vectors``: the start, then ``gradients`` for each client.
 
-    Without ``gradients`` it only counts: every question is a new one, and every answer the start.
+    With ``gradients=0`` it only counts the queries, and answers all with the start.
     """
 
     def __init__(self, clients: int, vectors: Array, gradients: int = 0) -> None:
         self.clients, self.vectors, self.gradients = clients, vectors, gradients
-        self.asked: list[list[Array]] = [[] for _ in range(clients)]
+        self.queries: list[list[Array]] = [[] for _ in range(clients)]
+        """For each client, the models at which gradients were taken."""
         self.numbers: dict[tuple[History, Cohort, int, int], int] = {}
-        """Which of a client's gradients answered its q-th question in the round of a cohort after a history."""
-        self.near = SAME * float(np.abs(vectors).max())
-        self.begin((), ())
+        """By history, cohort, client and query of the round: which of the client's gradients was the answer."""
+        self.tolerance = SAME * float(np.abs(vectors).max())
+        self.begin_round((), ())
 
-    def begin(self, history: History, cohort: Cohort) -> None:
-        """The round of a cohort after a history is played next."""
-        self.at, self.count = (history, cohort), [0] * self.clients
+    def begin_round(self, history: History, cohort: Cohort) -> None:
+        """Note that the next queries are from the round of a cohort after a history."""
+        self.round, self.count = (history, cohort), [0] * self.clients
 
-    def play(self, algorithm: Algorithm, setting: Setting) -> Played:
+    def play(self, algorithm: Algorithm, setting: Setting) -> PlayedRuns:
         gradients = [partial(self._answer, client) for client in range(self.clients)]
-        return play_all(gradients, self.vectors[0], algorithm, setting, self.begin)
-
-    @property
-    def questions(self) -> Array:
-        """The models ``(clients, m, n)`` at which gradients were taken."""
-        return np.array(self.asked)
+        return play_all(gradients, self.vectors[0], algorithm, setting, self.begin_round)
 
     def _answer(self, client: int, model: Array) -> Array:
-        """A client's gradient at a model: the one given before where it asks the same again."""
-        asked, off = self.asked[client], self.near + SAME * np.abs(model)
-        same = (j for j, x in enumerate(asked) if (np.abs(x - model) <= off).all())
-        j = next(same, len(asked)) if self.gradients else len(asked)
-        if j == len(asked):
-            _check_room(self.clients, 1 + j)
-            asked.append(model)
-        self.numbers[(*self.at, client, self.count[client])] = j
+        """Return a client's gradient at a model; a model queried before gets the same answer."""
+        queries, tolerance = self.queries[client], self.tolerance + SAME * np.abs(model)
+        same = (j for j, x in enumerate(queries) if (np.abs(x - model) <= tolerance).all())
+        j = next(same, len(queries)) if self.gradients else len(queries)
+        if j == len(queries):
+            _check_columns(self.clients, 1 + j)
+            queries.append(model)
+        self.numbers[(*self.round, client, self.count[client])] = j
         self.count[client] += 1
         return self.vectors[1 + client * self.gradients + j if self.gradients else 0]
 
 
-def record(algorithm: Algorithm, setting: Setting) -> Recorded:
-    """Play ``setting.rounds`` rounds with all ``setting.cohort`` clients; refuses a method that is not linear."""
-    refuse(setting)
-    _check_room(setting.cohort, setting.rounds)
-    oracle, played = _recorded(algorithm, setting, setting.cohort)
-    return Recorded(oracle.questions, played.server, played.path, played.step_sizes)
+def record_run(algorithm: Algorithm, setting: Setting) -> SymbolicRun:
+    """Return the run of ``setting.rounds`` rounds with all ``setting.cohort`` clients.
+
+    Raises ``EmpiricsError`` for methods that are not linear in the gradients.
+    """
+    check_supported(setting)
+    _check_columns(setting.cohort, setting.rounds)
+    oracle, played = _record(algorithm, setting, setting.cohort)
+    return SymbolicRun(np.array(oracle.queries), played.server, played.path, played.step_sizes)
 
 
-def draw(algorithm: Algorithm, setting: Setting, clients: int) -> Drawn:
-    """Play the tree of ``setting.rounds`` rounds with ``setting.cohort`` of ``clients`` drawn in each."""
-    refuse(setting)
-    _check_inequalities(
-        clients, starting_models(setting.rounds, setting.cohort, clients)
-    )  # each asks all at least once
-    oracle, played = _recorded(algorithm, setting, clients)
+def record_tree(algorithm: Algorithm, setting: Setting, clients: int) -> SymbolicTree:
+    """Return the tree of ``setting.rounds`` rounds with ``setting.cohort`` of ``clients`` drawn in each."""
+    check_supported(setting)
+    # every client computes at least one gradient at each model with which a round begins
+    _check_inequalities(clients, count_starting_models(setting.rounds, setting.cohort, clients))
+    oracle, played = _record(algorithm, setting, clients)
     numbers, gradients = oracle.numbers, oracle.gradients
     _check_inequalities(clients, gradients)
     earlier = _earlier(numbers, gradients)
-    return Drawn(oracle.questions, played.server, (), played.step_sizes, played.histories, numbers, earlier)
+    queries = np.array(oracle.queries)
+    return SymbolicTree(queries, played.server, (), played.step_sizes, played.histories, numbers, earlier)
 
 
 @dataclass(frozen=True, eq=False)
-class Played:
-    """All runs of a tree, of one run where everybody takes part; ``path`` and step sizes are those of the last runs."""
+class PlayedRuns:
+    """All runs of a tree (one run with full participation); ``path`` and ``step_sizes`` are those of the last run."""
 
     histories: tuple[History, ...]
     server: Array
@@ -222,11 +233,8 @@ class Played:
 def play_all(
     gradients: Sequence[Callable[[Array], Array]], start: Array, algorithm: Algorithm, setting: Setting,
     begin: Callable[[History, Cohort], None] = lambda history, cohort: None,
-) -> Played:  # fmt: skip
-    """The runs of all cohorts that may be drawn, breadth first, each state from the one before.
-
-    ``begin`` hears which cohort is played next after which history.
-    """
+) -> PlayedRuns:  # fmt: skip
+    """Run all cohorts that may be drawn, breadth first; ``begin`` is called with history and cohort before a round."""
     player, last = Player(algorithm, gradients, setting), list[PlayedRound]()
     cohorts = list(combinations(range(len(gradients)), setting.cohort))
     level: list[tuple[History, State]] = [((), player.begin(start))]
@@ -240,104 +248,109 @@ def play_all(
         states, last = states + level, [*last, played]
     server = np.stack([np.array(state.model) for _, state in states])
     sizes = tuple(size for played in last for size in played.sizes.tolist())
-    return Played(tuple(history for history, _ in states), server, tuple(played.paths for played in last), sizes)
+    return PlayedRuns(tuple(history for history, _ in states), server, tuple(played.paths for played in last), sizes)
 
 
-def _recorded(algorithm: Algorithm, setting: Setting, clients: int) -> tuple[Oracle, Played]:
+def _record(algorithm: Algorithm, setting: Setting, clients: int) -> tuple[Oracle, PlayedRuns]:
     oracle = Oracle(clients, np.zeros((1, 1)))
     played = oracle.play(algorithm, setting)
-    while oracle.gradients != (gradients := _counted(oracle, algorithm)):  # once to count, again if some ask twice
+    # the first run counts the queries; the number falls when models are queried twice
+    while oracle.gradients != (gradients := _gradient_count(oracle, algorithm)):
         oracle = Oracle(clients, np.eye(1 + clients * gradients), gradients)
         played = oracle.play(algorithm, setting)
     _check_linear(oracle, played, algorithm, setting)
-    # functions are moved to have the minimiser (or the start) at the origin
-    if max(np.abs(models[..., 0] - 1).max() for models in (oracle.questions, played.server, *played.path)) > LINEAR:
+    # the formulation moves the minimiser (or the start) to the origin, which must not change the steps
+    models = (np.array(oracle.queries), played.server, *played.path)
+    if max(np.abs(rows[..., 0] - 1).max() for rows in models) > LINEAR:
         raise EmpiricsError(
-            f"{algorithm}: a run that starts elsewhere on functions moved along must make the same steps; this one "
-            "does not (weight decay pulls to the origin): an exact worst case does not cover it"
+            f"{algorithm}: an exact worst case needs steps that do not change when start and losses are translated; "
+            "this method's do (as with weight decay, which pulls to the origin)"
         )
     return oracle, played
 
 
-def _counted(oracle: Oracle, algorithm: Algorithm) -> int:
-    """How many gradients every client computes."""
-    counts = {len(asked) for asked in oracle.asked}
+def _gradient_count(oracle: Oracle, algorithm: Algorithm) -> int:
+    """Return the number of gradients that each client computes."""
+    counts = {len(queries) for queries in oracle.queries}
     if len(counts) != 1:
-        raise EmpiricsError(f"{algorithm}: all clients must ask for as many gradients; got {sorted(counts)}")
+        raise EmpiricsError(f"{algorithm}: all clients must compute the same number of gradients; got {sorted(counts)}")
     return counts.pop()
 
 
-def _check_room(clients: int, gradients: int) -> None:
-    if clients * gradients > COLUMNS:
+def _check_columns(clients: int, gradients: int) -> None:
+    if clients * gradients > MAX_COLUMNS:
         raise EmpiricsError(
-            f"too large: {clients} clients with {gradients} gradients or more each; an exact worst case can have "
-            f"{COLUMNS} gradients of all clients together: take fewer (two represent any number of identical ones)"
+            f"too large: {clients} clients with {gradients} or more gradients each; the limit is {MAX_COLUMNS} for all "
+            "clients together: take fewer clients (two represent any number of identical ones)"
         )
 
 
-def starting_models(rounds: int, cohort: int, clients: int) -> int:
-    """The server models with which rounds begin; refused as soon as they are too many, however many they would be."""
+def count_starting_models(rounds: int, cohort: int, clients: int) -> int:
+    """Return the number of server models with which rounds begin; raise ``EmpiricsError`` when it exceeds the limit."""
     models, level = 0, 1
-    branches = comb(clients, cohort) if clients <= MODELS else MODELS
+    branches = comb(clients, cohort) if clients <= MAX_MODELS else MAX_MODELS
     for _ in range(rounds):
         models, level = models + level, level * branches
-        if clients * (models + level) > MODELS:
+        if clients * (models + level) > MAX_MODELS:
             raise EmpiricsError(
                 f"too large: {rounds} rounds with {cohort} of {clients} clients drawn in each have more server models "
-                f"than the {MODELS // clients} that fit: take fewer rounds or clients"
+                f"than the {MAX_MODELS // clients} that fit: take fewer rounds or clients"
             )
     return models
 
 
 def _check_inequalities(clients: int, gradients: int) -> None:
-    if (need := 4.0 * clients**3 * gradients**4) > ROOM:
+    if (need := 4.0 * clients**3 * gradients**4) > MAX_BYTES:
         raise EmpiricsError(
             f"too large: {gradients} gradients of each of {clients} clients need {need / 1e9:.0f} GB of inequalities; "
-            f"the limit is {ROOM / 1e9:.0f}: take fewer rounds, clients or local steps"
+            f"the limit is {MAX_BYTES / 1e9:.0f}: take fewer rounds, clients or local steps"
         )
 
 
 def _earlier(numbers: dict[tuple[History, Cohort, int, int], int], gradients: int) -> tuple[int, ...]:
-    """The question before in the same round, or the first one of the round before; of the very first none.
+    """Return, for each gradient, the client's previous one in the round, or the first one of the previous round.
 
-    Alike for all clients, whichever of them are drawn: renaming the clients renames these too.
+    It is -1 for the first gradient of all, and for all gradients if clients differ, so that permuting the clients
+    permutes these too.
     """
-    found: dict[tuple[int, int], int] = {}
+    previous: dict[tuple[int, int], int] = {}
     first: dict[tuple[History, int], int] = {}
     for (history, cohort, k, q), j in numbers.items():
         if q == 0:
             first.setdefault((history, k), j)
         last = numbers[history, cohort, k, q - 1] if q else first.get((history[:-1], k), j) if history else j
         if last < j:
-            found.setdefault((k, j), last)
-    clients = {k for k, _ in found}
-    each = [tuple(found.get((k, j), -1) for j in range(gradients)) for k in sorted(clients)]
-    return each[0] if len(set(each)) == 1 else (-1,) * gradients
+            previous.setdefault((k, j), last)
+    clients = {k for k, _ in previous}
+    rows = {tuple(previous.get((k, j), -1) for j in range(gradients)) for k in clients}
+    return rows.pop() if len(rows) == 1 else (-1,) * gradients
 
 
-def check_drawn(clients: int, cohort: int) -> None:
-    """One line on numbers of clients from which no cohort is drawn."""
+def check_clients(clients: int, cohort: int) -> None:
+    """Raise ``EmpiricsError`` unless a cohort of this size can be drawn from the clients."""
     if isinstance(clients, bool) or not isinstance(clients, (int, np.integer)) or clients < cohort:
-        raise EmpiricsError(f"clients must be a whole number >= the setting's cohort {cohort}; got {clients!r}")
+        raise EmpiricsError(f"clients must be an integer >= the setting's cohort {cohort}; got {clients!r}")
 
 
-def refuse(setting: Setting) -> None:
-    """Refuse cohorts and weights that have no exact worst case."""
+def check_supported(setting: Setting) -> None:
+    """Raise ``EmpiricsError`` for kinds of sampling and client weights that have no exact worst case."""
     if setting.sampling != "without_replacement" or setting.client_weight != "uniform":
         raise EmpiricsError("an exact worst case needs all clients in every round and equal weights")
 
 
-def _check_linear(oracle: Oracle, found: Played, algorithm: Algorithm, setting: Setting) -> None:
-    """Play again with random vectors in place of unit rows: a linear method makes the same combinations of them."""
-    draws = np.random.default_rng(2024)
+def _check_linear(oracle: Oracle, symbolic: PlayedRuns, algorithm: Algorithm, setting: Setting) -> None:
+    """Run again with random vectors in place of unit rows: a linear method makes the same combinations of them."""
+    random = np.random.default_rng(2024)
     for scale in (1e-2, 1.0, 1e3):
-        vectors = scale * draws.standard_normal((found.server.shape[1], 3))
+        vectors = scale * random.standard_normal((symbolic.server.shape[1], 3))
         other = Oracle(oracle.clients, vectors, oracle.gradients)
-        again, asked = other.play(algorithm, setting), other.questions
-        pairs = [(again.server, found.server), (asked, oracle.questions), *zip(again.path, found.path, strict=True)]
-        off = max(np.abs(seen - rows @ vectors).max() for seen, rows in pairs)
-        if not off <= LINEAR * (np.abs(asked).max() + scale):
+        numeric = other.play(algorithm, setting)
+        queries = np.array(other.queries)
+        pairs = [(numeric.server, symbolic.server), (queries, np.array(oracle.queries))]
+        pairs += zip(numeric.path, symbolic.path, strict=True)
+        error = max(np.abs(models - rows @ vectors).max() for models, rows in pairs)
+        if not error <= LINEAR * (np.abs(queries).max() + scale):
             raise EmpiricsError(
-                f"{algorithm} does not add and scale its gradients only (off by {off:.2g} at size {scale:g}): an exact "
-                "worst case covers fixed-step first-order methods; try `fedbounds falsify` instead"
+                f"{algorithm} does not only add and scale gradients (it differs by {error:.2g} at size {scale:g}): an "
+                "exact worst case needs a fixed-step first-order method; try `fedbounds falsify` instead"
             )

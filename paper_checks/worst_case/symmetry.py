@@ -1,11 +1,11 @@
-"""A program whose clients may be renamed, made smaller: what renaming leaves as it is, in blocks of its own.
+"""Symmetry reduction: a smaller program for drawn cohorts, from the permutations of the clients.
 
-Where clients are drawn the models of a run know who was: means and deviations of clients are not all there is. But
-renaming the clients maps the tree of all runs onto itself. The program is convex, so a solution may be averaged over
-all ways of renaming (Gatermann and Parrilo 2004): the inner products then commute with the renaming of unknown
-vectors, and fall into one block for each irreducible part of it, as large as that part is frequent. The parts are the
+With drawn cohorts the models of a run depend on who was drawn, so means and deviations of clients do not suffice. But
+permuting the clients maps the tree of all runs onto itself. As the program is convex, a solution may be averaged over
+all permutations (Gatermann and Parrilo 2004): the inner products then commute with the permutations of the unknown
+vectors, and decompose into one block for each irreducible part, of the size of its multiplicity. The parts are the
 eigenspaces of a random matrix that commutes (Murota, Kanno, Kojima and Kojima 2010), aligned by a second one and
-checked by a third. Function values, and inequalities, that renaming exchanges are one.
+checked by a third. Function values, and inequalities, that are permuted into one another are merged.
 """
 
 from __future__ import annotations
@@ -18,27 +18,28 @@ from typing import Any
 
 import numpy as np
 
-from .coordinates import Array, pack, unpacked
+from .coordinates import Array, pack, unpack_blocks
 from .formulation import Formulation
-from .program import Constraint, Program, Solved, turned, WorstCaseError
-from .symbolic_run import Drawn
+from .program import change_basis, Constraint, Program, Solution, WorstCaseError
+from .symbolic_run import SymbolicTree
 
 APART, ALIKE = 1e-8, 1e-9
-"""Eigenvalues, relative to the largest, of different parts; what may be off of what is checked."""
-MOST = 6
-"""Clients up to which all ways of renaming are listed; more are kept apart."""
+"""Relative distance of eigenvalues of different parts; tolerance of checks."""
+MAX_CLIENTS = 6
+"""Number of clients up to which all permutations are used; larger federations are not reduced."""
 CHUNK = 256
-"""Rows that are turned at once."""
+"""How many rows are transformed at once."""
 SAME_ROW = 9
-"""Digits up to which the rows of inequalities that renaming exchanges agree, relative to their largest number."""
+"""Digits, relative to the largest number, to which the rows of merged inequalities agree."""
 
 
 @dataclass(frozen=True, eq=False)
 class Orbits:
-    """A ``whole`` program and the smaller ``program`` of what renaming leaves as it is.
+    """A ``whole`` program and the equivalent ``program`` over invariant solutions.
 
-    ``parts`` are the bases ``(copies, n, times)`` of every irreducible part, ``of_value`` and ``of_row`` say which
-    value and which constraint of the small program represent those of the whole one.
+    Attributes:
+        parts: Bases ``(copies, n, times)`` of every irreducible part.
+        of_value, of_row: For the values and constraints of the whole program, their index in the reduced one.
     """
 
     whole: Program
@@ -47,11 +48,11 @@ class Orbits:
     of_value: Array
     of_row: Array
 
-    def lifted(self, found: Solved) -> Solved:
-        """A solution of the small program as one of the whole program, with multipliers that renaming leaves alone."""
+    def lifted(self, found: Solution) -> Solution:
+        """Return a solution of the reduced program as an invariant one of the whole program."""
 
         def whole(x: Array) -> Array:
-            grams = zip(self.parts, unpacked(x, self.program.blocks), strict=True)
+            grams = zip(self.parts, unpack_blocks(x, self.program.blocks), strict=True)
             gram = sum(np.einsum("kia,ab,kjb->ij", U, X, U) for U, X in grams)
             return np.concatenate([pack(np.asarray(gram)), x[self.program.packed :][self.of_value]])
 
@@ -60,106 +61,109 @@ class Orbits:
         return replace(found, **unknowns, multipliers=multipliers, blocks=self.whole.blocks)
 
 
-def smaller(f: Formulation, program: Program, columns: Array, values: Array) -> Orbits:
-    """The program over the ``columns`` and ``values`` of a formulation of a tree that are used, made smaller."""
-    if not isinstance(f.recorded, Drawn):
-        raise WorstCaseError("only where clients are drawn are they renamed")
-    nothing = np.arange(f.space.size), np.arange(f.room[1])
-    found = list(_renamings(f)) if f.recorded.clients <= MOST else [nothing]
-    _check(f.recorded, found)
-    moved = [(_kept(order, columns), _kept(places, values)) for order, places in found]
+def reduced(f: Formulation, program: Program, columns: Array, values: Array) -> Orbits:
+    """Return the reduction of the program that has only the ``columns`` and ``values`` (masks) of a tree's formulation.
+
+    Raises ``WorstCaseError`` if the method does not treat all clients alike.
+    """
+    if not isinstance(f.run, SymbolicTree):
+        raise WorstCaseError("symmetry reduction is for drawn cohorts")
+    identity = np.arange(f.space.size), np.arange(f.capacity[1])
+    images = list(_permutations(f)) if f.run.clients <= MAX_CLIENTS else [identity]
+    _check(f.run, images)
+    images = [(_restricted(of_columns, columns), _restricted(of_values, values)) for of_columns, of_values in images]
     extents = np.ones(program.blocks[0]) if program.extents is None else program.extents
-    idle = np.zeros(f.space.size)  # the direction that no inequality sees: gradients at the minimiser have the sum 0
+    idle = np.zeros(f.space.size)  # occurs in no inequality: the gradients at the minimiser sum to 0
     if "*" in f.labels:
-        idle[1 + f.recorded.gradients + f.labels.index("*") :: f.space.own] = 1
-    parts = tuple(extents[:, None] * U for U in _parts(np.array([o for o, _ in moved]), idle[columns]))
-    of_value = np.zeros(0, dtype=int)  # a number for every value, the same for those that renaming exchanges
+        idle[1 + f.run.gradients + f.labels.index("*") :: f.space.per_client] = 1
+    parts = tuple(extents[:, None] * U for U in _parts(np.array([o for o, _ in images]), idle[columns]))
+    of_value = np.zeros(0, dtype=int)
     if program.values:
-        of_value = np.unique(np.array([p for _, p in moved]).min(axis=0), return_inverse=True)[1]
-    rows = np.array([*program.objectives, *(c.row for c in program.constraints)])
-    short = _shortened(rows, program, parts, of_value)
+        of_value = np.unique(np.array([v for _, v in images]).min(axis=0), return_inverse=True)[1]
+    rows = _reduced_rows(
+        np.array([*program.objectives, *(c.row for c in program.constraints)]), program, parts, of_value
+    )
     goals = len(program.objectives)
-    kept, of_row = _once(program.constraints, short[goals:])
+    kept, of_row = _merged(program.constraints, rows[goals:])
     small = Program(
         tuple(U.shape[2] for U in parts),
         int(of_value.max(initial=-1)) + 1,
-        tuple(short[:goals]),
-        tuple(replace(program.constraints[i], row=short[goals + i]) for i in kept),
+        tuple(rows[:goals]),
+        tuple(replace(program.constraints[i], row=rows[goals + i]) for i in kept),
         None,
         program.value_unit,
     )
     return Orbits(program, small, parts, of_value, of_row)
 
 
-# ---- what renaming does ----
+# ---- permutations of the clients ----
 
 
-def _renamings(f: Formulation) -> Iterator[tuple[Array, Array]]:
-    """Where every unknown vector and every function value goes, for every way of renaming the clients."""
-    tree, own = f.recorded, f.space.own
-    assert isinstance(tree, Drawn)
+def _permutations(f: Formulation) -> Iterator[tuple[Array, Array]]:
+    """Yield, for every permutation of the clients, the images of all unknown vectors and function values."""
+    tree, own = f.run, f.space.per_client
+    assert isinstance(tree, SymbolicTree)
+    by_name = {e.name: e for e in f.evaluations}
     for order in permutations(range(tree.clients)):
-        gradients, models = tree.renamed(order)
-        named = {f"w{i}": f"w{j}" for i, j in enumerate(models)}
-        columns, places = np.zeros(f.space.size, dtype=int), np.arange(f.room[1])
-        known = {e.name: e for e in f.evaluations}
+        gradients, models = tree.permuted(order)
+        images = {f"w{i}": f"w{j}" for i, j in enumerate(models)}
+        columns, values = np.zeros(f.space.size, dtype=int), np.arange(f.capacity[1])
         for k, to in enumerate(order):
             for j, other in enumerate(gradients[k]):
                 columns[1 + k * own + j] = 1 + to * own + other
             for extra, label in enumerate(f.labels):
-                there = f.labels.index(named.get(label, label))
-                columns[1 + k * own + tree.gradients + extra] = 1 + to * own + tree.gradients + there
+                image = f.labels.index(images.get(label, label))
+                columns[1 + k * own + tree.gradients + extra] = 1 + to * own + tree.gradients + image
             for e in f.evaluations:
-                along = e.name.startswith("g")
-                name = f"g{gradients[k][int(e.name[1:]) - 1] + 1}" if along else named.get(e.name, e.name)
-                here, there_value = e.values[k], known[name].values[to]
-                if (here is None) != (there_value is None):
-                    raise WorstCaseError("renaming the clients moves a value that is 0")
-                if here is not None and there_value is not None:
-                    places[here] = there_value
-        yield columns, places
+                along_run = e.name.startswith("g")
+                name = f"g{gradients[k][int(e.name[1:]) - 1] + 1}" if along_run else images.get(e.name, e.name)
+                value, image_value = e.values[k], by_name[name].values[to]
+                if (value is None) != (image_value is None):
+                    raise WorstCaseError("a permutation of the clients moves a value that is 0")
+                if value is not None and image_value is not None:
+                    values[value] = image_value
+        yield columns, values
 
 
-def _check(tree: Drawn, found: list[tuple[Array, Array]]) -> None:
-    """Refuse a method whose runs renaming does not map onto one another."""
-    for order in permutations(range(tree.clients)) if len(found) == factorial(tree.clients) else ():
-        gradients, models = tree.renamed(order)
+def _check(tree: SymbolicTree, images: list[tuple[Array, Array]]) -> None:
+    """Raise ``WorstCaseError`` if a permutation of the clients does not map the runs onto one another."""
+    for order in permutations(range(tree.clients)) if len(images) == factorial(tree.clients) else ():
+        gradients, models = tree.permuted(order)
         m = tree.gradients
         columns = np.concatenate([[0], *(1 + order[k] * m + np.array(gradients[k]) for k in range(tree.clients))])
-        there = np.array([[tree.asked[order[k], j] for j in gradients[k]] for k in range(tree.clients)])
-        off = max(
-            np.abs(there[..., columns] - tree.asked).max(), np.abs(tree.server[models][:, columns] - tree.server).max()
-        )
-        if sorted(columns) != list(range(len(columns))) or off > ALIKE:
+        queries = np.array([[tree.queries[order[k], j] for j in gradients[k]] for k in range(tree.clients)])
+        error = np.abs(queries[..., columns] - tree.queries).max()
+        error = max(error, np.abs(tree.server[models][:, columns] - tree.server).max())
+        if sorted(columns) != list(range(len(columns))) or error > ALIKE:
             raise WorstCaseError("the clients of this method are not identical: symmetric=False keeps them apart")
 
 
-def _kept(order: Array, alive: Array) -> Array:
-    """A renaming of the places that are kept, numbered anew."""
-    number = np.cumsum(alive) - 1
-    if not alive[order[alive]].all():
-        raise WorstCaseError("renaming the clients moves something that no quantity measures")
-    found: Array = number[order[alive]]
-    return found
+def _restricted(order: Array, used: Array) -> Array:
+    """Return a permutation of the used entries, renumbered."""
+    number = np.cumsum(used) - 1
+    if not used[order[used]].all():
+        raise WorstCaseError("a permutation of the clients maps a used unknown to an unused one")
+    restricted: Array = number[order[used]]
+    return restricted
 
 
 # ---- irreducible parts ----
 
 
 def _parts(orders: Array, idle: Array) -> list[Array]:
-    """Bases of all that the permutations leave together ``(copies, n, times)``, orthonormal."""
-    draws = np.random.default_rng(2010)
+    """Return orthonormal bases ``(copies, n, times)`` of the irreducible parts of permutations, without ``idle``."""
+    random = np.random.default_rng(2010)
     size = orders.shape[1]
     free = np.eye(size)
     if idle.any():
         free -= np.outer(idle, idle) / (idle @ idle)
 
     def commuting() -> Array:
-        matrix = draws.standard_normal((size, size))
+        matrix = random.standard_normal((size, size))
         total = sum(matrix[np.ix_(order, order)] for order in orders)
         averaged = (total + np.asarray(total).T) / len(orders)
-        found: Array = free @ averaged @ free
-        return found
+        projected: Array = free @ averaged @ free
+        return projected
 
     first, second, third = commuting(), commuting(), commuting()
     lengths, axes = np.linalg.eigh(first + 1e3 * np.abs(first).max() * (np.eye(size) - free))
@@ -174,28 +178,29 @@ def _parts(orders: Array, idle: Array) -> list[Array]:
                 break
         else:
             parts.append([space])
-    found = [np.stack(like, axis=2).transpose(1, 0, 2) for like in parts]
-    again = sum(np.einsum("kia,ab,kjb->ij", U, np.einsum("ia,ij,jb->ab", U[0], third, U[0]), U) for U in found)
-    if np.abs(again - third).max() > ALIKE * size * np.abs(third).max():
-        raise WorstCaseError("the parts that renaming leaves together were not found: take symmetric=False")
-    return found
+    bases = [np.stack(like, axis=2).transpose(1, 0, 2) for like in parts]
+    rebuilt = sum(np.einsum("kia,ab,kjb->ij", U, np.einsum("ia,ij,jb->ab", U[0], third, U[0]), U) for U in bases)
+    if np.abs(rebuilt - third).max() > ALIKE * size * np.abs(third).max():
+        raise WorstCaseError("the symmetry reduction failed: take symmetric=False")
+    return bases
 
 
-def _shortened(rows: Array, program: Program, parts: tuple[Array, ...], of_value: Array) -> Array:
-    """Linear forms of the whole program as forms of the small one."""
+def _reduced_rows(rows: Array, program: Program, parts: tuple[Array, ...], of_value: Array) -> Array:
+    """Return linear forms of the whole program as forms of the reduced one."""
     pieces = []
     for begin in range(0, len(rows), CHUNK):
         some = rows[begin : begin + CHUNK]
-        squares = [sum(turned(some[:, : program.packed], copy) for copy in U) for U in parts]
+        squares = [sum(change_basis(some[:, : program.packed], copy) for copy in U) for U in parts]
         values = np.zeros((len(some), int(of_value.max(initial=-1)) + 1))
-        for place, to in enumerate(of_value):
-            values[:, to] += some[:, program.packed + place]
+        for index, to in enumerate(of_value):
+            values[:, to] += some[:, program.packed + index]
         pieces.append(np.concatenate([*squares, values], axis=1))
     return np.concatenate(pieces)
 
 
-def _once(constraints: tuple[Constraint, ...], rows: Array) -> tuple[list[int], Array]:
-    """Which constraints are kept, and which of them represents every one."""
+def _merged(constraints: tuple[Constraint, ...], rows: Array) -> tuple[list[int], Array]:
+    """Return the indices of distinct constraints, and for every constraint the position of its equal among them."""
+
     seen: dict[tuple[str, float, bytes], int] = {}
     kept: list[int] = []
     of_row = np.zeros(len(constraints), dtype=int)

@@ -1,4 +1,4 @@
-"""The rates that theorems of the catalogue state: by how much what is left of the start shrinks in a round."""
+"""The contractions per round that the theorems of the catalogue state, for comparison with certified rates."""
 
 from __future__ import annotations
 
@@ -20,83 +20,83 @@ from ..runs import schedules
 from ..runs.methods import method
 from ..runs.obstacles import obstacle
 from ..runs.origins import WORST
-from .grid_point import at_step, fitted, GridPoint, LARGEST
+from .grid_point import adapted, GridPoint, LARGEST, values_at_step
 from .rate_case import Case
 
 LATE = 10**8
-"""The round at which rates are read off: by then what fades faster has faded."""
-SHRINKING = ("distance_sq", "optimality_gap", "grad_norm_sq")
+"""The round at which rates are measured, when faster terms have vanished."""
+CONTRACTING = ("distance_sq", "optimality_gap", "grad_norm_sq")
 FEWEST = 2
-"""Clients where a case is for any number: a condition that counts them is mildest there."""
+"""Number of clients for cases with any number; conditions that depend on it are mildest there."""
 STILL = 1e-7
-"""A round that takes off no larger a part of a term, so late, makes no rate: 1/T takes off 1/LATE."""
+"""Relative decrease of a term per round, at ``LATE``, up to which it is not exponential: 1/T decreases by 1/LATE."""
 
 
 @dataclass(frozen=True)
-class Published:
+class TheoremRate:
     """A theorem and the ``contraction`` per round of its slowest term."""
 
     bound: str
     contraction: float
 
 
-def published(case: Case) -> list[Published]:
-    """The rates of all theorems that cover a case's method and plan, the best first.
+def theorem_rates(case: Case) -> list[TheoremRate]:
+    """Return the rates of all theorems that cover a case's method and plan, the smallest contraction first.
 
-    A theorem is evaluated with all clients, as many as the case has and else two (FedInit's conditions allow more
-    clients
-    smaller steps; beyond a hundred none is tried), at its best free constants, and where its own assumptions hold with
-    the constants that a place of a tightness table has if nothing is said. It may bound the loss gap or the gradient:
-    of smooth, strongly convex losses they shrink at the rate of the squared distance. Theorems of one machine apply
-    where there is one local step.
+    A theorem is evaluated with full participation, with the number of clients of the case or else two, with its best
+    free constants, and for its other assumptions with the default constants of a tightness table. It may bound the
+    squared distance, the loss gap or the squared gradient, which contract equally fast for smooth, strongly convex
+    losses. Theorems about one machine apply if there is one local step.
     """
-    found = [told for bound in BOUNDS.values() if bound.about is not None for told in _of(bound, case)]
-    return sorted(found, key=lambda told: told.contraction)
+    rates = [rate for bound in BOUNDS.values() if bound.about is not None for rate in _rates(bound, case)]
+    return sorted(rates, key=lambda rate: rate.contraction)
 
 
-def _of(bound: Bound, case: Case) -> Iterator[Published]:
-    lasting = {"rounds", "iterations"} & {q.name for q in bound.quantities}
-    if not lasting or bound.target.name not in SHRINKING or obstacle(bound, WORST):
+def _rates(bound: Bound, case: Case) -> Iterator[TheoremRate]:
+    """Yield the rate of a bound, if it covers the case and has one."""
+    durations = {"rounds", "iterations"} & {q.name for q in bound.quantities}
+    if not durations or bound.target.name not in CONTRACTING or obstacle(bound, WORST):
         return
-    if schedules.harmonic(bound) or schedules.prescribed(bound):  # no rate: they fall, or fit a last round
+    if schedules.harmonic(bound) or schedules.prescribed(bound):  # decreasing step sizes, or chosen for a last round
         return
     relaxation = getattr(case.algorithm.start, "beta", 0.0)
     try:
         if not _same(method(bound.about, data=False, relaxation=relaxation), case.algorithm):
             return
         now, then = (_values(bound, case, late, relaxation) for late in (LATE, LATE + 1))
-    except BoundsError:  # no method here is called so, or no step size like this
+    except BoundsError:  # the theorem's method or its step sizes are not available
         return
     if now is None or then is None or at_point(bound, now, checked=False).failed:
         return
-    slowest = max((s for s in _shares(bound, now, then) if s < 1), default=1.0)  # what does not shrink is the floor
+    slowest = max((s for s in _contractions(bound, now, then) if s < 1), default=1.0)  # constant terms are the floor
     if slowest < 1 - STILL:
-        yield Published(bound.name, slowest)
+        yield TheoremRate(bound.name, slowest)
 
 
 def _same(one: Algorithm, other: Algorithm) -> bool:
-    """Whether two methods do the same where all clients take part; readings of FedInit differ in who is heard."""
+    """Return whether two methods make the same steps under full participation."""
     parts = ("start", "objective", "direction", "steps", "combine", "remember")
     return all(getattr(one, part) == getattr(other, part) for part in parts)
 
 
 def _values(bound: Bound, case: Case, rounds: int, relaxation: float) -> dict[str, Any] | None:
-    """The bound's quantities after a number of rounds, in units of L = 1; None where it covers other plans only."""
+    """Return the bound's quantities after a number of rounds, in units of L = 1; None if it does not cover the plan."""
     if case.local_steps * rounds > LARGEST:
         raise BoundsError(f"local_steps must be at most {LARGEST / rounds:g}; got {case.local_steps}")
-    place = GridPoint(
+    point = GridPoint(
         clients=case.clients or FEWEST, rounds=rounds, local_steps=case.local_steps,
         fixed_step_size=case.step_size * case.smoothness,
         condition_number=case.smoothness / case.strong_convexity, relaxation=relaxation,
     )  # fmt: skip
-    asked = fitted(bound, place)
-    if asked.local_steps != case.local_steps or (asked.clients == 1 and case.local_steps > 1):
+    covered = adapted(bound, point)
+    if covered.local_steps != case.local_steps or (covered.clients == 1 and case.local_steps > 1):
         return None
-    return at_step(bound, asked, place.fixed_step_size)
+    return values_at_step(bound, covered, point.fixed_step_size)
 
 
-def _shares(bound: Bound, *times: Mapping[str, Any]) -> list[float]:
-    """What a round leaves of every term; in balls: what shrank for so long underflows a double."""
+def _contractions(bound: Bound, *times: Mapping[str, Any]) -> list[float]:
+    """Return the ratio of every term at the second time to the first; in ball arithmetic, as doubles underflow."""
+
     tape = Tape([spell(term, bound.where) for term in bound.terms.values()])
     points = [{name: np.atleast_1d(np.asarray(x, dtype=float)).tolist() for name, x in at.items()} for at in times]
     width = max(map(len, points[0].values()))

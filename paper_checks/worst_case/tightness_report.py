@@ -1,4 +1,4 @@
-"""What ``fedbounds tightness`` says: the table, the best local steps, the smallest factors, and remarks."""
+"""The output of ``fedbounds tightness``: the table, the best local steps, the smallest factors, and remarks."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from bounds.showing.command_line import Report
 from bounds.showing.tables import aligned
 
 from .grid_point import NAMES
-from .interior_point import DOUBT
+from .interior_point import TOLERANCE
 from .tightness_table import Best, best_steps, Constant, Row, smallest_factors
 
 SHOWN = ("step_size", "bound", "worst_case", "ratio", "dominating_term", "dominating_assumption")
 
 
-def tell(rows: Sequence[Row], card: Mapping[str, Any], best_constants: Sequence[Constant] | None = None) -> Report:
-    """What was found, or ``best_constants`` in place of the table; status 1 when a worst case exceeds its bound."""
+def report_of(rows: Sequence[Row], card: Mapping[str, Any], best_constants: Sequence[Constant] | None = None) -> Report:
+    """Return the report of a table or of ``best_constants``; its status is 1 if a worst case exceeds its bound."""
     best, factors = best_steps(rows), smallest_factors(rows)
-    broken = [row for row in rows if row["inside"] and row["exact"] and row["ratio"] < 1 - DOUBT]
+    broken = [row for row in rows if row["inside"] and row["exact"] and row["ratio"] < 1 - TOLERANCE]
     data = {**card, "rows": list(rows), "best_steps": [vars(b) for b in best], "smallest_factors": factors}
     if best_constants is not None:
         data["constants"] = [vars(c) for c in best_constants]
@@ -27,8 +27,8 @@ def tell(rows: Sequence[Row], card: Mapping[str, Any], best_constants: Sequence[
         lines = _table(rows)
         if broken:
             inside, least = sum(bool(row["inside"]) for row in rows), min(row["ratio"] for row in broken)
-            which = f"at {len(broken)} of {inside} places a federation exceeds the bound"
-            lines += ["", f"VIOLATED: {which}, which says as little as {least:.3g} times the worst case"]
+            which = f"at {len(broken)} of {inside} points a federation exceeds the bound"
+            lines += ["", f"VIOLATED: {which}; the smallest ratio of bound to worst case is {least:.3g}"]
         lines += [*_steps(best), *_factors(factors), *_remarks(rows, card)]
     return Report(lines, data, int(bool(broken)))
 
@@ -63,35 +63,36 @@ def _steps(best: Sequence[Best]) -> list[str]:
 def _factors(factors: Mapping[str, float]) -> list[str]:
     if not factors:
         return []
-    verb, end = ("must", "to") if factors["bound"] > 1 + DOUBT else ("could", "and still")
-    said = [f"  {name}: {factor:.3g}" for name, factor in factors.items() if name != "bound"]
+    verb, end = ("must", "to") if factors["bound"] > 1 + TOLERANCE else ("could", "and still")
     return [
         "",
-        f"the bound {verb} be multiplied by {factors['bound']:.3g} {end} hold at every place above",
+        f"the bound {verb} be multiplied by {factors['bound']:.3g} {end} hold at every point above",
         f"one term at a time, it {verb} be multiplied by:",
-        *said,
+        *(f"  {name}: {factor:.3g}" for name, factor in factors.items() if name != "bound"),
     ]
 
 
-def _constants(found: Sequence[Constant]) -> list[str]:
-    """A table with a line per factor, and what it means."""
-    if not found:
-        return ["the conditions of the bound hold at no place: it has no constants there"]
+def _constants(best: Sequence[Constant]) -> list[str]:
+    """Return a table with a line per factor, and its explanation."""
+    if not best:
+        return ["the conditions of the bound hold at no point: it has no constants there"]
     head = ["in front of", "printed", "not below", "suffices", "places", "decided at"]
     body = [
         [c.term, _number(c.printed), _number(c.not_below), _number(c.suffices), f"{c.proved} of {c.places}",
          " ".join(f"{word}={_short(value)}" for word, value in c.where.items())]
-        for c in found
+        for c in best
     ]  # fmt: skip
-    told = ["", "factors in front of the whole bound, or of one term alone with the others as they are"]
-    if any(c.not_below == c.not_below for c in found):
-        told += ["not below: no smaller factor is true, as a federation in fractions attains more at the last column"]
+    if any(c.not_below == c.not_below for c in best):
+        lower = "no smaller factor is valid: a federation in fractions attains more at the point in the last column"
     else:
-        told += ["not below: nothing is proved, as the federations meet the assumptions at the visited models alone"]
-    told += [
-        "suffices: share of grid points at which certificates keep every federation below; elsewhere nothing is claimed"
+        lower = "nothing is proved, as the federations meet the assumptions only at the visited models"
+    return [
+        *aligned([head, *body]),
+        "",
+        "factors in front of the whole bound, or of one term alone with the others unchanged",
+        f"not below: {lower}",
+        "suffices: valid at the proved points, by certificates; elsewhere nothing is claimed",
     ]
-    return [*aligned([head, *body]), *told]
 
 
 def _number(value: float) -> str:
@@ -99,12 +100,12 @@ def _number(value: float) -> str:
 
 
 def _remarks(rows: Sequence[Row], card: Mapping[str, Any]) -> list[str]:
-    told = []
+    remarks = []
     if any(not row["inside"] for row in rows):
-        told.append("* outside the bound's conditions: the formula, not the theorem")
+        remarks.append("* outside the bound's conditions: the formula, not the theorem")
     if any(row["cohort"] for row in rows):
-        told.append("where a cohort is drawn from the clients in every round, the mean over all draws")
+        remarks.append("with a cohort, the worst case is the mean over all draws")
     if rows and not all(row["exact"] for row in rows):
-        told += ["upper estimates of the worst case, so that ratios are at least as large as shown:"]
-        told += [f"  {words}" for words in card.get("relaxations", ())]
-    return ["", *told] if told else []
+        remarks.append("upper estimates of the worst case; ratios are at least as large as shown:")
+        remarks += [f"  {relaxation}" for relaxation in card.get("relaxations", ())]
+    return ["", *remarks] if remarks else []

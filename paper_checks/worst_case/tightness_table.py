@@ -1,4 +1,4 @@
-"""Tables of tightness: the points of a grid, what is read off them, and the committed ones with their cards."""
+"""Tightness tables: the points of a grid, results computed from the rows, and the committed tables on disk."""
 
 from __future__ import annotations
 
@@ -28,70 +28,70 @@ TEXTS = ("dominating_term", "dominating_assumption", "proof", "step_sizes")
 FLAGS = ("inside", "exact")
 WHOLE = "whole bound"
 SLACK = 2e-9
-"""Half a unit in the ninth digit of the bound and its terms, with a margin: what a table's numbers may be off."""
+"""Relative rounding error of a table's numbers: half a unit in the ninth digit, with a margin."""
 DIGITS = 6
-"""Of a best constant; it is rounded to the safe side."""
+"""Significant digits of a best constant, which is rounded to the safe side."""
 Row = Mapping[str, Any]
 
 
 def grid(spans: Mapping[str, Sequence[Any]]) -> list[GridPoint]:
-    """Every combination of the values; what is not given stays at its default."""
+    """Return the grid points of all combinations of the values; other quantities keep their defaults."""
 
-    def value(name: str, given: Any) -> Any:
-        return int(given) if name in INTEGERS and float(given).is_integer() else given
+    def number(name: str, value: Any) -> Any:
+        return int(value) if name in INTEGERS and float(value).is_integer() else value
 
-    each = [[value(name, given) for given in values] for name, values in spans.items()]
-    return [GridPoint(**dict(zip(spans, chosen, strict=True))) for chosen in product(*each)]
+    axes = [[number(name, value) for value in values] for name, values in spans.items()]
+    return [GridPoint(**dict(zip(spans, values, strict=True))) for values in product(*axes)]
 
 
-# ---- what a table says ----
+# ---- results of a table ----
 
 
 @dataclass(frozen=True)
 class Best:
-    """Local steps at one point: those the bound recommends, those that are really best, and what the first cost."""
+    """The best local steps at one point, by the bound and by the worst case."""
 
     where: Mapping[str, float]
     by_bound: int
     by_worst_case: int
     regret: float
-    """Worst case at the recommended number over the smallest worst case, minus 1."""
+    """The worst case at the bound's number of local steps over the smallest worst case, minus 1."""
 
 
 def best_steps(rows: Sequence[Row]) -> list[Best]:
-    """For every point but for the local steps: K* by the bound and by the worst case."""
+    """Return the best local steps for every combination of the other quantities."""
     groups: dict[tuple[Any, ...], list[Row]] = {}
     others = [name for name in NAMES if name != "local_steps"]
     for row in rows:
         if row["inside"] and row["worst_case"] > 0:
             groups.setdefault(tuple(row[name] for name in others), []).append(row)
-    found = []
-    for key, mine in groups.items():
-        if len(mine) > 1:
-            by_bound = min(mine, key=lambda row: row["bound"])
-            best = min(mine, key=lambda row: row["worst_case"])
+    results = []
+    for key, group in groups.items():
+        if len(group) > 1:
+            by_bound = min(group, key=lambda row: row["bound"])
+            best = min(group, key=lambda row: row["worst_case"])
             regret = by_bound["worst_case"] / best["worst_case"] - 1
             where = dict(zip(others, key, strict=True))
-            found.append(Best(where, by_bound["local_steps"], best["local_steps"], regret))
-    return found
+            results.append(Best(where, by_bound["local_steps"], best["local_steps"], regret))
+    return results
 
 
 def smallest_factors(rows: Sequence[Row]) -> dict[str, float]:
-    """By term: the smallest factor in front of it, alone, with which the bound still holds everywhere on the grid.
+    """Return, by term, the smallest factor of this term alone with which the bound still holds on the whole grid.
 
-    0 means that the other terms do; above 1 that the bound fails somewhere. The key ``bound`` is a factor in front of
-    all terms together.
+    A factor of 0 means that the other terms suffice, one above 1 that the bound fails somewhere. The key ``bound`` is
+    for a factor of the whole bound.
     """
     inside = [row for row in rows if row["inside"] and row["bound"] > 0]
     if not inside:
         return {}
-    found = {"bound": max(row["worst_case"] / row["bound"] for row in inside)}
+    factors = {"bound": max(row["worst_case"] / row["bound"] for row in inside)}
     for column in (name for name in inside[0] if name.startswith(TERM)):
-        shown = [row for row in inside if row[column] > 0]
-        if shown:
-            missing = max((row["worst_case"] - (row["bound"] - row[column])) / row[column] for row in shown)
-            found[column.removeprefix(TERM)] = max(missing, 0.0)
-    return found
+        used = [row for row in inside if row[column] > 0]
+        required = [(row["worst_case"] - (row["bound"] - row[column])) / row[column] for row in used]
+        if required:
+            factors[column.removeprefix(TERM)] = max(*required, 0.0)
+    return factors
 
 
 # ---- the best constants, with proofs ----
@@ -99,11 +99,11 @@ def smallest_factors(rows: Sequence[Row]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Constant:
-    """A factor of the bound or of one of its terms, over the points inside of the conditions.
+    """The best factor of a bound or of one of its terms, over the grid points that meet the conditions.
 
-    ``not_below`` is proved by a federation at ``where``: no smaller factor is true. ``suffices`` is proved by
-    certificates at the ``proved`` points. NaN is not a proof. ``printed`` is the number in front of the term, if it has
-    one: it could be ``printed * suffices`` there. Away from the points nothing is said.
+    No factor below ``not_below`` is valid, as a federation at ``where`` proves; the factor ``suffices`` is valid at the
+    ``proved`` points, as certificates prove (NaN: no proof). ``printed`` is the constant in front of the term, which
+    could be ``printed * suffices`` at these points. ``places`` is the number of points.
     """
 
     term: str
@@ -116,34 +116,42 @@ class Constant:
 
 
 def constants(bound: Bound, rows: Sequence[Row]) -> list[Constant]:
-    """The factors of the whole bound and of every term that is not 0 at all points.
+    """Return the best factors of the whole bound and of every term that is not 0 at all points.
 
-    Rows without the columns of proofs are a ``WorstCaseError``.
+    Raises ``WorstCaseError`` for rows without the columns of proofs.
     """
     if any("proved" not in row for row in rows):
-        raise WorstCaseError("constants are proved: --certify proves the places that are given")
+        raise WorstCaseError("constants need proofs: add --certify to prove the given points")
     inside = [row for row in rows if row["inside"] and row["bound"] > 0]
-    found = [_constant(bound, name, inside) for name in (WHOLE, *bound.terms)]
-    return [one for one in found if one.places]
+    factors = [_constant(bound, name, inside) for name in (WHOLE, *bound.terms)]
+    return [factor for factor in factors if factor.places]
 
 
 def _constant(bound: Bound, name: str, inside: Sequence[Row]) -> Constant:
     column = "bound" if name == WHOLE else TERM + name
-    mine = [row for row in inside if row[column] > 0]
-    above = [row for row in mine if row["proved"] == row["proved"]]
-    below = [row for row in mine if row["exact"] and row["attained"] == row["attained"]]
-    nothing: tuple[float, Row] = nan, {}
-    least = max(((_factor(r, column, "attained", -1), r) for r in below), key=lambda found: found[0], default=nothing)
-    enough = max(((_factor(r, column, "proved", 1), r) for r in above), key=lambda found: found[0], default=nothing)
-    at = least[1] if least[0] > 0 else enough[1]
+    rows = [row for row in inside if row[column] > 0]
+    proved = [row for row in rows if row["proved"] == row["proved"]]
+    attained = [row for row in rows if row["exact"] and row["attained"] == row["attained"]]
+    not_below, lower_row = _largest_factor(attained, column, "attained", -1)
+    suffices, upper_row = _largest_factor(proved, column, "proved", 1)
+    at = lower_row if not_below > 0 else upper_row
     where = {word: at[word] for word in NAMES if at and len({row[word] for row in inside}) > 1}
-    printed, rest = (sp.Integer(0), sp.Integer(1)) if name == WHOLE else sp.sympify(bound.terms[name]).as_coeff_Mul()
-    alone = rest == 1 or isinstance(rest, sp.Add)  # no number stands in front of the term
-    return Constant(name, nan if alone else float(printed), least[0], enough[0], where, len(above), len(mine))
+    printed = nan
+    if name != WHOLE:
+        constant, rest = sp.sympify(bound.terms[name]).as_coeff_Mul()
+        if rest != 1 and not isinstance(rest, sp.Add):
+            printed = float(constant)
+    return Constant(name, printed, not_below, suffices, where, len(proved), len(rows))
+
+
+def _largest_factor(rows: Sequence[Row], column: str, end: str, side: int) -> tuple[float, Row]:
+    """Return the largest factor of the rows and its row; NaN without rows."""
+    factors = [(_factor(row, column, end, side), row) for row in rows]
+    return max(factors, key=lambda one: one[0], default=(nan, {}))
 
 
 def _factor(row: Row, column: str, end: str, side: int) -> float:
-    """The factor with which the bound equals this end of the worst case, rounded to the safe ``side``; at least 0."""
+    """Return the factor >= 0 with which the bound equals an end of the proved interval, rounded down (-1) or up (1)."""
     term = Fraction(row[column])
     rest = Fraction(row["bound"]) - term if column != "bound" else Fraction(0)
     slack = side * Fraction(SLACK) * (Fraction(row["bound"]) + Fraction(row[end]))
@@ -152,7 +160,7 @@ def _factor(row: Row, column: str, end: str, side: int) -> float:
 
 
 def rounded(x: Fraction, way: str, digits: int = 9) -> float:
-    """A fraction as a number of the digits that tables show, rounded up or down for good."""
+    """Return a fraction with the digits of a table, rounded by a rounding mode of ``decimal``."""
     context = Context(prec=digits, rounding=way)
     return float(context.divide(Decimal(x.numerator), Decimal(x.denominator)))
 
@@ -161,41 +169,41 @@ def rounded(x: Fraction, way: str, digits: int = 9) -> float:
 
 
 def write(rows: Sequence[Row], card: Mapping[str, Any], name: str, folder: Path) -> list[Path]:
-    """``NAME.csv`` and ``NAME.json``, the card."""
+    """Write the table to ``NAME.csv`` and its card to ``NAME.json``; return the paths."""
     table, about = folder / f"{name}.csv", folder / f"{name}.json"
     columns = list(dict.fromkeys(column for row in rows for column in row))
-    with whole(table) as beside, beside.open("w", newline="", encoding="utf-8") as file:
+    with whole(table) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
-        writer.writerows([{k: _shown(v) for k, v in row.items()} for row in rows])
+        writer.writerows([{k: _cell(v) for k, v in row.items()} for row in rows])
     return [table, write_whole(about, json.dumps(dict(card), indent=2) + "\n")]
 
 
-def _shown(value: Any) -> Any:
-    """A number to nine digits; NaN is empty."""
+def _cell(value: Any) -> Any:
+    """Return a value as written to a table: floats with nine digits, NaN as an empty text."""
     if not isinstance(value, float):
         return value
     return f"{value:.9g}" if value == value else ""
 
 
 def has_table(name: str, folder: Path = FOLDER) -> bool:
-    """Whether a table of the bound of this name was committed."""
+    """Return whether there is a committed table of a bound."""
     return name in {path.stem for path in folder.glob("*.csv")}
 
 
 def committed(name: str, folder: Path = FOLDER) -> list[dict[str, Any]]:
-    """The rows of a committed table."""
+    """Return the rows of a committed table."""
     if not has_table(name, folder):
-        known = ", ".join(sorted(p.stem for p in folder.glob("*.csv"))) or "none"
-        raise WorstCaseError(f"there is no table of {name}; those there are: {known}")
+        names = ", ".join(sorted(p.stem for p in folder.glob("*.csv"))) or "none"
+        raise WorstCaseError(f"there is no table of {name}; available tables: {names}")
     with (folder / f"{name}.csv").open(newline="", encoding="utf-8") as file:
         return [{column: _read(column, text) for column, text in row.items()} for row in csv.DictReader(file)]
 
 
 def card(name: str, folder: Path = FOLDER) -> dict[str, Any]:
-    """The card of a committed table: how it was made, and what its worst cases are."""
-    held: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-    return held
+    """Return the card of a committed table: its command, versions, units and relaxations."""
+    content: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    return content
 
 
 def _read(column: str, text: str) -> Any:

@@ -14,7 +14,7 @@ from results import machine, options, publish, row, table
 
 from empirics.algorithms import algorithm
 from paper_checks.worst_case.rate_case import Case
-from paper_checks.worst_case.rate_search import certified
+from paper_checks.worst_case.rate_search import certify_rate
 
 TARGETS = {2: 5.0, 5: 5.0, 10: 5.0, 40: 60.0}
 """Local steps, and the CPU seconds that they should take at most."""
@@ -28,7 +28,7 @@ def main() -> None:
             if steps > asked.most:
                 continue
             begin = time.process_time()
-            found = certified(Case(algorithm(method), steps, 0.5 / steps, 1.0, 0.1))
+            found = certify_rate(Case(algorithm(method), steps, 0.5 / steps, 1.0, 0.1))
             took = time.process_time() - begin
             proofs = sum(said.proof is not None for said in found.statements)
             rows.append(

@@ -28,12 +28,12 @@ from empirics.training.setting import Setting
 from paper_checks.worst_case import proof_archive as proofs, verify
 from paper_checks.worst_case.grid_point import GridPoint, question
 from paper_checks.worst_case.interior_point import Path as CentralPath
-from paper_checks.worst_case.program import normalised, WorstCaseError
+from paper_checks.worst_case.program import normalise, WorstCaseError
 from paper_checks.worst_case.question import Question
 from paper_checks.worst_case.solve import worst_case
-from paper_checks.worst_case.sum_of_squares import factored
+from paper_checks.worst_case.sum_of_squares import square_factor
 from paper_checks.worst_case.tightness_table import committed, FOLDER, rounded
-from paper_checks.worst_case.worst_case_proof import certify, claimed
+from paper_checks.worst_case.worst_case_proof import certify, claim_of
 
 STRONG = {"smoothness": 1.7, "strong_convexity": 0.23, "initial_distance_sq": 2.3, "optimum_dissimilarity": 0.7}
 CONVEX = {**STRONG, "strong_convexity": 0.0}
@@ -98,7 +98,7 @@ def test_multipliers_that_must_grow_a_thousandfold_are_reached_carefully():
     given = {"smoothness": 1.7, "initial_gap": 2.3, "grad_cap_sq": 5.2}
     worst = worst_case("fedavg()", plan(3, 2, 0.53), given, "grad_norm_sq", Statistic("mean", "iterations"))
     with pytest.raises(WorstCaseError, match="did not come inside the dual"):  # steps too short to get anywhere
-        CentralPath(normalised(worst.program)[0]).follow(3e-8)
+        CentralPath(normalise(worst.program)[0]).follow(3e-8)
     assert float(proof(worst).bound) == pytest.approx(worst.value, rel=1e-6)
 
 
@@ -323,7 +323,7 @@ def test_a_typed_number_is_the_short_fraction_and_what_is_no_sum_of_squares_has_
     assert [fraction(x) for x in typed] == [Fraction(*meant) for meant in typed.values()]
     matrix = {("a", "a"): Fraction(2), ("a", "b"): Fraction(3), ("b", "a"): Fraction(3), ("b", "b"): Fraction(4)}
     with pytest.raises(WorstCaseError):
-        factored(matrix, "ab")
+        square_factor(matrix, "ab")
 
 
 def test_a_method_without_a_listing_and_one_that_is_not_its_listing_are_refused():
@@ -370,7 +370,7 @@ def test_every_row_says_what_is_proved_of_it(name):
             continue
         if number % 3 == len(name) % 3:  # what takes long of a third of them
             asked = question(get(name), GridPoint.of_row(row))
-            assert same(content["claim"], claimed(asked)), row
+            assert same(content["claim"], claim_of(asked)), row
         bound = Fraction(content["bound"])
         assert bound <= Fraction(row["proved"]) <= bound * (1 + Fraction(1, 10**8)) or bound == 0
         assert row["worst_case"] == pytest.approx(row["proved"], rel=2e-3, abs=1e-9)
@@ -431,14 +431,14 @@ def test_the_command_proves_the_places_that_patience_allows(tmp_path, run, capsy
     assert len(verify.read(str(path))) == len(least) == 4
     assert verify.main([str(path)]) == 0
     assert capsys.readouterr().out.count(f"{path}:") == 4
-    assert proofs.keep(verify.read(str(path))[:3], "another", tmp_path) is None
+    assert proofs.add_proofs(verify.read(str(path))[:3], "another", tmp_path) is None
     assert not proofs.archive("another", tmp_path).exists()
-    assert proofs.keep(verify.read(str(path))[:1], "fedcog.theorem", tmp_path) == path
+    assert proofs.add_proofs(verify.read(str(path))[:1], "fedcog.theorem", tmp_path) == path
     assert len(verify.read(str(path))) == 4, "proofs that are there stay"
 
 
 def test_archives_of_somebody_else_are_refused_before_the_work_and_stay(tmp_path, refused, monkeypatch):
-    monkeypatch.setattr("paper_checks.worst_case.tightness._certified", lambda *_: pytest.fail("worked"))
+    monkeypatch.setattr("paper_checks.worst_case.tightness._prove", lambda *_: pytest.fail("worked"))
     contents = (b"mine", lzma.compress(b"mine\n"), None)
     for i, (name, content) in enumerate(product(("fedcog.theorem.proofs.xz", "other.proofs.xz"), contents)):
         theirs = tmp_path / str(i) / name

@@ -27,11 +27,11 @@ from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.checkers import Dominates
 from paper_checks.claims.claim import Book, Grade
 from paper_checks.falsifier import falsify, replay
-from paper_checks.falsifier.deciding import beside
+from paper_checks.falsifier.deciding import compare
 from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.fringe import FRINGES, fringes
 from paper_checks.falsifier.power import measured
-from paper_checks.falsifier.runs.family import BEST
+from paper_checks.falsifier.runs.family import AT_MINIMISER
 from paper_checks.falsifier.search import Searcher
 from paper_checks.falsify_options import EVALUATIONS
 
@@ -97,13 +97,13 @@ def test_a_search_says_its_box_its_regimes_and_its_power():
     assert found.grade is Grade.SEARCHED
     assert "clients 1 to 1e+06" in found.evidence
     assert "cells" in found.evidence
-    assert "power: not measured for fewer than" in found.evidence
+    assert "detection rate: not measured for fewer than" in found.evidence
 
 
 def test_a_run_may_start_at_the_minimiser_wherever_that_is():
     """Two minima a billion away whose mean floats round: nothing of the loss at the start is left."""
     family, bound = FAMILIES["quadratics"], get("fedinit.theorem_1")
-    box = family.box(bound).pinned({"start_at": BEST, "kinds": 2, "clients": 7, "dim": 2, "spread": 1e9})
+    box = family.box(bound).pinned({"start_at": AT_MINIMISER, "kinds": 2, "clients": 7, "dim": 2, "spread": 1e9})
     for seed in range(8):
         draws = np.random.default_rng(seed)
         instance = family.instance(bound, box.point(draws.random(len(box))))
@@ -120,7 +120,7 @@ def test_cells_without_an_admissible_instance_are_named():
     (seen,) = falsify(replace(bound, conditions=(*bound.conditions, few)), 60, family="quadratics").visited
     assert any(cell.startswith("all clients") and not count for cell, count in seen.cells.items())
     assert any(cell.startswith("a few clients") and count for cell, count in seen.cells.items())
-    assert "no admissible instance was drawn where" in seen.words
+    assert "no admissible instance was drawn where" in seen.text
 
 
 def test_a_search_says_which_terms_some_instance_needs():
@@ -142,13 +142,13 @@ def test_the_share_of_a_term_is_what_the_measured_number_exceeds_the_others_by()
         Source("own notes", "line 3"),
     )  # fmt: skip
     values = {"step_size": 0.2, "gradient_variance": 10.0, "smoothness": 2.0, "distance_sq": np.full(2, 1.5)}
-    shares = beside(bound, values, np.array([4.2, 2.5])).shares
+    shares = compare(bound, values, np.array([4.2, 2.5])).shares
     assert shares == pytest.approx({"noise": 0.6, "start": 2.2 / 3})
-    assert beside(bound, values, np.array([2.9, 2.5])).shares == pytest.approx({"noise": 0.0, "start": 0.3})
-    assert beside(replace(bound, signed=("start",)), values, np.array([4.2, 2.5])).shares == pytest.approx(
+    assert compare(bound, values, np.array([2.9, 2.5])).shares == pytest.approx({"noise": 0.0, "start": 0.3})
+    assert compare(replace(bound, signed=("start",)), values, np.array([4.2, 2.5])).shares == pytest.approx(
         {"noise": 0.6}
     )
-    assert beside(replace(bound, relation=">="), values, np.array([4.2, 2.5])).shares == {}
+    assert compare(replace(bound, relation=">="), values, np.array([4.2, 2.5])).shares == {}
 
 
 FAR = {"clients": 40, "kinds": 2, "count_0": 1, "count_1": 39, "dim": 1, "cohort": 3, "with_replacement": 0,
@@ -218,7 +218,7 @@ NEEDED = [
 def test_what_the_proofs_need_is_shown_by_an_instance_without_it(name, words, case, ratio, within):
     (seen,) = [each for each in fringes(get(name)) if words in each.without]
     assert seen.violated
-    assert "FAILS" in seen.words
+    assert "FAILS" in seen.text
     assert seen.case.startswith(case)
     assert seen.ratio == pytest.approx(ratio, rel=within)
 

@@ -17,14 +17,21 @@ from empirics.algorithms.algorithm import fedavg, renamed
 from empirics.exact import play
 from empirics.training.setting import Setting
 from paper_checks.worst_case import verify
-from paper_checks.worst_case.after_rounds import after, quadratics
-from paper_checks.worst_case.lyapunov import answered, NotCertified
+from paper_checks.worst_case.after_rounds import bound_after, quadratics
+from paper_checks.worst_case.lyapunov import NotCertified, run_solver
 from paper_checks.worst_case.one_round import one_round
 from paper_checks.worst_case.program import WorstCaseError
 from paper_checks.worst_case.rate_case import Case
-from paper_checks.worst_case.rate_search import above, Begun, certified, round_map, slowest, Statement
+from paper_checks.worst_case.rate_search import (
+    certify_rate,
+    Horizon,
+    quadratic_contraction,
+    round_map,
+    round_up,
+    Statement,
+)
 from paper_checks.worst_case.solve import worst_case
-from paper_checks.worst_case.theorem_rates import published
+from paper_checks.worst_case.theorem_rates import theorem_rates
 
 L, MU, SIZE = 1.4, 0.3, 0.17
 KNOWN = {  # (method, K): smallest contraction, least floor, found by an independent prototype at eta = 1/(2K), mu = 0.1
@@ -43,12 +50,12 @@ DRAWN = {(2, 2, 1): 0.9037, (2, 10, 5): 0.9037, (2, 10, 1): 0.9425, (2, 1000, 10
 
 def test_the_prototype_and_the_proofs_say_the_same():
     for (method, steps), (contraction, floor) in KNOWN.items():
-        found = certified(Case(algorithm(method), steps, 0.5 / steps, 1.0, 0.1))
+        found = certify_rate(Case(algorithm(method), steps, 0.5 / steps, 1.0, 0.1))
         assert found.contraction == pytest.approx(contraction, abs=3e-6)
         assert (found.least and found.least.floor) == (floor and pytest.approx(floor, abs=1.5e-4))
         assert all(said.proof for said in found.statements)
     for (steps, clients, cohort), contraction in DRAWN.items():
-        found = certified(Case(algorithm("scaffold()"), steps, 0.5 / steps, 1.0, 0.1, clients, cohort))
+        found = certify_rate(Case(algorithm("scaffold()"), steps, 0.5 / steps, 1.0, 0.1, clients, cohort))
         assert found.contraction == pytest.approx(contraction, abs=6e-5)
         assert found.fastest.proof is not None
         assert (found.fastest.floor, found.least) == (0, None)
@@ -57,7 +64,7 @@ def test_the_prototype_and_the_proofs_say_the_same():
 def test_units_change_nothing_but_units():
     for more in ({}, {"clients": 5, "noisy": True}, {"clients": 4, "cohort": 2}):
         one, *others = (
-            certified(Case(algorithm("fedavgm(momentum=0.3)"), 2, 0.2 / unit, unit, 0.13 * unit, **more))
+            certify_rate(Case(algorithm("fedavgm(momentum=0.3)"), 2, 0.2 / unit, unit, 0.13 * unit, **more))
             for unit in (1.0, 0.003, 3000.0)
         )
         for other, unit in zip(others, (0.003, 3000.0), strict=True):
@@ -84,14 +91,14 @@ def test_what_is_printed_is_no_smaller_than_what_is_proved():
     found = fedbounds.rate("fedavg()", local_steps=1, step_size=1e-6, smoothness=1.0, strong_convexity=0.001)
     [shown] = [float(line.partition("<= ")[2].partition("^T")[0]) for line in found.lines() if "<=" in line]
     assert shown == found.records()[0]["stated"]
-    assert [above(x, 3) for x in (0.0123412, 2.0, 417.01, 0.0)] == [0.0124, 2.0, 418.0, 0.0]
-    assert above(Fraction(1, 10**400)) > 0
+    assert [round_up(x, 3) for x in (0.0123412, 2.0, 417.01, 0.0)] == [0.0124, 2.0, 418.0, 0.0]
+    assert round_up(Fraction(1, 10**400)) > 0
 
 
 def test_exact_worst_cases_are_just_below():
     given = {"smoothness": 1.3, "strong_convexity": 0.2, "initial_distance_sq": 0.7, "optimum_dissimilarity": 0.4}
     for method, most in (("scaffold()", 1.002), ("fedavg()", 1.002), ("fedinit(beta=0.1)", 1.06)):
-        found = certified(Case(algorithm(method), 2, 0.3, 1.3, 0.2))
+        found = certify_rate(Case(algorithm(method), 2, 0.3, 1.3, 0.2))
         for rounds in (1, 3):
             plan = Setting(rounds=rounds, cohort=2, local_steps=2, step_size=0.3)
             exact = worst_case(method, plan, given, "distance_sq").value
@@ -119,7 +126,7 @@ def moments(curvature, shift, size, steps, cohort, rounds, variance=0.0, start=1
 
 def test_cohorts_of_any_size_stay_below_and_a_smaller_floor_would_not():
     draws, largest = np.random.default_rng(8), 0.0
-    said = certified(Case(algorithm("fedavg()"), 3, 0.25, 1.0, 0.2, clients=5, cohort=2))
+    said = certify_rate(Case(algorithm("fedavg()"), 3, 0.25, 1.0, 0.2, clients=5, cohort=2))
     for _ in range(60):
         curvature = draws.choice([0.2, 0.21, 0.9, 1.0], 5)
         shift = draws.standard_normal(5)
@@ -130,7 +137,7 @@ def test_cohorts_of_any_size_stay_below_and_a_smaller_floor_would_not():
             f = said.fastest
             assert exact <= f.contraction**rounds * f.start_distance * 1.5**2 + f.floor * zeta
         largest = max(largest, exact / zeta)
-    whole = certified(Case(algorithm("fedavg()"), 3, 0.25, 1.0, 0.2))
+    whole = certify_rate(Case(algorithm("fedavg()"), 3, 0.25, 1.0, 0.2))
     assert whole.fastest.floor < largest < said.fastest.floor  # without the spread of cohorts it is exceeded
 
 
@@ -144,14 +151,14 @@ class Counting:
 
 def test_a_round_that_counts_who_takes_part_has_a_rate_where_all_do():
     counting = renamed(fedavg, "counting()", combine=Counting())
-    whole, plain = (certified(Case(method, 2, 0.2, 1.0, 0.2)) for method in (counting, fedavg))
+    whole, plain = (certify_rate(Case(method, 2, 0.2, 1.0, 0.2)) for method in (counting, fedavg))
     assert whole.contraction == pytest.approx(plain.contraction, rel=1e-9)
     with pytest.raises(BoundsError, match="how many take part"):
-        certified(Case(counting, 2, 0.2, 1.0, 0.2, clients=5, cohort=2))
+        certify_rate(Case(counting, 2, 0.2, 1.0, 0.2, clients=5, cohort=2))
 
 
 def test_noise_stays_below_and_half_of_its_floor_would_not():
-    said = certified(Case(algorithm("fedavg()"), 3, 0.25, 1.0, 0.2, clients=4, noisy=True)).fastest
+    said = certify_rate(Case(algorithm("fedavg()"), 3, 0.25, 1.0, 0.2, clients=4, noisy=True)).fastest
     flat = moments(np.full(4, 0.2), np.zeros(4), 0.25, 3, 4, 200, variance=0.6)
     assert said.noise_floor * 0.6 / 2 < flat <= said.noise_floor * 0.6
 
@@ -163,11 +170,11 @@ def test_the_map_on_two_quadratics_is_the_method():
         round_ = one_round(algorithm(method), 3, 0.4)
         runs = play(method, slopes, 1.7, [(0, 1)] * 4, local_steps=3, step_size=0.4, number=float)
         step = round_map(round_, np.array([0.7]), np.array([-0.4]))[0]
-        vector = np.concatenate([1.7 * round_.start, np.zeros(len(round_.apart))])
+        vector = np.concatenate([1.7 * round_.start, np.zeros(len(round_.deviations))])
         for played in runs:
             assert vector[0] == pytest.approx(played.model[0], rel=1e-9)
             vector = step @ vector
-        assert slowest(round_, 1.1, 0.3) >= np.abs(np.linalg.eigvals(step)).max() ** 2 * (1 - 1e-3)
+        assert quadratic_contraction(round_, 1.1, 0.3) >= np.abs(np.linalg.eigvals(step)).max() ** 2 * (1 - 1e-3)
 
 
 # ---- what is refused, and the verb ----
@@ -183,7 +190,7 @@ def test_a_solver_that_breaks_down_or_is_not_there_gives_no_number(monkeypatch):
             raise PanicException("Eigval error")
 
     with pytest.raises(WorstCaseError, match="broke down"):
-        answered(Broken())
+        run_solver(Broken())
     monkeypatch.setitem(sys.modules, "clarabel", None)
     with pytest.raises(WorstCaseError, match=r"fedbounds\[exact\]"):
         fedbounds.rate("fedavg()", local_steps=2, step_size=0.25, smoothness=1, strong_convexity=0.1)
@@ -193,7 +200,7 @@ def test_what_has_no_rate_is_refused_in_one_line():
     words = dict(local_steps=2, step_size=0.2, smoothness=1.4, strong_convexity=0.3)
     for method, more, named in (
         ("fedsam()", {}, "add and scale"), ("fedavgm(momentum=0.3, reading='code')", {}, "first round"),
-        ("ditto()", {}, "own"), ("fedavg()", dict(strong_convexity=2.0), "strong_convexity"),
+        ("ditto()", {}, "personal"), ("fedavg()", dict(strong_convexity=2.0), "strong_convexity"),
         ("fedavg()", dict(local_steps=2.5), "local_steps"),
         ("fedavg()", dict(local_steps=70), "local_steps"), ("fedavg()", dict(cohort=3), "cohort=3 needs clients"),
         ("fedavg()", dict(clients=4, cohort=5), "cohort"), ("fedavg()", dict(gradient_variance=0.5), "clients"),
@@ -204,7 +211,7 @@ def test_what_has_no_rate_is_refused_in_one_line():
         assert "\n" not in str(error.value)
     for method in ("relaxed(scaffold(), beta=0.1)", *(f"fedinit(beta=0.2, reading='{x}')" for x in ("code", "proof"))):
         with pytest.raises(NotCertified, match="clients"):  # which keep something else
-            certified(Case(algorithm(method), 2, 0.2, 1.0, 0.2, clients=5, cohort=2))
+            certify_rate(Case(algorithm(method), 2, 0.2, 1.0, 0.2, clients=5, cohort=2))
     with pytest.raises(BoundsError, match="origin"):
         one_round(renamed(fedavg, "pulled()", direction=Pull()), 2, 0.3)
 
@@ -221,7 +228,7 @@ def test_a_step_that_is_too_large_has_no_rate_and_says_why(run):
     status, out, _ = run("rate", *words)
     assert (status, "does not contract" in out) == (1, True)
     with pytest.raises(NotCertified):
-        certified(Case(algorithm("feddyn(alpha=0.3)"), 2, 0.25, 1.0, 0.1))
+        certify_rate(Case(algorithm("feddyn(alpha=0.3)"), 2, 0.25, 1.0, 0.1))
 
 
 def test_the_command_prints_what_python_returns(tmp_path, monkeypatch, run):
@@ -263,7 +270,7 @@ def test_a_file_that_is_read_or_is_somebody_elses_is_not_replaced(tmp_path, monk
 
 # ---- after a number of rounds ----
 
-BEGUN = Begun(3, 2.1, 0.6, 0.45)
+BEGUN = Horizon(3, 2.1, 0.6, 0.45)
 QUIET = replace(BEGUN, variance=0.0)
 CASES = {
     "quiet": Case(algorithm("fedprox(mu=0.2)"), 2, SIZE, L, MU),
@@ -274,7 +281,7 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def found():
-    return {name: after(certified(c), BEGUN if c.noisy else QUIET) for name, c in CASES.items()}
+    return {name: bound_after(certify_rate(c), BEGUN if c.noisy else QUIET) for name, c in CASES.items()}
 
 
 def test_the_bound_is_above_the_exact_worst_case_and_what_quadratics_reach(found):
@@ -288,7 +295,7 @@ def test_the_bound_is_above_the_exact_worst_case_and_what_quadratics_reach(found
     plan = Setting(rounds=3, cohort=2, local_steps=1, step_size=SIZE)
     assert found["drawn"].worst_case == worst_case("fedavg()", plan, given, "distance_sq", clients=3).value
     assert worst_case("fedavg()", plan, given, "distance_sq").value < 0.995 * found["drawn"].worst_case
-    begun = after(certified(CASES["quiet"]), Begun(0, 2.1, 0.6))
+    begun = bound_after(certify_rate(CASES["quiet"]), Horizon(0, 2.1, 0.6))
     assert (begun.instance, 2.1 <= begun.bound < 2.2) == (2.1, True)
 
 
@@ -310,14 +317,15 @@ def test_rounds_by_hand():
         state = kept * state + (1 - kept) * (Fraction(3, 20) + Fraction(7, 40))
     assert verify.remaining(claim, begun) == state
     assert verify.remaining(claim, begun | {"rounds": 10**7}) >= Fraction(3, 20) + Fraction(7, 40)
-    alone = quadratics(Case(algorithm("fedavg()"), 2, SIZE, L, MU, clients=1, noisy=True), Begun(2, 2.1, 0.0, 0.45))
+    alone = quadratics(Case(algorithm("fedavg()"), 2, SIZE, L, MU, clients=1, noisy=True), Horizon(2, 2.1, 0.0, 0.45))
     rate = 1 - SIZE * MU  # a line of curvature mu is the slowest
     assert alone == pytest.approx(rate**8 * 2.1 + SIZE**2 * 0.45 * sum(rate ** (2 * j) for j in range(4)), rel=1e-9)
 
 
 def test_statements_in_floats_say_a_number_too():
     """Nothing is proved of a method without a listing; the number is said, not as proved."""
-    told = after(certified(Case(algorithm("relaxed(scaffold(), beta=0.05)"), 2, SIZE, L, MU)), Begun(4, 2.1, 0.6))
+    rate = certify_rate(Case(algorithm("relaxed(scaffold(), beta=0.05)"), 2, SIZE, L, MU))
+    told = bound_after(rate, Horizon(4, 2.1, 0.6))
     assert isinstance(told.statement, Statement)
     assert not told.proved
     assert told.worst_case < told.bound
@@ -330,13 +338,13 @@ KEEPING = ("scaffold()", "fedinit(beta=0.15)")
 
 @pytest.fixture(scope="module")
 def rates():
-    return {m: certified(Case(algorithm(m), 2, 0.21, 1.3, 0.2, clients=3, cohort=1)) for m in KEEPING}
+    return {m: certify_rate(Case(algorithm(m), 2, 0.21, 1.3, 0.2, clients=3, cohort=1)) for m in KEEPING}
 
 
 def test_drawing_everybody_is_what_all_do():
     for method in KEEPING:
         everyone, drawn, nearly = (
-            certified(Case(algorithm(method), 2, 0.21, 1.3, 0.2, **more)).contraction
+            certify_rate(Case(algorithm(method), 2, 0.21, 1.3, 0.2, **more)).contraction
             for more in ({}, {"clients": 4, "cohort": 4}, {"clients": 5000, "cohort": 4999})
         )
         assert (drawn, nearly) == (pytest.approx(everyone, rel=1e-7), pytest.approx(everyone, rel=3e-4))
@@ -345,11 +353,11 @@ def test_drawing_everybody_is_what_all_do():
 def test_exact_worst_cases_and_moments_stay_below(rates):
     for rate in rates.values():
         for rounds in (1, 2):
-            said = after(rate, Begun(rounds, 1.9, 0.8))
+            said = bound_after(rate, Horizon(rounds, 1.9, 0.8))
             assert said.proved
             assert said.instance <= said.worst_case * (1 + 1e-6)
             assert said.worst_case < said.bound < 1.4 * said.worst_case
-        late = after(rate, Begun(30, 1.9, 0.8))
+        late = bound_after(rate, Horizon(30, 1.9, 0.8))
         assert late.worst_case is None
         assert 0 < late.instance < late.bound
 
@@ -366,7 +374,7 @@ def test_a_method_that_does_something_else_is_not_taken_for_its_listing():
     twice = (*scaffold.remember, *algorithm("fedinit()").remember)
     for other in ({"direction": Late()}, {"remember": twice}):
         with pytest.raises(WorstCaseError):
-            certified(Case(renamed(scaffold, "scaffold()", **other), 2, 0.21, 1.3, 0.2, clients=3, cohort=1))
+            certify_rate(Case(renamed(scaffold, "scaffold()", **other), 2, 0.21, 1.3, 0.2, clients=3, cohort=1))
 
 
 # ---- rates that theorems state ----
@@ -374,7 +382,7 @@ def test_a_method_that_does_something_else_is_not_taken_for_its_listing():
 
 def stated(text, steps, share):
     """The rates stated at a step size of so many 1/L."""
-    found = published(Case(algorithm(text), steps, share / 2.6, 2.6, 0.23))
+    found = theorem_rates(Case(algorithm(text), steps, share / 2.6, 2.6, 0.23))
     assert [told.contraction for told in found] == sorted(told.contraction for told in found)
     return {told.bound: told.contraction for told in found}
 
@@ -398,5 +406,5 @@ def test_a_theorems_rate_is_what_it_prints_where_its_conditions_hold():
 
 def test_no_theorem_is_faster_than_two_quadratics():
     for text, share in (("fedavg()", 0.23), ("scaffold()", 0.003), ("fedinit(beta=0.03)", 0.002)):
-        slow = certified(Case(algorithm(text), 4, share / 2.6, 2.6, 0.23)).slowest
+        slow = certify_rate(Case(algorithm(text), 4, share / 2.6, 2.6, 0.23)).quadratics
         assert all(contraction > slow for contraction in stated(text, 4, share).values())

@@ -11,7 +11,7 @@ import pytest
 from empirics.algorithms import algorithm
 from paper_checks.worst_case import verify
 from paper_checks.worst_case.rate_case import Case
-from paper_checks.worst_case.rate_search import certified
+from paper_checks.worst_case.rate_search import certify_rate
 
 METHODS = (
     "fedavg()", "fedprox(mu=0.4)", "fedinit(beta=0.15)", "scaffold()", "fedavgm(momentum=0.3)", "fedcm(alpha=0.6)",
@@ -20,7 +20,7 @@ METHODS = (
 
 @pytest.fixture(scope="module")
 def proofs():
-    return [certified(Case(algorithm(m), 3, 0.13, 1.7, 0.2)).fastest.proof for m in METHODS]
+    return [certify_rate(Case(algorithm(m), 3, 0.13, 1.7, 0.2)).fastest.proof for m in METHODS]
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def random_ones():
     """Rates of the mean: with noise of several clients, and with cohorts."""
     noisy = [Case(algorithm(m), 3, 0.13, 1.7, 0.2, 5, noisy=True) for m in (*METHODS[2:4], "fedavgm(momentum=0.3)")]
     cohorts = [Case(algorithm(m), 3, 0.13, 1.7, 0.2, 7, cohort=2) for m in METHODS]
-    return [certified(case).fastest.proof for case in (*noisy, *cohorts)]
+    return [certify_rate(case).fastest.proof for case in (*noisy, *cohorts)]
 
 
 def put(proof, path, value):

@@ -44,7 +44,7 @@ from paper_checks.runs.readings import target
 from paper_checks.validation import Options, validate, Verdict
 from paper_checks.worst_case.grid_point import GridPoint, question, values
 from paper_checks.worst_case.program import WorstCaseError
-from paper_checks.worst_case.replay import attained, replay
+from paper_checks.worst_case.replay import attaining_instance, replay
 from paper_checks.worst_case.solve import answer
 from paper_checks.worst_case.worst_case_proof import certify
 
@@ -134,7 +134,7 @@ def test_a_bound_of_ones_own_is_held_against_every_kind_of_evidence(bound, plant
     assert falsify(planted, evaluations=400).witness.ratio > 1
     place = GridPoint(clients=2, rounds=2, local_steps=2)
     worst = answer(question(bound, place))
-    assert replay(attained(worst)).agrees
+    assert replay(attaining_instance(worst)).agrees
     known = values(bound, place)
     part = worst.value / float(bound(**{q.name: known[q.name] for q in bound.quantities}))
     assert part == pytest.approx(share, rel=0.05) if share else 0 < part < 1

@@ -19,8 +19,8 @@ from paper_checks.claims.checkers import AboveWorstCase
 from paper_checks.claims.claim import Book, Grade, Status
 from paper_checks.runs.obstacles import obstacle
 from paper_checks.runs.origins import WORST
-from paper_checks.worst_case.grid_point import GridPoint, NAMES, question, undrawn, values
-from paper_checks.worst_case.jobs import proof_time, terms, tightness
+from paper_checks.worst_case.grid_point import GridPoint, NAMES, question, values, why_no_cohort
+from paper_checks.worst_case.jobs import proof_seconds, terms, tightness
 from paper_checks.worst_case.program import WorstCaseError
 from paper_checks.worst_case.solve import answer
 from paper_checks.worst_case.tightness_table import best_steps, committed, constants, FOLDER, smallest_factors, WHOLE
@@ -78,10 +78,10 @@ DRAWN = [
 
 
 def test_bounds_on_drawn_clients_take_a_cohort():
-    assert [name for name in REACHED if not undrawn(BOUNDS[name])] == DRAWN
+    assert [name for name in REACHED if not why_no_cohort(BOUNDS[name])] == DRAWN
     place = GridPoint(clients=3, cohort=2, rounds=1, local_steps=2, heterogeneity=0.3)
     asked = question(BOUNDS["classics.li_theorem_3"], place)
-    assert (asked.clients, asked.setting.cohort, asked.drawn) == (3, 2, True)
+    assert (asked.clients, asked.setting.cohort, asked.partial) == (3, 2, True)
     assert values(BOUNDS["classics.li_theorem_3"], place)["cohort"] == 2
     assert GridPoint.of_row(place.as_row()) == place
     assert replace(place, cohort=3) == replace(place, cohort=0)
@@ -103,7 +103,7 @@ def test_a_cohort_is_an_option_of_the_command(tight, tmp_path):
     assert float(body[0][head.index("worst_case")]) > float(body[1][head.index("worst_case")])
     assert [row["cohort"] for row in committed("classics.li_theorem_3", tmp_path)] == [1, 0]
     status, _, err = tight(*words, "cohort=1", "--certify", *where)
-    assert (status, "all clients take part" in err) == (1, True)
+    assert (status, "all clients in every round" in err) == (1, True)
 
 
 # ---- what a table says ----
@@ -240,20 +240,20 @@ def test_long_work_says_beforehand_how_long_it_takes(tight, monkeypatch, tmp_pat
     status, out, err = tight("decaying_k.theorem_1", "rounds=2,4", *store)
     assert (status, out) == (130, "")
     told, stopped = err.splitlines()
-    assert "16 places to compute, about " in told
+    assert "16 points to compute, about " in told
     assert "1 of 16" in stopped
     assert str(tmp_path / "s") in stopped
     monkeypatch.setattr("paper_checks.worst_case.tightness.sweep", lambda *_, **__: [])
     _, _, err = tight("decaying_k.lemma_1", "--committed", "--certify", *store)
-    assert "72 places to prove, about " in err.splitlines()[0]
+    assert "72 points to prove, about " in err.splitlines()[0]
     cubes, fifths = (17**3 + 16**3) / 40**3, (17**5 + 16**5) / 27**5
-    assert proof_time(16) == pytest.approx(0.2 + 2.5 * (cubes + fifths))
+    assert proof_seconds(16) == pytest.approx(0.2 + 2.5 * (cubes + fifths))
 
 
 def test_proofs_that_are_refused_or_fail_say_why(tight, monkeypatch, tmp_path):
     words = ("decaying_k.lemma_1", "rounds=1", "local_steps=2", "heterogeneity=0.4", "--certify", "--workers", "0")
     status, _, err = tight(*words, "clients=1", "--store", tmp_path / "s")
-    assert (status, err.count("\n"), "1 place" in err, "single client" in err) == (1, 1, True, True)
+    assert (status, err.count("\n"), "1 point" in err, "single client" in err) == (1, 1, True, True)
     monkeypatch.setattr("paper_checks.worst_case.jobs.certify", lambda *_: {}["no proof"])
     status, _, err = tight(*words, "--store", tmp_path / "s")
     assert (status, "KeyError: 'no proof'" in err) == (1, True)
@@ -281,7 +281,7 @@ MISTAKES = [  # what is typed, and the names and numbers that the message must h
     (["decaying_k.lemma_2", *TWO, "step_sizes=0.3,0.1,0.2"], "4 local steps", "2 rounds; got 3"),
     (["decaying_k.lemma_2", *TWO, "step_sizes=0.1:0.3:2"], "step_sizes"),
     (["decaying_k.lemma_2", *TWO, "step_sizes=0.3,0.1", "step_share=0.7"], "step_share would change nothing"),
-    (["decaying_k.theorem_1", *TWO, "step_sizes=0.3,0.1"], "one step size"),
+    (["decaying_k.theorem_1", *TWO, "step_sizes=0.3,0.1"], "single step size"),
     (["decaying_k.theorem_1", *TWO, "step_size=0.1"], "fixed_step_size"),
     (["decaying_k.theorem_1", *TWO, "strong_convexity=0.1"], "1/condition_number"),
 ]
@@ -307,7 +307,7 @@ def test_a_bound_of_ones_own(tight, tmp_path):
     )
     assert tight(f"{file}:mine", *SMALL, "--store", tmp_path / "s")[0] == 0
     status, out, _ = tight(f"{file}:low", *SMALL, "--store", tmp_path / "s")
-    assert (status, "VIOLATED: at 2 of 2 places" in out) == (1, True)  # the exact worst case is above it
+    assert (status, "VIOLATED: at 2 of 2 points" in out) == (1, True)  # the exact worst case is above it
 
 
 # ---- step sizes of their own, and starts that are bounded twice ----

@@ -10,9 +10,9 @@ import pytest
 
 from empirics.algorithms import algorithm
 from paper_checks.worst_case import verify
-from paper_checks.worst_case.after_rounds import after
+from paper_checks.worst_case.after_rounds import bound_after
 from paper_checks.worst_case.rate_case import Case
-from paper_checks.worst_case.rate_search import Begun, certified
+from paper_checks.worst_case.rate_search import certify_rate, Horizon
 from paper_checks.worst_case.tightness_table import FOLDER
 
 MUTANTS = 1000
@@ -191,9 +191,9 @@ def proofs():
             if short and known and content["attained"]["value"] != "0":
                 found.append(content)
                 break
-    rates = [certified(case) for case in RATES]
+    rates = [certify_rate(case) for case in RATES]
     found += [rate.fastest.proof for rate in rates]
-    found += [after(rates[0], Begun(3, 2.1, 0.6)).statement.proof]
+    found += [bound_after(rates[0], Horizon(3, 2.1, 0.6)).statement.proof]
     return found
 
 

@@ -10,7 +10,7 @@ from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import renamed
 from empirics.training.setting import Setting
 from paper_checks.worst_case.interpolants import Interpolant
-from paper_checks.worst_case.replay import attained, replay
+from paper_checks.worst_case.replay import attaining_instance, replay
 from paper_checks.worst_case.solve import worst_case
 
 START = {"smoothness": 1.0, "initial_distance_sq": 1.0}
@@ -29,7 +29,7 @@ def setting(rounds, clients, steps, size=0.3, **more):
 
 def checked(worst):
     """The replay of a worst case, after all that must hold of any."""
-    found = replay(attained(worst))
+    found = replay(attaining_instance(worst))
     assert found.agrees, found
     assert found.value == pytest.approx(worst.value, rel=1e-4, abs=1e-7)
     return found
@@ -101,7 +101,7 @@ def test_one_client_alone_and_clients_apart_make_instances_too():
     few = checked(worst_case("fedavg()", setting(2, 4, 2), STRONG, "distance_sq"))
     assert few.dimension == 4  # one for the mean, three for a simplex of four
     assert "every assumption" in few.shows
-    relaxed = replay(attained(worst_case("fedavg()", setting(2, 2, 2), POLYAK, "optimality_gap")))
+    relaxed = replay(attaining_instance(worst_case("fedavg()", setting(2, 2, 2), POLYAK, "optimality_gap")))
     assert all(named in relaxed.shows for named in ("visited models only", "Polyak"))
 
 
@@ -116,8 +116,8 @@ def test_steps_of_each_round_decay_momentum_other_units_and_a_common_minimiser()
 
 def test_a_method_of_ones_own_is_replayed_and_a_damaged_number_shows():
     own = renamed(algorithm("scaffold()"), "mine")
-    assert replay(attained(worst_case(own, setting(1, 2, 2), CONVEX, "optimality_gap"))).agrees
+    assert replay(attaining_instance(worst_case(own, setting(1, 2, 2), CONVEX, "optimality_gap"))).agrees
     chosen = "fedinit(beta=0.1, reading='code')"
-    instance = attained(worst_case(chosen, setting(2, 3, 2), CONVEX, "optimality_gap", steps=(1, 2)))
+    instance = attaining_instance(worst_case(chosen, setting(2, 3, 2), CONVEX, "optimality_gap", steps=(1, 2)))
     assert replay(instance).agrees
     assert not replay(dataclasses.replace(instance, gradients=0.9 * instance.gradients)).agrees

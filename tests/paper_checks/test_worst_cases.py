@@ -21,9 +21,9 @@ from paper_checks.worst_case import program as programs, symmetry as orbits
 from paper_checks.worst_case.interior_point import optimum
 from paper_checks.worst_case.program import WorstCaseError
 from paper_checks.worst_case.question import Question
-from paper_checks.worst_case.replay import attained, replay
-from paper_checks.worst_case.solve import answer, moved, worst_case
-from paper_checks.worst_case.symbolic_run import draw
+from paper_checks.worst_case.replay import attaining_instance, replay
+from paper_checks.worst_case.solve import answer, with_value, worst_case
+from paper_checks.worst_case.symbolic_run import record_tree
 from paper_checks.worst_case.worst_case_proof import certify
 
 L, MU = 1.7, 0.23
@@ -157,14 +157,14 @@ def test_sensitivities_are_derivatives():
         found = worst_case("fedavg()", plan(), given, metric)
         for word in words:
             at = 0.13 if word == "step_size" else given[word]
-            up, down = (answer(moved(found.question, word, at * s)).value for s in (1.001, 0.999))
+            up, down = (answer(with_value(found.question, word, at * s)).value for s in (1.001, 0.999))
             assert found.sensitivity(word) == near((up - down) / (0.002 * at), 2e-3, 1e-4)
 
 
 def test_a_sensitivity_at_the_edge_of_a_domain_looks_inside():
     given = {**STRONG, "strong_convexity": 0.0}
     found = worst_case("fedavg()", plan(), given, "optimality_gap")
-    up = answer(moved(found.question, "strong_convexity", 1e-3)).value
+    up = answer(with_value(found.question, "strong_convexity", 1e-3)).value
     assert found.sensitivity("strong_convexity") == near((up - found.value) / 1e-3, 2e-2)
     assert found.sensitivity("strong_convexity") < 0
 
@@ -186,7 +186,7 @@ def test_a_long_run_is_as_sure_in_few_steps():
     long = worst_case("fedavg()", plan(2, 10, size=0.1), given, "optimality_gap")
     assert long.value == near(0.128212781, 1e-7)
     assert long.doubt < 1e-7
-    assert long.solved.iterations < 35  # 44 where no step is corrected twice
+    assert long.solution.iterations < 35  # 44 where no step is corrected twice
 
 
 # ---- steps with sizes of their own ----
@@ -213,7 +213,7 @@ def test_listed_sizes_of_a_rule_are_that_rule_and_those_of_rounds_those_of_their
     ruled = worst_case("fedavg()", plan(size=0.3, step_offset=7), FALLING, "optimality_gap")
     assert listed.value == near(ruled.value, 1e-7)
     assert listed.value != near(worst_case("fedavg()", plan(size=0.3), FALLING, "optimality_gap").value, 1e-3)
-    assert replay(attained(listed)).agrees
+    assert replay(attaining_instance(listed)).agrees
     by_round = worst_case("fedavg()", plan(), FALLING, "distance_sq", steps=(3, 1), step_sizes=(0.4, 0.25))
     each = worst_case("fedavg()", plan(), FALLING, "distance_sq", steps=(3, 1), step_sizes=(0.4, 0.4, 0.4, 0.25))
     assert by_round.value == each.value
@@ -244,7 +244,7 @@ BAD = [  # the assumptions, the setting and the question, and what the message m
     ({}, {"local_steps": None, "local_epochs": 2}, {}, "local_epochs"),
     ({}, {"weight_decay": 0.1}, {}, "weight decay"),
     ({}, {}, {"metric": "accuracy"}, "'accuracy'"),
-    ({}, {"step_size": 0.1}, {"steps": (1.5, 1)}, "whole numbers"),
+    ({}, {"step_size": 0.1}, {"steps": (1.5, 1)}, "integers"),
     ({}, {"step_size": 0.1}, {"steps": (3, 1, 1)}, "2 rounds; got 3"),
     ({}, {}, {"step_sizes": (0.1, 0.2, 0.3)}, "4 local steps", "2 rounds; got 3"),
     ({}, {"step_offset": 3.0}, {"step_sizes": (0.1, 0.2)}, "step_offset"),
@@ -300,19 +300,19 @@ def test_renaming_the_clients_loses_nothing(case):
     assert small.value == near(whole.value)
     assert small.program.blocks == whole.program.blocks  # what is found is lifted to the whole program
     assert small.doubt < 1e-4 * small.value
-    x, rows = small.solved.x, np.array([c.row for c in small.program.constraints])
+    x, rows = small.solution.x, np.array([c.row for c in small.program.constraints])
     assert (rows @ x - [c.limit for c in small.program.constraints]).max() < 1e-5
 
 
 def test_a_renaming_that_is_none_is_seen():
     """Planted: the gradients of one client are taken for one another."""
     question = Question(algorithm("fedavg()"), drawing(1), STRONG, "distance_sq", clients=2)
-    formulation, whole = question.stated()
-    numbers = formulation.recorded.numbers
+    formulation, whole = question.formulate()
+    numbers = formulation.run.numbers
     first, second = (key for key in numbers if key[0] in (((0,),), ((1,),)) and key[2] == 1)
     numbers[first], numbers[second] = numbers[second], numbers[first]
     with pytest.raises(BoundsError, match="not identical"):
-        orbits.smaller(formulation, whole, np.ones(whole.blocks[0], bool), np.ones(whole.values, bool))
+        orbits.reduced(formulation, whole, np.ones(whole.blocks[0], bool), np.ones(whole.values, bool))
 
 
 def test_with_all_clients_in_the_cohort_it_is_the_worst_case_of_all(monkeypatch):
@@ -320,10 +320,10 @@ def test_with_all_clients_in_the_cohort_it_is_the_worst_case_of_all(monkeypatch)
     assert worst_case("fedavg()", drawing(2, steps=2), STRONG, "optimality_gap", clients=2).value == usual.value
     many = worst_case("fedavg()", drawing(40, steps=2), STRONG, "optimality_gap", clients=40)
     assert many.value == near(usual.value)
-    monkeypatch.setattr(Question, "drawn", property(lambda self: self.clients is not None))
+    monkeypatch.setattr(Question, "partial", property(lambda self: self.clients is not None))
     tree = worst_case("fedavg()", drawing(2, steps=2), STRONG, "optimality_gap", clients=2)
     assert tree.value == near(usual.value)
-    assert len(tree.question.recorded.histories) == 3
+    assert len(tree.question.run.histories) == 3
 
 
 def test_one_round_of_gradients_in_closed_form():
@@ -337,7 +337,7 @@ def test_one_round_of_gradients_in_closed_form():
 def test_the_federation_that_attains_it_is_run_with_every_cohort():
     for method in ("fedavg()", "scaffold()"):
         found = worst_case(method, drawing(1, steps=2), STRONG, "distance_sq", clients=2)
-        said = replay(attained(found))
+        said = replay(attaining_instance(found))
         assert said.agrees, (said.error, said.broken)
 
 
@@ -354,10 +354,10 @@ def test_a_small_step_is_as_sure_as_a_large_one():
     found = worst_case("fedavg()", drawing(1, steps=2, size=2e-4), STRONG, "distance_sq", clients=2)
     assert found.doubt < 1e-5 * found.value
     assert found.value == near(2.3 * (1 - 2e-4 * MU) ** 8 + 2 * (2 * 2e-4) ** 2 * 0.7, 1e-6)
-    tree = draw(algorithm("fedavg()"), drawing(2, 2, 3), 3)
+    tree = record_tree(algorithm("fedavg()"), drawing(2, 2, 3), 3)
     assert tree.gradients == (1 + 3) * 3
     assert len(tree.histories) == 1 + 3 + 9
-    assert [len(models) for models in tree.after] == [1, 3, 9]
+    assert [len(models) for models in tree.models_by_round] == [1, 3, 9]
 
 
 REFUSED_DRAWN = [
@@ -388,7 +388,7 @@ def test_trees_with_more_models_than_gradients_are_solved_and_what_takes_too_lon
     found = worst_case("fedavg()", drawing(1), STRONG, "grad_norm_sq", clients=4)
     assert found.doubt < 1e-4 * found.value
     assert found.value > worst_case("fedavg()", drawing(4), STRONG, "grad_norm_sq").value
-    late = replace(worst_case("fedavg()", drawing(2), STRONG, "grad_norm_sq").program, until=0.0)
+    late = replace(worst_case("fedavg()", drawing(2), STRONG, "grad_norm_sq").program, deadline=0.0)
     with pytest.raises(programs.TooLongError, match="patience"):
         optimum(late)
 

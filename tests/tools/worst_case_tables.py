@@ -21,7 +21,7 @@ from bounds.showing.verb_table import VERBS
 from paper_checks.runs.methods import takes
 from paper_checks.runs.origins import on_local_iterations
 from paper_checks.worst_case.grid_point import GridPoint
-from paper_checks.worst_case.tightness import Asked, table_of
+from paper_checks.worst_case.tightness import make_table, TableRequest
 from paper_checks.worst_case.tightness_table import grid as places
 
 
@@ -54,7 +54,8 @@ def main(arguments: Sequence[str]) -> int:
     name, *words = line.arguments
     if words:
         raise SystemExit("a table that comes with the project has a grid of its own: give no quantity=value")
-    found = table_of(Asked(name, (), "python tests/tools/worst_case_tables.py", **line.options), full(get(name)))
+    request = TableRequest(name, (), "python tests/tools/worst_case_tables.py", **line.options)
+    found = make_table(request, full(get(name)))
     print(to_json(found.as_json()) if line.json else found)
     return found.status
 

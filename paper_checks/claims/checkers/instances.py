@@ -57,10 +57,10 @@ class Dominates:
 
         ratio = 1 / search.ratio if search.ratio > 0 else float("inf")
         evidence = f"bound / exact value >= {at_least(ratio)} on {search.admissible} instances of "
-        evidence += ", ".join(search.families) + "".join(f"; searched {each.words}" for each in search.visited)
+        evidence += ", ".join(search.families) + "".join(f"; searched {each.text}" for each in search.visited)
         evidence += f"; {power(bound.name, self.evaluations)}"
         evidence += f"; {needed_words(search.shares)}" if search.shares else ""
-        evidence += "".join(f"; {each.words}" for each in fringes(bound) if each.violated)
+        evidence += "".join(f"; {each.text}" for each in fringes(bound) if each.violated)
         if search.undecided:
             evidence += f"; no machine decides: {'; '.join(search.undecided)}"
         if search.unconfirmed:

@@ -31,7 +31,7 @@ class AboveWorstCase:
     least: float
 
     def __call__(self, book: Book) -> Finding:
-        from ...worst_case.interior_point import DOUBT
+        from ...worst_case.interior_point import TOLERANCE
         from ...worst_case.tightness_table import committed
 
         chosen = book[self.bound]
@@ -47,7 +47,7 @@ class AboveWorstCase:
         box = _box(chosen, [r for _, r in rows])
         evidence = (
             f"bound / {kind} >= {at_least(least)} at {len(rows)} grid points ({box}), up to {most} gradients; "
-            f"relative accuracy {DOUBT:g}"
+            f"relative accuracy {TOLERANCE:g}"
         )
         proved = sum(ratio * r["worst_case"] >= r.get("proved", inf) for ratio, r in rows)
         evidence += f", proved at {proved} of them" if proved else ""
@@ -56,7 +56,7 @@ class AboveWorstCase:
             if r["exact"] and ratio * r["worst_case"] * (1 + WRITTEN) < r.get("attained", -inf):
                 evidence += f"; refuted, proved: a federation in fractions attains {r['attained']:.9g} there"
                 return Finding(Status.FAILS, Grade.PROVED, evidence, _where(r), near)
-        if least < 1 - DOUBT:
+        if least < 1 - TOLERANCE:
             return Finding(Status.OPEN if upper else Status.FAILS, Grade.EXACT, evidence, _where(row), near)
         return Finding(Status.HOLDS, Grade.SEARCHED, evidence, as_audited=near)
 
@@ -82,10 +82,10 @@ def _where(row: dict[str, Any]) -> dict[str, str]:
 
 def _ratio(bound: Any, row: dict[str, Any]) -> float | None:
     """Return the bound over the worst case of a row, or None outside the conditions or if the worst case is 0."""
-    from ...worst_case.grid_point import at_step, GridPoint
+    from ...worst_case.grid_point import GridPoint, values_at_step
     from ...worst_case.jobs import terms
 
-    parts, inside = terms(bound, at_step(bound, GridPoint.of_row(row), row["step_size"]))
+    parts, inside = terms(bound, values_at_step(bound, GridPoint.of_row(row), row["step_size"]))
     if not inside or not row["worst_case"] > NOTHING:
         return None
     return sum(parts.values()) / row["worst_case"]

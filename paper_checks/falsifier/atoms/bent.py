@@ -1,8 +1,8 @@
-"""Atoms with more than convex losses of free parameters: what "strongly convex in the model" may be taken for.
+"""Atoms for weaker readings of "strongly convex": in the prediction instead of the model, or with constraints.
 
-A prediction may bend as a function of the parameter, the loss being convex in the prediction, and parameters may have
-a ceiling. The local models stay exact minimisers, and every expectation stays an exact sum. No search of a statement
-takes this family by itself: what fails there fails *if read* in this way, and is not refuted.
+Predictions may be a nonlinear function of the parameter, with a loss that is convex in the prediction, and parameters
+may have an upper limit. Local models are still exact minimisers, and expectations exact sums. Searches do not use this
+family: a statement that fails here fails *if read* in this way, and is not refuted.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from ..box import Box, Parameter
 from ..core import Instance, Point
 from ..kinds import counts
 from .family import Atoms
-from .sums import entry, weights, words
+from .sums import entry, quantities, weights
 
 Sample = tuple[Fraction, Fraction]
 """Curvature and place of a sample's loss."""
 
 FREE = 2
-"""A ceiling beyond all samples, which lie between -1 and 1."""
+"""A limit that has no effect, as all samples are between -1 and 1."""
 
 
-def bent_words(table: Mapping[str, Any]) -> dict[str, Any]:
-    """The quantities of clients with one sample each that minimise exactly, in fractions, every outcome gone through.
+def bent_quantities(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the quantities for clients with one sample each that minimise exactly, in fractions, over all outcomes.
 
-    Predictions are ``(1 + bend) w / (1 + bend |w|)``, rational both ways, of parameters ``w`` up to ``ceiling``.
+    Predictions are ``(1 + bend) w / (1 + bend |w|)`` of parameters ``w`` up to ``ceiling``; the inverse is rational.
     """
     bend, ceiling = Fraction(table["bend"]), Fraction(table["ceiling"])
 
@@ -43,43 +43,40 @@ def bent_words(table: Mapping[str, Any]) -> dict[str, Any]:
         return curvature * ((1 + bend) * w / (1 + bend * abs(w)) - place) ** 2 / 2
 
     def points(k: int) -> list[tuple[Fraction, Sample]]:
-        share, curvatures, places = (
-            Fraction(entry(table, "share", k)),
-            *([Fraction(entry(table, word, k, f"_{i}")) for i in range(2)] for word in ("curvature", "place")),
-        )
-        return [(chance, (curvatures[i], places[i])) for i, chance in enumerate((share, 1 - share))]
+        share = Fraction(entry(table, "share", k))
+        samples = [tuple(Fraction(entry(table, name, k, f"_{i}")) for name in ("curvature", "place")) for i in range(2)]
+        return [(share, (samples[0][0], samples[0][1])), (1 - share, (samples[1][0], samples[1][1]))]
 
     def trained(sample: Sample) -> Fraction:
         return min(sample[1] / (1 + bend - bend * abs(sample[1])), ceiling)
 
-    many, shares = counts(table), weights(table, Fraction)
-    people = [k for k, count in enumerate(many) for _ in range(count)]
-    seen, whole, own, local = ([Fraction(0)] * len(many) for _ in range(4))
-    for outcome in product(*(points(k) for k in people)):
+    sizes, shares = counts(table), weights(table, Fraction)
+    groups = [k for k, size in enumerate(sizes) for _ in range(size)]  # of every client
+    training, population, own_training, own_population = ([Fraction(0)] * len(sizes) for _ in range(4))
+    for outcome in product(*(points(k) for k in groups)):
         chance = prod((c for c, _ in outcome), start=Fraction(1))
-        model = sum((shares[k] * trained(x) for k, (_, x) in zip(people, outcome, strict=True)), Fraction(0))
-        for k, (_, sample) in zip(people, outcome, strict=True):
-            alone, share = trained(sample), chance / many[k]
-            seen[k] += share * loss(sample, model)
-            whole[k] += share * sum(c * loss(x, model) for c, x in points(k))
-            own[k] += share * loss(sample, alone)
-            local[k] += share * sum(c * loss(x, alone) for c, x in points(k))
-    known = {
-        q: value.tolist() if isinstance(value, np.ndarray) else value for q, value in words(table, Fraction).items()
-    }
-    gap = sum(n * p * (w - s) for n, p, w, s in zip(many, shares, whole, seen, strict=True))
+        model = sum((shares[k] * trained(x) for k, (_, x) in zip(groups, outcome, strict=True)), Fraction(0))
+        for k, (_, sample) in zip(groups, outcome, strict=True):
+            own_model, share = trained(sample), chance / sizes[k]
+            training[k] += share * loss(sample, model)
+            population[k] += share * sum(c * loss(x, model) for c, x in points(k))
+            own_training[k] += share * loss(sample, own_model)
+            own_population[k] += share * sum(c * loss(x, own_model) for c, x in points(k))
+    values = quantities(table, Fraction)
+    lists = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
+    gap = sum(n * p * (w - s) for n, p, w, s in zip(sizes, shares, population, training, strict=True))
     return {
-        **known,
+        **lists,
         "generalization_gap": gap,
         "out_of_sample_gap": gap,
-        "non_iidness": [s - o for s, o in zip(seen, own, strict=True)],
-        "local_gap": [x - o for x, o in zip(local, own, strict=True)],
+        "non_iidness": [s - o for s, o in zip(training, own_training, strict=True)],
+        "local_gap": [x - o for x, o in zip(own_population, own_training, strict=True)],
     }
 
 
 @dataclass(frozen=True)
 class BentAtoms(Atoms):
-    """Two clients with one sample each: ``bend`` lets predictions bend, ``ceiling`` holds parameters down."""
+    """Two clients with one sample each, with nonlinear predictions (``bend``) or limited parameters (``ceiling``)."""
 
     bend: bool = False
     ceiling: bool = False
@@ -95,18 +92,18 @@ class BentAtoms(Atoms):
         return {**table, "bend": point.get("bend", 0), "ceiling": point.get("ceiling", FREE)}
 
     def values(self, instance: Mapping[str, Any], number: Callable[[Any], Any] = float) -> dict[str, Any]:
-        known = bent_words(instance)
-        return {q: np.asarray(value, dtype=float) for q, value in known.items()} if number is float else known
+        values = bent_quantities(instance)
+        return {q: np.asarray(value, dtype=float) for q, value in values.items()} if number is float else values
 
 
 def shown(table: Instance) -> str:
-    """Such an instance in words."""
+    """Return a description of an instance."""
 
-    def drawn(k: int) -> str:
+    def samples(k: int) -> str:
         one, other = (table[f"place_{k}_{i}"] for i in (0, 1))
         return f"always {one}" if one == other else f"{one} (chance {table[f'share_{k}']}) or {other}"
 
-    people = [drawn(0 if table["alike"] else k) for k in (0, 1)]
-    said = f"weights as {table['weight_0']} to {table['weight_1']}, samples {people[0]} and {people[1]}"
+    first, second = (samples(0 if table["alike"] else k) for k in (0, 1))
+    text = f"weights as {table['weight_0']} to {table['weight_1']}, samples {first} and {second}"
     bent = f", predictions {1 + table['bend']} w/(1 + {table['bend']} |w|)" if table["bend"] else ""
-    return said + bent + (f", w at most {table['ceiling']}" if table["ceiling"] < FREE else "")
+    return text + bent + (f", w at most {table['ceiling']}" if table["ceiling"] < FREE else "")

@@ -1,4 +1,4 @@
-"""Clients that learn from a few samples of a two-point distribution: generalization gaps exactly."""
+"""Clients that learn from a few samples of two-point distributions, with exact generalization gaps."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ..exact import RATIONAL
 from ..instances import Family
 from ..kinds import by_kind, counts, kinds
 from ..numbers import COUNT, misfit, Number, POSITIVE, SWITCH
-from .sums import curvatures, words
+from .sums import curvatures, quantities
 
 KINDS, SAMPLES = 3, 3
-FEW, MOST = 10, 100
-"""Clients of several kinds, and of one, where all take part: the sum of many equal ones has few values."""
-TELL_APART = ("non_iidness", "client_distance_sq")
-"""Quantities by which a bound can tell clients apart; without one, it is tried on identical clients alone."""
+FEW, MAX_CLIENTS = 10, 100
+"""Limits on the clients in several groups and in one group, under full participation."""
+HETEROGENEITY = ("non_iidness", "client_distance_sq")
+"""Quantities that distinguish clients; bounds without one are tried on identical clients only."""
 SAMPLINGS = ("all", "with_replacement", "without_replacement")
 NUMBERS = (
     Number("clients", **COUNT), Number("samples", **COUNT), Number("cohort", **COUNT),
@@ -36,11 +36,11 @@ NUMBERS = (
     Number("curvature_{k}_{i}", **POSITIVE, needed=False),
     Number("kinds", **COUNT, needed=False), Number("count_{k}", **COUNT, needed=False),
 )  # fmt: skip
-"""Those that need not be there are given for every kind of clients, or for the first alone where all are identical."""
+"""Optional numbers are given for every client group, or only for the first if all clients are identical."""
 
 
 class Atoms(Family):
-    """One round of learning on every data set there is."""
+    """One round of learning, with exact expectations over all data sets."""
 
     name = "atoms"
     words = FAMILIES[name]
@@ -64,17 +64,17 @@ class Atoms(Family):
         return "" if _method(bound) else "its clients minimise their risk exactly or take full-batch steps"
 
     def misfit(self, bound: Bound, instance: Mapping[str, Any]) -> str:
-        return misfit(instance, NUMBERS, 2) or _meant_otherwise(bound, instance)
+        return misfit(instance, NUMBERS, 2) or _not_covered(bound, instance)
 
     def box(self, bound: Bound) -> Box:
-        people = {1, 2, 3, 10, MOST}
-        most = KINDS if _sampled(bound) else MOST  # where some are drawn, each is described by itself
+        most = KINDS if _sampled(bound) else MAX_CLIENTS  # with sampling, every client is its own group
+        special = tuple(x for x in (1, 2, 3, 10, MAX_CLIENTS) if x <= most)
         found = [
-            Parameter("clients", 1, most, log=True, whole=True, special=tuple(sorted(x for x in people if x <= most))),
+            Parameter("clients", 1, most, log=True, whole=True, special=special),
             Parameter("kinds", 1, KINDS, whole=True, special=(1, 2)),
             Parameter("samples", 1, SAMPLES, whole=True, special=(1,)),
         ]
-        found.append(Parameter("alike", 1, 1) if _never_apart(bound) else Parameter("alike", 0, 1, whole=True))
+        found.append(Parameter("alike", 1, 1) if _needs_identical(bound) else Parameter("alike", 0, 1, whole=True))
         if not _exact(bound):
             found += [
                 Parameter("local_steps", 1, 8, log=True, whole=True, special=(1,)),
@@ -92,24 +92,24 @@ class Atoms(Family):
                 *(Parameter(f"place_{k}_{i}", -1, 1, special=(0, 1, -1)) for i in range(2)),
                 *(Parameter(f"curvature_{k}_{i}", 1e-2, 1, log=True, special=(1,)) for i in range(2)),
             ]
-        held = [Parameter("smoothness", 1e-9, 1e9)]
-        held += [] if _sampled(bound) else [Parameter("cohort", 1, MOST, whole=True)]
-        held += (
-            [Parameter(n, 0, 0) for n in ("local_steps", "step_size")]
-            if _exact(bound)
-            else [Parameter("step_size", 1e-15, 1e15)]
-        )
-        return Box(tuple(found), tuple(held))
+        derived = [Parameter("smoothness", 1e-9, 1e9)]
+        if not _sampled(bound):
+            derived.append(Parameter("cohort", 1, MAX_CLIENTS, whole=True))
+        if _exact(bound):
+            derived += [Parameter("local_steps", 0, 0), Parameter("step_size", 0, 0)]
+        else:
+            derived.append(Parameter("step_size", 1e-15, 1e15))
+        return Box(tuple(found), tuple(derived))
 
     def instance(self, bound: Bound, point: Point) -> Instance:
-        asked = {q.name for q in bound.quantities}
+        names = {q.name for q in bound.quantities}
         sampling = int(point.get("sampling", _sampling(bound))) if _sampled(bound) else 0
         clients = int(point["clients"] if sampling else point.get("cohort", point["clients"]))
         number = clients if sampling else min(int(point["kinds"]), clients) if clients <= FEW else 1
         cohort = min(int(point.get("cohort", clients)), clients) if sampling else clients
         alike = bool(point["alike"])
-        if sampling and "non_iidness" in asked and cohort > 1:
-            # A client's non-iidness must not depend on who else takes part.
+        if sampling and "non_iidness" in names and cohort > 1:
+            # a client's non-iidness must not depend on the other participants
             alike, cohort = (True, cohort) if sampling == 2 else (alike, 1)
         table: Instance = {
             "clients": clients,
@@ -124,8 +124,8 @@ class Atoms(Family):
         for k in range(number):
             table[f"count_{k}"] = clients // number + (k < clients % number)
             table[f"weight_{k}"] = 1.0 if sampling == 2 and cohort > 1 else point[f"weight_{k}"]
-        table |= _distributions(point, 1 if alike else number, "strong_convexity" in asked)
-        if clients > KINDS and len(set(curvatures(table))) > 1:  # the laws of sums must stay small
+        table |= _distributions(point, 1 if alike else number, "strong_convexity" in names)
+        if clients > KINDS and len(set(curvatures(table))) > 1:  # keeps the distributions of sums small
             table |= {n: 1.0 for n in table if n.startswith("curvature_")}
         curves = {n: v for n, v in table.items() if n.startswith("curvature_")}
         top = max(curves.values())
@@ -139,15 +139,15 @@ class Atoms(Family):
             return Evaluation(failed=("both points of a distribution need a chance",), relation=bound.relation)
         if any(v <= 0 for n, v in instance.items() if n.startswith(("weight_", "curvature_"))):
             return Evaluation(failed=("weights and curvatures must be positive",), relation=bound.relation)
-        broken = deciding.assumptions(bound, *self.assumed(bound, instance))[0]
+        broken = deciding.broken_assumptions(bound, *self.assumed(bound, instance))
         if broken:
             return Evaluation(failed=broken, relation=bound.relation)
         known = self.values(instance)
-        return deciding.beside(by_kind(bound), known, known[bound.target.name])
+        return deciding.compare(by_kind(bound), known, known[bound.target.name])
 
     def values(self, instance: Mapping[str, Any], number: Callable[[Any], Any] = float) -> dict[str, Any]:
-        """Every quantity by word."""
-        return words(instance, number)
+        """Return all quantities by name."""
+        return quantities(instance, number)
 
     def exact_values(self, bound: Bound, instance: Mapping[str, Any], late: bool) -> tuple[dict[str, Any], Any, str]:
         known = self.values(instance, Fraction)
@@ -165,38 +165,40 @@ class Atoms(Family):
         return problem, _method(bound), PlanFacts(number, instance["cohort"], sampling, steps, size, fresh_samples=True)
 
 
-def _meant_otherwise(bound: Bound, instance: Mapping[str, Any]) -> str:
-    """Why the bound does not cover such clients, whatever its conditions say; empty if it does."""
-    asked, sampling, cohort = {q.name for q in bound.quantities}, instance["sampling"], instance["cohort"]
-    known = (_sampling(bound),) if _sampling(bound) else (1, 2)
-    if sampling not in (known if _sampled(bound) else (0,)):
-        return f"sampling must be {' or '.join(map(str, known if _sampled(bound) else (0,)))}; got {sampling}"
+def _not_covered(bound: Bound, instance: Mapping[str, Any]) -> str:
+    """Return why the bound does not cover such an instance apart from its conditions; empty if it does."""
+    names, sampling, cohort = {q.name for q in bound.quantities}, instance["sampling"], instance["cohort"]
+    allowed = (0,)
+    if _sampled(bound):
+        allowed = (_sampling(bound),) if _sampling(bound) else (1, 2)
+    if sampling not in allowed:
+        return f"sampling must be {' or '.join(map(str, allowed))}; got {sampling}"
     if sampling == 0 and cohort < instance["clients"]:
-        return f"cohort must be all {instance['clients']} clients where none are drawn; got {cohort}"
+        return f"cohort must be all {instance['clients']} clients without sampling; got {cohort}"
     if _exact(bound) == (instance["local_steps"] > 0):
         rule = "0: its clients minimise their risk" if _exact(bound) else "> 0: its clients take steps"
         return f"local_steps must be {rule}; got {instance['local_steps']}"
-    if sampling and "non_iidness" in asked and cohort > 1 and not (sampling == 2 and instance["alike"]):
-        return "a client's non-iidness must not depend on who else takes part"
+    if sampling and "non_iidness" in names and cohort > 1 and not (sampling == 2 and instance["alike"]):
+        return "a client's non-iidness must not depend on the other participants"
     if sampling and max(counts(instance)) > 1:
-        return "where clients are drawn, each is described by itself: counts must be 1"
+        return "with sampling, every client is its own group: counts must be 1"
     if sampling == 2 and cohort > 1 and len({v for n, v in instance.items() if n.startswith("weight_")}) > 1:
-        return "where clients are drawn evenly, all weigh the same"
-    if _never_apart(bound) and not instance["alike"]:
+        return "clients are drawn uniformly: all must have the same weight"
+    if _needs_identical(bound) and not instance["alike"]:
         return "the bound does not distinguish clients: set alike=1"
-    if "strong_convexity" not in asked and len(set(curvatures(instance))) > 1:
-        return "the bound knows one curvature: all must be the same"
+    if "strong_convexity" not in names and len(set(curvatures(instance))) > 1:
+        return "the bound contains a single curvature: all must be equal"
     return ""
 
 
-def _never_apart(bound: Bound) -> bool:
-    """Whether the bound is tried on identical clients alone."""
-    asked = {q.name for q in bound.quantities}
-    return not asked & {*TELL_APART} and bound.target.name in ("generalization_gap", "out_of_sample_gap")
+def _needs_identical(bound: Bound) -> bool:
+    """Return whether the bound is tried on identical clients only."""
+    names = {q.name for q in bound.quantities}
+    return not names & {*HETEROGENEITY} and bound.target.name in ("generalization_gap", "out_of_sample_gap")
 
 
 def _distributions(point: Point, number: int, curved: bool) -> Instance:
-    """The first ``number`` clients' distributions; without different curvatures one constant is all of the loss."""
+    """Return the distributions of the first ``number`` clients; all curvatures are 1 unless ``curved``."""
     table: Instance = {}
     for k in range(number):
         table[f"share_{k}"] = point[f"share_{k}"]
@@ -207,13 +209,12 @@ def _distributions(point: Point, number: int, curved: bool) -> Instance:
 
 
 def _method(bound: Bound) -> Any:
-    """What the clients do, as the bound assumes it: minimise exactly, or take steps; None if neither will do."""
-    ways = (
-        SimpleNamespace(exact_local_solver=True, local_sgd=False),
-        SimpleNamespace(exact_local_solver=False, local_sgd=True),
-    )
-    fine = [way for way in ways if not deciding.assumptions(bound, None, way, None)[0]]
-    return fine[0] if fine else None
+    """Return the local solver that the bound assumes, exact minimisation or gradient steps; None if it is neither."""
+    for exact in (True, False):
+        method = SimpleNamespace(exact_local_solver=exact, local_sgd=not exact)
+        if not deciding.broken_assumptions(bound, None, method, None):
+            return method
+    return None
 
 
 def _exact(bound: Bound) -> bool:
@@ -222,15 +223,15 @@ def _exact(bound: Bound) -> bool:
 
 
 def _sampling(bound: Bound) -> int:
-    """The only way of drawing participants that the assumptions leave open, else 0."""
-    fine = [
+    """Return the sampling (1 or 2) if the assumptions allow only one, else 0."""
+    allowed = [
         code
         for code, sampling in enumerate(SAMPLINGS)
-        if code and not deciding.assumptions(bound, None, None, PlanFacts(3, 2, sampling))[0]
+        if code and not deciding.broken_assumptions(bound, None, None, PlanFacts(3, 2, sampling))
     ]
-    return fine[0] if len(fine) == 1 else 0
+    return allowed[0] if len(allowed) == 1 else 0
 
 
 def _sampled(bound: Bound) -> bool:
-    """Whether the statement is about random participants."""
+    """Return whether the statement is about randomly drawn participants."""
     return _sampling(bound) > 0 or bound.target.name in ("participation_gap", "out_of_sample_gap")

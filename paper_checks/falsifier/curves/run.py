@@ -1,6 +1,6 @@
-"""A run on a shape, all states of the server followed: which cohorts were drawn is all of the chance there is.
+"""Runs on a shape in which all states of the server are followed; the only randomness is the draw of cohorts.
 
-Numbers are floats, or 60 digits where ``number`` makes them.
+``number`` is the number type: ``float``, or a function that returns numbers with 60 digits.
 """
 
 from __future__ import annotations
@@ -24,38 +24,38 @@ Number = Callable[[Any], Any]
 
 @lru_cache(maxsize=512)
 def drawn(cohort: int, again: bool, shares: tuple[Any, ...]) -> tuple[tuple[Any, Array], ...]:
-    """Every cohort of a round: its probability, and the weight of every client in the average (0: not drawn)."""
+    """Return all cohorts of a round: the probability, and the weights of all clients in the average (0: not drawn)."""
     if cohort == len(shares) and not again:
         return ((0 * shares[0] + 1, np.array(shares)),)
-    found = []
+    weighted = []
     for one in cohorts("with_replacement" if again else "without_replacement", cohort, shares):
-        own = 0 * np.array(shares)
-        own[list(one.clients)] = [count + 0 * shares[0] for count in one.counts]
-        found.append((one.probability, own / cohort))
-    return tuple(found)
+        weights = 0 * np.array(shares)
+        weights[list(one.clients)] = [count + 0 * shares[0] for count in one.counts]
+        weighted.append((one.probability, weights / cohort))
+    return tuple(weighted)
 
 
 def weights(table: Mapping[str, Any], number: Number = float) -> Array:
+    """Return the clients' weights, which sum to 1."""
     raw = np.array([number(table[f"weight_{k}"]) for k in range(table["clients"])])
     return raw / raw.sum()
 
 
 def tilts(table: Mapping[str, Any], shares: Array, number: Number = float) -> Array:
-    """The clients' tilts, moved so that they add up to nothing."""
+    """Return the clients' tilts, shifted so that their weighted sum is 0."""
     raw = np.array([number(table[f"tilt_{k}"]) for k in range(table["clients"])])
     return np.asarray(raw - shares @ raw)
 
 
 class CurveRun:
-    """The readings of a run, as expectations over the cohorts."""
+    """The metrics of a run, as expectations over the cohorts."""
 
     def __init__(self, table: Mapping[str, Any], beta: Any, reading: str, number: Number = float) -> None:
         self.table, self.beta, self.reading, self.number = table, beta, reading, number
         shape = SHAPES[int(table["shape"])]
-        ways = (shape.value, shape.slope)
+        self._value, self._slope = shape.value, shape.slope
         if number is not float:
-            ways = (np.frompyfunc(shape.exact_value, 1, 1), np.frompyfunc(shape.exact_slope, 1, 1))
-        self._value, self._slope = ways
+            self._value, self._slope = np.frompyfunc(shape.exact_value, 1, 1), np.frompyfunc(shape.exact_slope, 1, 1)
         self.height, self.bowl, self.eta = (number(table[n]) for n in ("height", "bowl", "step_size"))
         self.shares = weights(table, number)
         self.tilts = tilts(table, self.shares, number)
@@ -78,19 +78,19 @@ class CurveRun:
     @cached_property
     def rounds(self) -> dict[str, Array]:
         gap = self.server["optimality_gap"]
-        found = {name: np.array(values) for name, values in self._rounds.items()}
-        return {**found, "loss_change": np.diff(gap), "loss_decrease": -np.diff(gap)}
+        rounds = {name: np.array(values) for name, values in self._rounds.items()}
+        return {**rounds, "loss_change": np.diff(gap), "loss_decrease": -np.diff(gap)}
 
     def iterations(self, name: str) -> Array:
         return np.array(self._along[name])
 
     def average_gap(self, weights: Weights | None = None) -> Any:
-        """The loss gap at the mean of the virtual averages before every local step, where all clients take part."""
+        """Return the loss gap at the mean of the virtual averages before every local step, under full participation."""
         return self.value(weighted_mean(self._averages, weights))[0]
 
     @property
     def _size(self) -> Any:
-        """The size of the local step that comes next."""
+        """The size of the next local step."""
         offset = self.table.get("step_offset")
         return self.eta if offset is None else falling(self.eta, self.number(offset), self._steps)
 
@@ -124,13 +124,13 @@ class CurveRun:
     def _combine(
         self, chance: Array, model: Array, last: Array, begin: Array, ends: Array
     ) -> tuple[Array, Array, Array]:
-        chances, models, lasts, apart = [], [], [], 0.0
+        chances, models, lasts, divergence = [], [], [], 0.0
         cohorts = drawn(self.table["cohort"], bool(self.table["with_replacement"]), tuple(self.shares))
         for likely, share in cohorts:
             moved = model + (ends - begin) @ share if self.reading == "code" else ends @ share
             kept = ends if self.reading == "proof" else np.where(share > 0, ends, last)
             own = np.full(len(share), self.number(1) / len(share)) if len(cohorts) == 1 else share
-            apart += likely * (chance @ (((kept - moved[:, None]) ** 2) @ own))
+            divergence += likely * (chance @ (((kept - moved[:, None]) ** 2) @ own))
             chances.append(likely * chance)
             models.append(moved)
             lasts.append(kept)
@@ -138,20 +138,20 @@ class CurveRun:
         aligned = sum(c @ (self.slope(model) * (m - model)) for c, m in zip(chances, models, strict=True))
         mean = step / (self.eta * self.table["local_steps"]) ** 2 if self.beta == 0 and len(cohorts) == 1 else np.nan
         for name, value in (("global_step", step), ("step_alignment", aligned), ("mean_update_sq", mean),
-                            ("active_divergence", apart)):  # fmt: skip
+                            ("active_divergence", divergence)):  # fmt: skip
             self._rounds.setdefault(name, []).append(value)
         return np.concatenate(chances), np.concatenate(models), np.concatenate(lasts)
 
     def _of_round(self, chance: Array, model: Array, walked: Array, drift: float, cap: float) -> None:
         steps = self.table["local_steps"]
-        apart = chance @ (self.slope(model)[:, None] + self.tilts - walked / steps) ** 2
+        drifts = chance @ (self.slope(model)[:, None] + self.tilts - walked / steps) ** 2
         readings = {
             "local_drift": drift,
             "grad_cap_sq": cap,
             "summed_grad_norm_sq": chance @ walked.sum(1) ** 2,
             "mean_path_gradient_sq": chance @ (walked @ self.shares / steps) ** 2,
-            "gradient_drift": apart,
-            "mean_gradient_drift": apart @ self.shares,
+            "gradient_drift": drifts,
+            "mean_gradient_drift": drifts @ self.shares,
         }
         for name, value in readings.items():
             self._rounds.setdefault(name, []).append(value)

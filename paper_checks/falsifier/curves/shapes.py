@@ -1,7 +1,7 @@
 """The shapes: ``g(x) = height^2 s(x / height) + bowl/2 x^2`` with s of curvature at most 1 and minimum 0 at 0.
 
-Client k's loss is ``g(x) + tilt_k x``; weighted tilts add up to nothing, so F is g: its smallest value is 0, at 0, and
-the mean squared client gradient exceeds the squared global one by the mean squared tilt, everywhere.
+Client k's loss is ``g(x) + tilt_k x``. The weighted tilts sum to 0, so F is g, with minimum 0 at 0; the mean squared
+client gradient exceeds the squared global one by the mean squared tilt everywhere.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 
 class Shape(NamedTuple):
-    """A shape and its slope, for NumPy arrays and for mpmath numbers, and the lowest value of its curvature."""
+    """A shape and its derivative, for NumPy arrays and for mpmath numbers, and its smallest curvature."""
 
     words: str
     value: Callable[[Any], Any]
@@ -30,7 +30,7 @@ def _log_cosh(x: Any) -> Any:
     return np.where(size < 1, near, size + np.log1p(np.exp(-2 * size)) - np.log(2))
 
 
-# Every value is written so that nothing cancels near the minimum, where runs end.
+# The formulas avoid cancellation near the minimum, where runs end.
 SHAPES = (
     Shape("pseudo-Huber", lambda x: x * x / (1 + np.hypot(1, x)), lambda x: x / np.hypot(1, x),
           lambda x: x * x / (1 + mpmath.sqrt(1 + x * x)), lambda x: x / mpmath.sqrt(1 + x * x), 0),

@@ -1,4 +1,4 @@
-"""The constants of an instance's federation: rational but for eigenvalues."""
+"""The exact constants of an instance's federation; all are rational except eigenvalues."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .instance import curvature
 
 
 def exact_clients(instance: Mapping[str, Any], kind: Kind = FRACTIONS) -> Clients:
-    """The clients of an instance in an exact kind of numbers, around the minimiser."""
+    """Return the clients of an instance in an exact number type, translated so that the minimiser is 0."""
     dim, every = int(instance["dim"]), range(kinds(instance))
     table: Instance = {**{name: Fraction(value) for name, value in instance.items()}, "dim": dim}
     noises = [[[table[f"noise_{k}"] / dim * (i == j) for i in range(dim)] for j in range(dim)] for k in every]
@@ -30,43 +30,43 @@ def exact_clients(instance: Mapping[str, Any], kind: Kind = FRACTIONS) -> Client
 
 
 def constants(instance: Mapping[str, Any], step_size: Any, step_offset: Any = None) -> dict[str, Any]:
-    """Every quantity that federation and plan tell, by word; the step sizes are given, as they may be irrational."""
+    """Return all quantities that do not need a run, by name; step sizes are given, as they may be irrational."""
     c, give = exact_clients(instance), FRACTIONS.result
     every = range(kinds(instance))
     values = [Fraction(instance[f"curvature_{k}_{i}"]) for k in every for i in range(c.dim)]
     noise = [Fraction(instance[f"noise_{k}"]) for k in every]
     pulls = (c.curvature @ c.minima[..., None])[..., 0]
-    apart, at_best = give(c.weights @ (c.minima * pulls).sum(1) / 2), [give(x) for x in (pulls**2).sum(1)]
+    gamma, at_minimiser = give(c.weights @ (c.minima * pulls).sum(1) / 2), [give(x) for x in (pulls**2).sum(1)]
     mean = give(c.weights @ (pulls**2).sum(1))
-    optimal = Fraction(instance["floor"]) + apart
+    optimal = Fraction(instance["floor"]) + gamma
     cohort, steps, rounds = (int(instance[name]) for name in ("cohort", "local_steps", "rounds"))
-    known = {
+    quantities = {
         **of_kinds(c.sizes, [give(weight) for weight in c.weights]),
         "smoothness": max(values),
         "strong_convexity": min(values),
         "pl_constant": smallest_eigenvalue(FRACTIONS.results(c.hessian)),
         "gradient_variance": max(noise),
         "client_gradient_variance": noise,
-        "heterogeneity": apart,
+        "heterogeneity": gamma,
         **of_losses(optimal + give(c.start @ c.hessian @ c.start / 2), optimal),
         "initial_distance_sq": give(c.start @ c.start),
         "condition_number": condition(max(values), min(values)),
         "optimum_dissimilarity": mean,
-        "control_error": mean,  # they begin at zero
-        "uniform_dissimilarity": max(at_best) if (c.curvature == c.curvature[0]).all() else mpmath.inf,
+        "control_error": mean,  # controls start at zero
+        "uniform_dissimilarity": max(at_minimiser) if (c.curvature == c.curvature[0]).all() else mpmath.inf,
         **UNBIASED,
         **of_plan(cohort, steps, rounds, step_size, Fraction(instance["relaxation"]), step_offset),
     }
     if "contraction" in instance:
-        known["contraction"] = Fraction(instance["contraction"])
+        quantities["contraction"] = Fraction(instance["contraction"])
     if "dissimilarity_factor" in instance:
-        factor = known["dissimilarity_factor"] = Fraction(instance["dissimilarity_factor"])
-        known["dissimilarity_offset"] = give(offset(c, FRACTIONS.make(factor)))
-    return known
+        factor = quantities["dissimilarity_factor"] = Fraction(instance["dissimilarity_factor"])
+        quantities["dissimilarity_offset"] = give(offset(c, FRACTIONS.make(factor)))
+    return quantities
 
 
 def smallest_eigenvalue(matrix: Array) -> Any:
-    """Of a symmetric matrix of one or two rows of fractions; irrational for two, as a rule."""
+    """Return the smallest eigenvalue of a symmetric matrix of fractions with one or two rows."""
     if len(matrix) == 1:
         return matrix[0, 0]
     (a, b), (_, d) = matrix
@@ -77,7 +77,7 @@ def smallest_eigenvalue(matrix: Array) -> Any:
 
 
 def offset(c: Clients, factor: Any) -> Any:
-    """The smallest G^2 with ``sum_k p_k ||grad F_k||^2 <= G^2 + factor ||grad F||^2`` everywhere; infinite if none."""
+    """Return the smallest G^2 with ``sum_k p_k |grad F_k|^2 <= G^2 + factor |grad F|^2`` everywhere, or infinity."""
     gradients = -(c.curvature @ c.minima[..., None])[..., 0]
     excess = factor * (c.hessian @ c.hessian) - (c.weights[:, None, None] * (c.curvature @ c.curvature)).sum(0)
     pulls, constant = c.weights @ (c.curvature @ gradients[..., None])[..., 0], c.weights @ (gradients**2).sum(1)

@@ -1,9 +1,9 @@
-"""A quadratic federation and its run written as a flat table of numbers, and what is built from such a table.
+"""Quadratic federations and their runs as flat tables of numbers, and the objects built from such a table.
 
-Clients are of ``kinds`` kinds (each client is one of its own by default), ``count_k`` of kind k. Its curvature has
-eigenvalues ``curvature_k_i`` along directions turned by the angle whose half has the tangent
-``turn_k`` (so that rational tables give rational matrices); its minimum is ``minimum_k_i``, its gradient noise has the
-variance ``noise_k`` spread over all directions, its weight is ``weight_k`` over the sum of all clients' weights.
+There are ``kinds`` client groups (by default one per client) with ``count_k`` clients in group k. The curvature of
+their losses has eigenvalues ``curvature_k_i`` along axes rotated by the angle whose half has the tangent ``turn_k`` (so
+that rational tables give rational matrices). The minimum is at ``minimum_k_i``, the gradient noise has variance
+``noise_k`` spread over all directions, and the weight is ``weight_k`` over the sum of all clients' weights.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PLAN = (
     Number("relaxation", 0), Number("weight_{k}", **POSITIVE), Number("contraction", **POSITIVE, needed=False),
     Number("dissimilarity_factor", **POSITIVE, needed=False), Number("step_offset", **POSITIVE, needed=False),
 )  # fmt: skip
-"""What the table of any run of local SGD holds."""
+"""The numbers of any run of local SGD."""
 NUMBERS = (
     *PLAN, Number("dim", 1, 2, whole=True), Number("start_{i}"), Number("curvature_{k}_{i}", 0),
     Number("minimum_{k}_{i}"), Number("noise_{k}", 0), Number("turn_{k}", needed=False),
@@ -42,15 +42,15 @@ NUMBERS = (
 
 
 def turn(tangent: Any) -> list[list[Any]]:
-    """The rotation whose half angle has this tangent: rational numbers for a rational one."""
+    """Return the rotation matrix whose half angle has this tangent; rational numbers for a rational tangent."""
     square = 1 + tangent * tangent
-    square = Fraction(square) if isinstance(square, int) else square  # of whole numbers Python's ratio is a float
+    square = Fraction(square) if isinstance(square, int) else square  # a ratio of integers would be a float
     cosine, sine = (1 - tangent * tangent) / square, 2 * tangent / square
     return [[cosine, -sine], [sine, cosine]]
 
 
 def curvature(instance: Instance, client: int) -> list[list[Any]]:
-    """The client's curvature matrix, in the kind of numbers that the table holds."""
+    """Return the client's curvature matrix, in the number type of the table."""
     dim = instance["dim"]
     values = [instance[f"curvature_{client}_{i}"] for i in range(dim)]
     if dim == 1:
@@ -60,7 +60,7 @@ def curvature(instance: Instance, client: int) -> list[list[Any]]:
 
 
 def problem(instance: Instance) -> Quadratics:
-    """The federation of a table, with its exact constants: one client per kind, with all the weight of its kind."""
+    """Return the federation of a table: one client per group, with the weight of the whole group."""
     number, dim = kinds(instance), instance["dim"]
     matrices = np.array([np.array(curvature(instance, k), dtype=float) for k in range(number)])
     noise = np.array([float(instance[f"noise_{k}"]) for k in range(number)])
@@ -78,7 +78,7 @@ def problem(instance: Instance) -> Quadratics:
 
 
 def setting(instance: Mapping[str, Any]) -> Setting:
-    """The plan of a table, in the kind of number that its step size is."""
+    """Return the plan of a table, in the number type of its step size."""
     plan = (instance[name] for name in ("rounds", "cohort", "local_steps", "step_size"))
     return _setting(*plan, instance.get("step_offset"), bool(instance["with_replacement"]), weighted(instance))
 
@@ -97,24 +97,24 @@ def _setting(rounds: int, cohort: int, steps: int, step_size: Any, offset: Any, 
 
 
 def weighted(instance: Mapping[str, Any]) -> bool:
-    """Whether weights other than equal ones enter the average: with all clients, or drawn by weight."""
+    """Return whether the clients have different weights."""
     return len({instance[f"weight_{k}"] for k in range(kinds(instance))}) > 1
 
 
 def misweighted(bound: Bound, instance: Instance) -> str:
-    """Why weights other than equal ones have no place in this instance; empty if they have, or are equal.
+    """Return why the weights or the sampling of this instance are not covered by the bound; empty if they are.
 
-    The average over clients drawn evenly would be of another loss than F; and a bound without weights means equal ones.
-    What else a method keeps is averaged evenly, over clients that take part once at most.
+    A uniformly drawn cohort minimises another loss than a weighted F, bounds without weights assume equal ones, and
+    control variates are averaged with equal weights over clients that take part at most once.
     """
     if keeps_state(bound.about) and instance["with_replacement"]:
-        return "where more than models is kept, no client is drawn twice"
+        return "a method with control variates draws no client twice"
     if not weighted(instance):
         return ""
     if keeps_state(bound.about):
-        return "what is kept beside models is averaged evenly: all clients weigh the same"
+        return "control variates are averaged with equal weights: all clients must have the same weight"
     if "client_weight" not in {q.name for q in bound.quantities}:
-        return "the bound knows no weights: all clients weigh the same"
+        return "the bound contains no weights: all clients must have the same weight"
     if instance["cohort"] < instance["clients"] and not instance["with_replacement"]:
-        return "where clients are drawn evenly, all weigh the same"
+        return "clients are drawn uniformly: all must have the same weight"
     return ""

@@ -1,4 +1,4 @@
-"""What the families of runs share: from a table to both sides of a statement, in floats and again exactly."""
+"""The common part of families whose instances are runs: both sides of a statement, in floats and exactly."""
 
 from __future__ import annotations
 
@@ -22,79 +22,84 @@ from ..kinds import by_kind
 
 
 def _sizes(known: Mapping[str, Any]) -> Any:
-    """The step size of a plan's words, or that of every iteration where it falls."""
+    """Return the step size of a plan, or the step sizes of all iterations if they decrease."""
     first, offset = known[schedules.FIRST], known.get(schedules.OFFSET)
     return first if offset is None else schedules.step_sizes(first, offset, int(known["iterations"]))
 
 
 class Played(Family, Protocol):
-    """A family whose instances are runs."""
+    """The protocol of a family whose instances are runs."""
 
-    # ---- what a family of runs says ----
+    # ---- what a family of runs defines ----
 
     def impossible(self, bound: Bound, instance: Mapping[str, Any]) -> str:
-        """Why there is no such run, or it says nothing about the bound; empty if there is."""
+        """Return why there is no such run, or the bound does not cover it; empty otherwise."""
 
     def federation(self, instance: Mapping[str, Any]) -> Any:
-        """The problem with its constants; EmpiricsError where the numbers make none."""
+        """Return the problem with its constants; raise ``EmpiricsError`` if the numbers do not define one."""
 
     def plan(self, instance: Mapping[str, Any], problem: Any) -> readings.PlanFacts:
-        """Who takes part and how long, as assumptions read it."""
+        """Return participation and length of the run, in the form that assumptions read."""
 
     def static(
         self, instance: Mapping[str, Any], problem: Any, wanted: Collection[str] | None = None
     ) -> dict[str, Any]:
-        """The quantities that federation and plan give without a run; with ``wanted``, perhaps only those."""
+        """Return the quantities that do not need a run; with ``wanted``, others may be missing."""
 
     def run(self, bound: Bound, instance: Instance, problem: Any) -> tuple[Readings, bool]:
-        """The run in floating-point numbers, and whether it stayed among the finite ones."""
+        """Return the run in floating point, and whether all its numbers are finite."""
 
-    def again(
+    def exact_run(
         self, bound: Bound, instance: Mapping[str, Any], late: bool = False
     ) -> tuple[dict[str, Any], Readings, str]:
-        """The words without a run, the run in exact numbers, and the arithmetic."""
+        """Return the quantities that do not need a run, the run in exact numbers, and the name of the arithmetic."""
 
-    # ---- what follows ----
+    # ---- defaults ----
 
     def assumed(self, bound: Bound, instance: Mapping[str, Any], problem: Any = None) -> tuple[Any, Any, Any]:
-        """The same; the method is FedAvg where the bound names none. An instance with its ``problem`` is pinned."""
+        """Return problem, method (FedAvg if the bound names none) and plan.
+
+        An instance that is given with its ``problem`` has the step sizes of ``pinned`` already.
+        """
         if problem is None:
             problem = self.federation(instance)
             instance = self.pinned(bound, instance, problem)
         return problem, method(bound.about or About("fedavg"), data=False), self.plan(instance, problem)
 
     def inside(self, bound: Bound, table: Instance, point: Point, problem: Any) -> Instance:
-        """The table with step size, relaxation and proof constants at their shares of the largest admissible ones."""
+        """Return the table with step size, relaxation and contraction at their shares of the largest allowed values."""
         if schedules.harmonic(bound) and schedules.OFFSET not in schedules.prescribed(bound):
             table[schedules.OFFSET] = point[schedules.OFFSET]
-        asked = {q.name for q in bound.quantities}
-        known = {**self.static(table, problem, {*asked, "smoothness"}), "contraction": 1e-9}
-        high = {"relaxation": 0.9, "step_size": 1.9 / known["smoothness"], "contraction": 1 - 1e-9}
+        names = {q.name for q in bound.quantities}
+        quantities = {**self.static(table, problem, {*names, "smoothness"}), "contraction": 1e-9}
+        limits = {"relaxation": 0.9, "step_size": 1.9 / quantities["smoothness"], "contraction": 1 - 1e-9}
         shares = {"relaxation": "relaxation_share", "step_size": "step_share", "contraction": "contraction_share"}
-        for name, most in high.items():
-            if name in asked or name == "step_size":
-                held = point.get(name)
-                value = held if held is not None else point[shares[name]] * self._largest(bound, known, name, most)
-                table[name] = known[name] = value
+        for name, limit in limits.items():
+            if name in names or name == "step_size":
+                value = point.get(name)
+                if value is None:
+                    value = point[shares[name]] * self._largest(bound, quantities, name, limit)
+                table[name] = quantities[name] = value
         return self.pinned(bound, table, problem)
 
-    def _largest(self, bound: Bound, known: Mapping[str, Any], name: str, most: float) -> float:
-        """The largest admissible value; of a step size that falls and is given by its scale, that of the scale."""
-        offset = known.get(schedules.OFFSET)
+    def _largest(self, bound: Bound, quantities: Mapping[str, Any], name: str, limit: float) -> float:
+        """Return the largest allowed value; for decreasing step sizes, from the conditions on their scale."""
+        offset = quantities.get(schedules.OFFSET)
         if name != schedules.FIRST or offset is None or schedules.SCALE not in {q.name for q in bound.quantities}:
-            return deciding.largest(bound, known, name, most)
-        return deciding.inside(bound, known, schedules.SCALE, most * offset) / offset
+            return deciding.largest(bound, quantities, name, limit)
+        return deciding.inside(bound, quantities, schedules.SCALE, limit * offset) / offset
 
     def pinned(self, bound: Bound, instance: Mapping[str, Any], problem: Any) -> Instance:
-        """The instance with the step sizes that the bound says its runs have, where it does."""
+        """Return the instance with the step sizes that the bound prescribes, if it does; 0 if they are not possible."""
         if not schedules.prescribed(bound):
             return dict(instance)
         try:
-            told = schedules.step_plan(bound, self.static(instance, problem))
+            sizes = schedules.step_plan(bound, self.static(instance, problem))
         except BoundsError:
-            told = {}
-        fine = told and all(0 < value < np.inf for value in told.values())
-        return {**instance, **(told if fine else {schedules.FIRST: 0.0, schedules.OFFSET: 1.0})}
+            sizes = {}
+        if not sizes or not all(0 < value < np.inf for value in sizes.values()):
+            sizes = {schedules.FIRST: 0.0, schedules.OFFSET: 1.0}
+        return {**instance, **sizes}
 
     def evaluate(self, bound: Bound, instance: Instance) -> Evaluation:
         if wrong := self.impossible(bound, instance):
@@ -104,19 +109,19 @@ class Played(Family, Protocol):
             instance = self.pinned(bound, instance, problem)
             if wrong := self.impossible(bound, instance):
                 return Evaluation(failed=(wrong,), relation=bound.relation)
-            if failed := deciding.assumptions(bound, *self.assumed(bound, instance, problem))[0]:
+            if failed := deciding.broken_assumptions(bound, *self.assumed(bound, instance, problem)):
                 return Evaluation(failed=failed, relation=bound.relation)
             run, finite = self.run(bound, instance, problem)
         except EmpiricsError as error:
             return Evaluation(failed=(str(error),), relation=bound.relation)
         if not finite:
             return Evaluation(failed=("the run left the finite numbers",), relation=bound.relation)
-        known = {**self.static(instance, problem, deciding.words(bound)), **readings.of_run(run)}
-        known |= readings.iterated(bound, run)
-        floats = {name: float(value) for name, value in known.items() if isinstance(value, Real)}  # or fractions
-        return deciding.beside(by_kind(bound), known, readings.target(bound, run, _sizes(known), floats))
+        values = {**self.static(instance, problem, deciding.used_quantities(bound)), **readings.of_run(run)}
+        values |= readings.iterated(bound, run)
+        scalars = {name: float(value) for name, value in values.items() if isinstance(value, Real)}
+        return deciding.compare(by_kind(bound), values, readings.target(bound, run, _sizes(values), scalars))
 
     def exact_values(self, bound: Bound, instance: Mapping[str, Any], late: bool) -> tuple[dict[str, Any], Any, str]:
-        told, run, arithmetic = self.again(bound, instance, late)
-        known = {**told, **readings.of_run(run), **readings.iterated(bound, run)}
-        return known, readings.target(bound, run, _sizes(told), told), arithmetic
+        static, run, arithmetic = self.exact_run(bound, instance, late)
+        values = {**static, **readings.of_run(run), **readings.iterated(bound, run)}
+        return values, readings.target(bound, run, _sizes(static), static), arithmetic
