@@ -38,9 +38,8 @@ def power(statement: str, evaluations: int) -> str:
     own = f"{_count(counts, last)} violations planted in it" if counts["false"] else "no violation is planted in it"
     own += f" ({counts['unknown']} more may be none)" if counts["unknown"] else ""
     regime, size = (_count(content["all"][kind], last) for kind in ("regime", "size"))
-    return (
-        f"detection rate: {own}, of all {regime} by regime and {size} by size, found within {budgets[-1]} evaluations"
-    )
+    total = f"of all {regime} by regime and {size} by size"
+    return f"detection rate: {own}, {total}, found within {budgets[-1]} evaluations"
 
 
 def _count(plants: Mapping[str, Any], budget: int) -> str:

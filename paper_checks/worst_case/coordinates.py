@@ -188,8 +188,7 @@ def pack(matrix: Array) -> Array:
     This is the solver's format: the dot product of two packed matrices is the trace inner product.
     """
     i, j = triangle(len(matrix))
-    scaled: Array = matrix[i, j] * np.where(i == j, 1.0, 2**0.5)
-    return scaled
+    return np.asarray(matrix[i, j] * np.where(i == j, 1.0, 2**0.5))
 
 
 def unpack(packed: Array, size: int) -> Array:

@@ -180,19 +180,11 @@ class Path:
         if last is None:
             raise WorstCaseError("no multipliers leave a sum of squares: the solver did not come inside the dual")
         point, multipliers, count = last
-        x = self._primal(point)
+        x, x_inside, x_near = (self._primal(p or point) for p in (point, inside, near))
         value, bound = min(float(o @ x) for o in self.program.objectives), float(self.cost @ multipliers) * self.scale
-        return Solution(
-            value,
-            bound,
-            x,
-            self._primal(inside or point),
-            self._primal(near or point),
-            multipliers[: self.count] * self.scale / self.sizes,
-            multipliers[self.count : -1] if len(self.program.objectives) > 1 else np.ones(1),
-            count,
-            self.program.blocks,
-        )
+        weights = multipliers[self.count : -1] if len(self.program.objectives) > 1 else np.ones(1)
+        prices = multipliers[: self.count] * self.scale / self.sizes
+        return Solution(value, bound, x, x_inside, x_near, prices, weights, count, self.program.blocks)
 
     # ---- points ----
 
@@ -235,10 +227,8 @@ class Path:
 
     # ---- steps ----
 
-    def _step(
-        self, at: _Point, dual: list[Array], residuals: Array, mu: float, shortest: float
-    ) -> tuple[_Point, float]:
-        """Return the next point and the step length; steps shorter than ``shortest`` are replaced by centring steps."""
+    def _step(self, at: _Point, dual: list[Array], residuals: Array, mu: float, least: float) -> tuple[_Point, float]:
+        """Return the next point and the step length; steps shorter than ``least`` are replaced by centring steps."""
         step = _Scaled(self, at, dual, residuals)
         lengths, slacks = step.lengths, step.slacks
         predictor = step.towards([-np.diag(x) for x in lengths], -slacks)
@@ -265,7 +255,7 @@ class Path:
             if sum(longer) < primal_length + dual_length + MIN_GAIN:
                 break
             direction, (primal_length, dual_length) = other, longer
-        if max(primal_length, dual_length) < shortest:
+        if max(primal_length, dual_length) < least:
             direction = step.towards([np.diag(mu / x - x) for x in lengths], mu / slacks - slacks)
             primal_length, dual_length = step.step_lengths(direction)
         grams = [G @ m @ G.T for G, m in zip(step.frames, direction.grams, strict=True)]
@@ -410,8 +400,7 @@ class _Scaled:
 def _correction(products: Array, mu: float) -> Array:
     """Return what moves products into the range ``CENTRED`` around ``mu``, limited from below."""
     low, high = CENTRED
-    correction: Array = np.maximum(np.clip(products, low * mu, high * mu) - products, -high * mu)
-    return correction
+    return np.asarray(np.maximum(np.clip(products, low * mu, high * mu) - products, -high * mu))
 
 
 def _packed(blocks: Sequence[Array]) -> Array:

@@ -466,8 +466,7 @@ def _unit(at: range, width: int, scale: Array | float = 1.0) -> Any:
 def _square_coefficients(vector: Array) -> Array:
     """Return ``<P vector, vector>`` as coefficients of the entries of P's upper triangle."""
     i, j = triangle(len(vector))
-    coefficients: Array = np.where(i == j, 1.0, 2.0) * vector[i] * vector[j]
-    return coefficients
+    return np.asarray(np.where(i == j, 1.0, 2.0) * vector[i] * vector[j])
 
 
 def _symmetric(entries: Array, size: int) -> Array:

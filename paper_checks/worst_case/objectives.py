@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
+import numpy as np
+
 from bounds.core import Statistic
 from bounds.weights import Weights
 
@@ -68,8 +70,7 @@ def _weighted(f: Formulation) -> list[Array]:
 
 
 def _mean(rows: Sequence[Array], weights: Weights | None) -> Array:
-    mean: Array = mean_row(rows) if weights is None else weighted_mean(rows, weights)
-    return mean
+    return mean_row(rows) if weights is None else np.asarray(weighted_mean(rows, weights))
 
 
 def _change(f: Formulation) -> list[Array]:

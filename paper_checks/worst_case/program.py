@@ -148,5 +148,4 @@ def change_basis(rows: Array, turn: Array) -> Array:
     matrices = np.take(rows / np.where(i == j, 1.0, 2**0.5), places.ravel(), axis=1)
     whole = turn.T @ (matrices.reshape(-1, n) @ turn).reshape(-1, n, m)
     i, j = triangle(m)
-    found: Array = np.take(whole.reshape(-1, m * m), i * m + j, axis=1) * np.where(i == j, 1.0, 2**0.5)
-    return found
+    return np.asarray(np.take(whole.reshape(-1, m * m), i * m + j, axis=1) * np.where(i == j, 1.0, 2**0.5))

@@ -149,8 +149,7 @@ def _vectors(f: Formulation, blocks: list[Array], rows: list[Array]) -> Array:
     inner products of different clients' deviations are -1/(N - 1) times the member's square.
     """
     if not f.space.symmetric:
-        vectors: Array = np.array(rows) @ blocks[0].T
-        return vectors
+        return np.asarray(np.array(rows) @ blocks[0].T)
     mean, deviation = blocks
     split = mean.shape[1]
     middle, aside = mean @ rows[0][:split], deviation @ rows[0][split:]
@@ -161,5 +160,4 @@ def simplex(clients: int) -> Array:
     """Return unit vectors ``(N, N - 1)`` that sum to zero and have inner products -1/(N - 1)."""
 
     centred = np.eye(clients) - 1 / clients
-    vertices: Array = np.linalg.eigh(centred)[1][:, 1:] * (clients / max(clients - 1, 1)) ** 0.5
-    return vertices
+    return np.asarray(np.linalg.eigh(centred)[1][:, 1:] * (clients / max(clients - 1, 1)) ** 0.5)

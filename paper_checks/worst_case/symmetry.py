@@ -80,9 +80,8 @@ def reduced(f: Formulation, program: Program, columns: Array, values: Array) -> 
     of_value = np.zeros(0, dtype=int)
     if program.values:
         of_value = np.unique(np.array([v for _, v in images]).min(axis=0), return_inverse=True)[1]
-    rows = _reduced_rows(
-        np.array([*program.objectives, *(c.row for c in program.constraints)]), program, parts, of_value
-    )
+    whole = np.array([*program.objectives, *(c.row for c in program.constraints)])
+    rows = _reduced_rows(whole, program, parts, of_value)
     goals = len(program.objectives)
     kept, of_row = _merged(program.constraints, rows[goals:])
     small = Program(
@@ -143,8 +142,7 @@ def _restricted(order: Array, used: Array) -> Array:
     number = np.cumsum(used) - 1
     if not used[order[used]].all():
         raise WorstCaseError("a permutation of the clients maps a used unknown to an unused one")
-    restricted: Array = number[order[used]]
-    return restricted
+    return np.asarray(number[order[used]])
 
 
 # ---- irreducible parts ----
@@ -162,8 +160,7 @@ def _parts(orders: Array, idle: Array) -> list[Array]:
         matrix = random.standard_normal((size, size))
         total = sum(matrix[np.ix_(order, order)] for order in orders)
         averaged = (total + np.asarray(total).T) / len(orders)
-        projected: Array = free @ averaged @ free
-        return projected
+        return np.asarray(free @ averaged @ free)
 
     first, second, third = commuting(), commuting(), commuting()
     lengths, axes = np.linalg.eigh(first + 1e3 * np.abs(first).max() * (np.eye(size) - free))

@@ -84,10 +84,8 @@ METHODS = {
     "fedavgm": (["velocity"], []),
     "fedcm": (["direction"], []),
 }
-"""The vectors that the server and that every client stores between rounds besides the model.
-
-All start at 0, except ``last`` (a client's last local model), which starts at the model.
-"""
+"""The vectors that the server and that every client stores between rounds besides the model. They start at 0, except
+``last`` (a client's last local model), which starts at the model."""
 AT_ALL_MODELS = ("dissimilarity_offset", "dissimilarity_factor", "uniform_dissimilarity", "pl_constant")
 """Assumptions about all models. A federation that attains a value is checked at the models its run visits."""
 NEEDS_MINIMISER = ("initial_distance_sq", "distance_sq", "optimum_dissimilarity", "heterogeneity")
@@ -98,11 +96,8 @@ AT_ONE_MODEL = {
     "divergence": ("divergence", "w", "late"),
     "distance_sq": ("distance_sq", "v", "late"),
 }
-"""Assumptions about one model: the metric that they limit, and the model.
-
-``w first`` is the initial server model, ``w late`` the one before the last round, ``v late`` the virtual average
-before the last step.
-"""
+"""Assumptions about one model: the metric that they limit and the model, which is the initial server model (w first),
+the one before the last round (w late) or the virtual average before the last step (v late)."""
 ASSUMPTIONS = {*AT_ALL_MODELS, *NEEDS_MINIMISER, *AT_ONE_MODEL, "grad_cap_sq"}
 OF_A_ROUND = ("local_drift", "global_step", "loss_change", "mean_gradient_drift")
 OF_A_RUN = ("mean_gap", "average_gap", "weighted_grad_norm_sq")
@@ -125,10 +120,7 @@ def require(condition: bool, message: str) -> None:
 
 
 def parse_number(value: Any) -> Q:
-    """Return an integer, or a text such as ``3/10``, as a fraction.
-
-    Floats are refused, since a float differs from the decimal number that it is printed as.
-    """
+    """Return an integer, or a text such as ``3/10``, as a fraction. Floats are refused: they print inexactly."""
     is_text = isinstance(value, str) and len(value) <= MAX_CHARACTERS
     exact = type(value) is int or (is_text and bool(re.fullmatch(r"-?[0-9]+(/0*[1-9][0-9]*)?", value)))
     require(exact, f"a number is an integer or a text such as 3/10; got {value!r:.60}")
@@ -181,10 +173,7 @@ def new_gradient(letter: str, number: int, change: Q) -> Vector:
 
 
 def to_integers(parts: list[Part]) -> tuple[list[dict[str, int]], int]:
-    """Return the numerators over a common denominator, and the denominator.
-
-    Multiplying these integers takes a twentieth of the time of multiplying fractions.
-    """
+    """Return numerators over a common denominator, and it; integers multiply twenty times faster than fractions."""
     d = lcm(*(x.denominator for part in parts for x in part.values()))
     return [{name: int(x * d) for name, x in part.items()} for part in parts], d
 
@@ -234,10 +223,7 @@ class InequalitySum:
         self.add_product(c, terms, terms)
 
     def add_smoothness(self, c: Q, a: Any, b: Any) -> None:
-        """Add c times the inequality of the function class between two points.
-
-        Taylor, Hendrickx and Glineur 2017, Theorem 4.
-        """
+        """Add c times the inequality of the class for two points (Taylor, Hendrickx and Glineur 2017, Theorem 4)."""
         (x, y), (g, h), mu = (("x", a), ("x", b)), (("g", a), ("g", b)), self.mu
         self.values[b] += c
         self.values[a] -= c

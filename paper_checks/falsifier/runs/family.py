@@ -137,7 +137,7 @@ class QuadraticRuns(Played):
         return self._placed(bound, table, point)
 
     def _placed(self, bound: Bound, table: Instance, point: Point) -> Instance:
-        """Return the table with its start, and step size and constants at their shares of the largest allowed values."""
+        """Return the table with its start, step size and constants at their shares of the largest allowed values."""
         table |= {"step_size": 1e-12, "relaxation": 0.0}
         try:
             problem = tables.problem(table)
