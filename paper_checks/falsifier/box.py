@@ -66,11 +66,9 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Box:
-    """The parameters of an instance.
-
-    A place in the box is a vector of shares of their ranges; the coordinate 2 + i is the i-th special value.
-    ``derived`` are further numbers of an instance, which follow from the parameters unless they are fixed (``held``).
-    """
+    """The parameters of an instance. A place in the box is a vector of shares of their ranges; the coordinate 2 + i is
+    the i-th special value. ``derived`` are further numbers of an instance, which follow from the parameters unless they
+    are fixed (``held``)."""
 
     parameters: tuple[Parameter, ...]
     derived: tuple[Parameter, ...] = ()
@@ -121,10 +119,8 @@ class Box:
         return place
 
     def corner(self, draws: np.random.Generator) -> Unit:
-        """Return a place with nearly every coordinate at a special value or an end of its range.
-
-        Parameters of different clients (such as ``noise_0``, ``noise_1``) are equal half of the time.
-        """
+        """Return a place with nearly every coordinate at a special value or an end of its range. Parameters of
+        different clients (such as ``noise_0``, ``noise_1``) are equal half of the time."""
         place = draws.random(len(self))
         shared: dict[str, tuple[int, bool]] = {}
         for i, parameter in enumerate(self.parameters):

@@ -61,11 +61,8 @@ class Cells:
 
 @dataclass(frozen=True)
 class Visited:
-    """The range of a search in one family.
-
-    ``box`` has the ranges of numbers, ``cells`` the counts of admissible instances, ``nearest`` the cell with the
-    largest ``ratio`` of measured to bound.
-    """
+    """The range of a search in one family. ``box`` has the ranges of numbers, ``cells`` the counts of admissible
+    instances, ``nearest`` the cell with the largest ``ratio`` of measured to bound."""
 
     family: str
     box: Mapping[str, tuple[float, float]]

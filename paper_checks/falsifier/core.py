@@ -22,11 +22,9 @@ MARGIN = 1e-7
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A statement at an instance: both sides, and the conditions that the instance ``failed``.
-
-    ``shares`` is, for every term of an upper bound, the share of the term that the instance needs: the excess of the
-    measured number over the sum of all other terms, divided by the term, or 0.
-    """
+    """A statement at an instance: both sides, and the conditions that the instance ``failed``. ``shares`` is, for every
+    term of an upper bound, the share of the term that the instance needs: the excess of the measured number over the
+    sum of all other terms, divided by the term, or 0."""
 
     measured: float = float("nan")
     bound: float = float("nan")
@@ -57,10 +55,8 @@ class Evaluation:
 
 
 def score(measured: float, bound: float, relation: str) -> float:
-    """Return how far ``measured relation bound`` is violated: positive if it is false, else negative or 0.
-
-    For ``<=`` and positive numbers it is the logarithm of measured over bound.
-    """
+    """Return how far ``measured relation bound`` is violated: positive if it is false, else negative or 0. For ``<=``
+    and positive numbers it is the logarithm of measured over bound."""
     return float(scores(np.array(measured), np.array(bound), relation))
 
 

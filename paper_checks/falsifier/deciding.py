@@ -36,10 +36,8 @@ def compiled(bound: Bound) -> Callable[..., Any]:
 
 
 def compare(bound: Bound, values: Mapping[str, Any], measured: Any) -> Evaluation:
-    """Return the evaluation of the entry where measured numbers violate the bound most.
-
-    Entries where a numeric condition fails are left out.
-    """
+    """Return the evaluation of the entry where measured numbers violate the bound most. Entries where a numeric
+    condition fails are left out."""
     given = {q.name: values[q.name] for q in bound.quantities}
     with np.errstate(all="ignore"):
         at, exact = np.broadcast_arrays(compiled(bound)(**given), measured)
@@ -168,10 +166,8 @@ def _scalar(bound: Bound, name: str) -> Callable[..., Any] | None:
 
 
 def largest(bound: Bound, values: Mapping[str, Any], name: str, high: float, low_share: float = 1e-9) -> float:
-    """Return the largest value of ``name`` up to ``high`` that meets the conditions; 0 if even tiny ones fail.
-
-    Assumes that conditions are upper limits on it. Quantities that are missing in ``values`` count as 1.
-    """
+    """Return the largest value of ``name`` up to ``high`` that meets the conditions; 0 if even tiny ones fail. Assumes
+    that conditions are upper limits on it. Quantities that are missing in ``values`` count as 1."""
     check = _scalar(bound, name)
     if check is None:
         return high

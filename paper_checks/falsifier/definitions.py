@@ -19,11 +19,9 @@ def loaded(name: str, definitions: Iterable[str] = ()) -> Bound:
 
 
 def defined(bound: Bound, equation: Bound) -> Bound:
-    """Return the bound with the target of the equation replaced by its right side.
-
-    An assumption of the bound that states what the quantity is (such as a cap on gradients) is dropped, since the
-    equation now defines the quantity; the conditions of the equation are added.
-    """
+    """Return the bound with the target of the equation replaced by its right side. An assumption of the bound that
+    states what the quantity is (such as a cap on gradients) is dropped, since the equation now defines the quantity;
+    the conditions of the equation are added."""
     target = equation.target
     if equation.relation != "=" or target not in bound.all_quantities:
         raise BoundsError(f"{equation.name} is not an equation for a quantity of {bound.name}")

@@ -40,11 +40,9 @@ class Entry(NamedTuple):
 
 
 def worst_entry(bound: Bound, used: Mapping[str, Any], measured: Any) -> Entry:
-    """Return the entry where the statement is violated most.
-
-    ``measured`` is an array of exact numbers, one per entry; quantities that vary with the entry have the same axes. If
-    the target varies over clients, they are the last axis.
-    """
+    """Return the entry where the statement is violated most. ``measured`` is an array of exact numbers, one per entry;
+    quantities that vary with the entry have the same axes. If the target varies over clients, they are the last
+    axis."""
     rough = {name: np.asarray(value, dtype=float) for name, value in used.items()}
     with np.errstate(all="ignore"):
         at = np.broadcast_to(compiled(bound)(**rough), measured.shape)
@@ -67,11 +65,9 @@ def _at(value: Any, row: tuple[Any, ...], per_client: bool) -> Any:
 
 @dataclass(frozen=True)
 class Exactly:
-    """A statement at an instance in exact arithmetic.
-
-    ``conditions`` are (text, what decides it, met), where met is None for undecided conditions. The statement is
-    ``violated`` if every decided condition is met and the difference exceeds the rounding error ``grain``.
-    """
+    """A statement at an instance in exact arithmetic. ``conditions`` are (text, what decides it, met), where met is
+    None for undecided conditions. The statement is ``violated`` if every decided condition is met and the difference
+    exceeds the rounding error ``grain``."""
 
     measured: sp.Expr
     bound: sp.Expr
@@ -118,11 +114,8 @@ def weigh(
     arithmetic: str,
     known: Mapping[str, Any],
 ) -> Exactly:
-    """Return the exact statement at an entry.
-
-    ``decided`` are the conditions that are not numeric. ``known`` are all quantities of the instance, whose sizes
-    determine the rounding error.
-    """
+    """Return the exact statement at an entry. ``decided`` are the conditions that are not numeric. ``known`` are all
+    quantities of the instance, whose sizes determine the rounding error."""
     values = {q.name: entry.values[q.name] for q in bound.quantities}
     given = {n: [_rational(x) for x in (value if isinstance(value, list) else [value])] for n, value in values.items()}
     width = max(map(len, given.values()), default=1)

@@ -210,11 +210,8 @@ def _summary(
 
 
 def replay(witness: Witness, bound: Bound | None = None) -> Replay:
-    """Recompute a witness in exact arithmetic and compare the result with the file.
-
-    Raises ``WitnessError`` if the formula is no longer that of the bound, or the numbers are not an instance that the
-    bound covers.
-    """
+    """Recompute a witness in exact arithmetic and compare the result with the file. Raises ``WitnessError`` if the
+    formula is no longer that of the bound, or the numbers are not an instance that the bound covers."""
     statement = bound or loaded(witness.bound, witness.definitions)
     if formula(statement) != witness.formula:
         raise WitnessError(f"the statement of {witness.bound} has changed since this witness was found: search again")

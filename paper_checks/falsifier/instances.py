@@ -20,10 +20,8 @@ from .kinds import by_kind
 
 
 class Family(Protocol):
-    """A family of instances on which both sides of a bound can be computed exactly.
-
-    ``name`` is also the name of the evidence, ``words`` a description.
-    """
+    """A family of instances on which both sides of a bound can be computed exactly. ``name`` is also the name of the
+    evidence, ``words`` a description."""
 
     name: str
     words: str
@@ -51,10 +49,8 @@ class Family(Protocol):
         """Return problem, method and plan, in the form that assumptions read."""
 
     def exact_values(self, bound: Bound, instance: Mapping[str, Any], late: bool) -> tuple[dict[str, Any], Any, str]:
-        """Return all quantities by name, the measured numbers, and the name of the exact arithmetic.
-
-        With ``late``, a statement on every round is evaluated at the last round only.
-        """
+        """Return all quantities by name, the measured numbers, and the name of the exact arithmetic. With ``late``, a
+        statement on every round is evaluated at the last round only."""
 
     # ---- defaults ----
 

@@ -57,9 +57,7 @@ def _spelled(bound: Bound) -> Sequence[sp.Basic | None]:
 
 def of_kinds(sizes: Sequence[Any], shares: Sequence[Any]) -> Mapping[str, Any]:
     """Return the quantities that depend on the groups: numbers of clients and the weight of a client of each group.
-
-    ``sizes`` are the numbers of clients of the groups and ``shares`` their total weights, in any number type.
-    """
+    ``sizes`` are the numbers of clients of the groups and ``shares`` their total weights, in any number type."""
     weights = [share / size for share, size in zip(shares, sizes, strict=True)]
     total = sum(int(size) for size in sizes)
     return {"clients": total, "everybody": total, "client_weight": weights, "members": list(sizes)}

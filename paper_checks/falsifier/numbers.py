@@ -14,11 +14,8 @@ ANY = float("inf")
 
 @dataclass(frozen=True)
 class Number:
-    """The name and range of a number of an instance; ``{k}`` in the name is a client group, ``{i}`` an axis.
-
-    The range from ``low`` to ``high`` includes its ends unless ``inside``. Numbers that are not ``needed`` may be
-    missing.
-    """
+    """The name and range of a number of an instance; ``{k}`` in the name is a client group, ``{i}`` an axis. The range
+    from ``low`` to ``high`` includes its ends unless ``inside``. Numbers that are not ``needed`` may be missing."""
 
     name: str
     low: float = -ANY

@@ -25,10 +25,8 @@ def measured() -> Mapping[str, Any]:
 
 
 def power(statement: str, evaluations: int) -> str:
-    """Return as text how many planted violations, of this statement and of all, a search with this budget finds.
-
-    The counts are those of the largest measured budget up to this one.
-    """
+    """Return as text how many planted violations, of this statement and of all, a search with this budget finds. The
+    counts are those of the largest measured budget up to this one."""
     content = measured()
     budgets = [budget for budget in content["budgets"] if budget <= evaluations]
     if not budgets:

@@ -32,11 +32,9 @@ class WitnessError(BoundsError):
 
 @dataclass(frozen=True)
 class Witness:
-    """An instance that meets all decidable conditions and violates the statement.
-
-    ``bound`` is the name of the bound (or path/file.py:variable), ``definitions`` are equations of the catalogue that
-    were substituted into it, ``formula`` is a hash of the statement, ``instance`` has rational numbers.
-    """
+    """An instance that meets all decidable conditions and violates the statement. ``bound`` is the name of the bound
+    (or path/file.py:variable), ``definitions`` are equations of the catalogue that were substituted into it,
+    ``formula`` is a hash of the statement, ``instance`` has rational numbers."""
 
     bound: str
     formula: str
@@ -116,10 +114,8 @@ def load_witness(path: Path | str) -> Witness:
 
 
 def holds_witness(path: Path, bound: Bound) -> bool:
-    """Return whether a file is a witness of this statement; raise ``WitnessError`` if it is another file.
-
-    If a search finds nothing, it leaves the file, which must not look like its result.
-    """
+    """Return whether a file is a witness of this statement; raise ``WitnessError`` if it is another file. If a search
+    finds nothing, it leaves the file, which must not look like its result."""
     if not path.exists() or not path.stat().st_size:
         return False
     try:

@@ -26,12 +26,10 @@ from .symbolic_run import Array as Array, SAME as SAME, SymbolicRun
 
 @dataclass
 class Space:
-    """The unknown vectors of a run and the rows over them.
-
-    The columns of a row are the start, the clients' gradients along the run, and up to ``extra`` more vectors that
-    constraints need. ``members`` clients represent all: a single one in symmetric coordinates, where each vector of a
-    client has two columns, for its mean and its deviation. ``blocks`` are the sizes of the matrices of inner products.
-    """
+    """The unknown vectors of a run and the rows over them. The columns of a row are the start, the clients' gradients
+    along the run, and up to ``extra`` more vectors that constraints need. ``members`` clients represent all: a single
+    one in symmetric coordinates, where each vector of a client has two columns, for its mean and its deviation.
+    ``blocks`` are the sizes of the matrices of inner products."""
 
     run: SymbolicRun
     symmetric: bool = True
@@ -79,11 +77,8 @@ class Space:
         return np.zeros(self.size)
 
     def new_vectors(self, balanced: bool = False, point: bool = False, near: list[Array] | None = None) -> list[Array]:
-        """Return the row of a new extra vector of every member, a gradient or a point.
-
-        ``balanced`` vectors sum to zero over all clients. With ``near``, the new unknown is the scaled change from
-        these rows.
-        """
+        """Return the row of a new extra vector of every member, a gradient or a point. ``balanced`` vectors sum to zero
+        over all clients. With ``near``, the new unknown is the scaled change from these rows."""
         if self.used == self.extra:
             raise EmpiricsError("the coordinates have no column left")
         rows = [self.unit(k, self.run.gradients + self.used) for k in range(self.members)]
@@ -111,11 +106,9 @@ class Space:
 
     @cached_property
     def _gradients(self) -> Array:
-        """A client's gradients along the run ``(m, per_client)``: the first one plus scaled changes.
-
-        Neighbouring gradients are nearly parallel. As separate unknowns they would have inner products that the solver
-        cannot distinguish from singular ones.
-        """
+        """A client's gradients along the run ``(m, per_client)``: the first one plus scaled changes. Neighbouring
+        gradients are nearly parallel. As separate unknowns they would have inner products that the solver cannot
+        distinguish from singular ones."""
         m = self.run.gradients
         rows = np.zeros((m, self.per_client))
         for j in range(m):
@@ -158,10 +151,8 @@ class Space:
     # ---- quadratic forms ----
 
     def inner(self, u: Array, v: Array) -> Array:
-        """Return the inner product of two rows as coefficients of the packed blocks.
-
-        In symmetric coordinates it is the inner product of the member's vectors.
-        """
+        """Return the inner product of two rows as coefficients of the packed blocks. In symmetric coordinates it is the
+        inner product of the member's vectors."""
         pieces, begin = [], 0
         for size in self.blocks:
             a, b = u[begin : begin + size], v[begin : begin + size]
@@ -183,10 +174,8 @@ def mean_row(rows: Sequence[Array]) -> Array:
 
 
 def pack(matrix: Array) -> Array:
-    """Return the upper triangle of a symmetric matrix, column by column, off-diagonal entries times sqrt(2).
-
-    This is the solver's format: the dot product of two packed matrices is the trace inner product.
-    """
+    """Return the upper triangle of a symmetric matrix, column by column, off-diagonal entries times sqrt(2). This is
+    the solver's format: the dot product of two packed matrices is the trace inner product."""
     i, j = triangle(len(matrix))
     return np.asarray(matrix[i, j] * np.where(i == j, 1.0, 2**0.5))
 

@@ -46,11 +46,9 @@ class PointEvaluation:
 
 @dataclass(eq=False)
 class Formulation:
-    """Evaluations and linear forms for a run on functions of the class.
-
-    Forms are arrays over the packed inner products and the function values. ``capacity`` is the number of extra vectors
-    and of values that may be added; with no capacity for values, forms leave them out.
-    """
+    """Evaluations and linear forms for a run on functions of the class. Forms are arrays over the packed inner products
+    and the function values. ``capacity`` is the number of extra vectors and of values that may be added; with no
+    capacity for values, forms leave them out."""
 
     run: SymbolicRun
     smoothness: Any

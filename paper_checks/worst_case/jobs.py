@@ -94,10 +94,8 @@ def check_grid_size(spans: dict[str, Any]) -> None:
 
 
 def expected_seconds(bound: Bound, points: Sequence[GridPoint], patience: float) -> float:
-    """Return about how many seconds all points take on one core, scaled from the program of the largest one.
-
-    Raises ``WorstCaseError`` if a point alone would take more than ``patience``.
-    """
+    """Return about how many seconds all points take on one core, scaled from the program of the largest one. Raises
+    ``WorstCaseError`` if a point alone would take more than ``patience``."""
     if not patience > 0:
         raise WorstCaseError(f"patience must be > 0 seconds; got {patience:g}")
     largest = max(points, key=min_seconds)

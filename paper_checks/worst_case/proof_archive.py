@@ -73,9 +73,7 @@ def check_readable(folder: Path) -> None:
 
 def add_proofs(contents: Iterable[Content], name: str, folder: Path) -> Path | None:
     """Add proofs to the archive of a table, except those that another archive of the folder contains; return its path.
-
-    Returns None, and writes nothing, if other archives contain all of them.
-    """
+    Returns None, and writes nothing, if other archives contain all of them."""
     others, own = set[str](), dict[str, Content]()
     for path in folder.glob(f"*{ARCHIVE}"):
         proofs = {digest(content): content for content in verify.read(str(path))}

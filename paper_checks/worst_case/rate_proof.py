@@ -28,11 +28,9 @@ AGREE = 1e-8
 
 
 def prove_rate(case: Case, solution: LyapunovSolution) -> dict[str, Any]:
-    """Return the content of a proof file for a solution in floats; the verifier has accepted it.
-
-    The verifier, with its own listing of the method, computes the residuals of the rounded solution. Raises
-    ``WorstCaseError`` if there is no proof.
-    """
+    """Return the content of a proof file for a solution in floats; the verifier has accepted it. The verifier, with its
+    own listing of the method, computes the residuals of the rounded solution. Raises ``WorstCaseError`` if there is no
+    proof."""
     program, algorithm = case.program, case.simplified
     cohort, round_ = program.cohort, case.round
     rho = fraction(solution.rho)
@@ -49,10 +47,7 @@ def prove_rate(case: Case, solution: LyapunovSolution) -> dict[str, Any]:
     # names of the unknown vectors of both blocks in the order of their columns, and their units, powers of two
     gradients = [f"v{j + 1}" for j in range(round_.gradients + program.with_loss)]
     noise = [f"n{j + 1}" for j in range(len(program.blocks[0].noise))]
-    names = (
-        [*round_.means, *gradients, *noise],
-        [*round_.deviations, *gradients, *["*"] * program.has_floor, *noise],
-    )
+    names = ([*round_.means, *gradients, *noise], [*round_.deviations, *gradients, *["*"] * program.has_floor, *noise])
     units = []
     for which, block in enumerate(program.blocks):
         state = program.units(which)

@@ -63,9 +63,7 @@ class Orbits:
 
 def reduced(f: Formulation, program: Program, columns: Array, values: Array) -> Orbits:
     """Return the reduction of the program that has only the ``columns`` and ``values`` (masks) of a tree's formulation.
-
-    Raises ``WorstCaseError`` if the method does not treat all clients alike.
-    """
+    Raises ``WorstCaseError`` if the method does not treat all clients alike."""
     if not isinstance(f.run, SymbolicTree):
         raise WorstCaseError("symmetry reduction is for drawn cohorts")
     identity = np.arange(f.space.size), np.arange(f.capacity[1])

@@ -126,10 +126,8 @@ class TableRequest:
 
 
 def make_table(args: TableRequest, points: Sequence[GridPoint] = ()) -> Report:
-    """Return the report of a table, at ``points`` instead of the grid of the request if they are given.
-
-    The status is 1 if a worst case exceeds its bound, or a point could not be computed.
-    """
+    """Return the report of a table, at ``points`` instead of the grid of the request if they are given. The status is 1
+    if a worst case exceeds its bound, or a point could not be computed."""
     name = args.name
     check_workers(args.workers)
     if not name:
@@ -204,11 +202,9 @@ def _report(
 def _sweep(
     args: TableRequest, store: Store, cells: Sequence[Cell], what: tuple[str, str], seconds_for: Callable[[int], float]
 ) -> dict[str, str]:
-    """Compute the cells that the store lacks and return the errors by cell.
-
-    ``what`` names the action and the objects in messages. ``seconds_for`` estimates the time on one core, from the
-    number of missing cells; long estimates are printed first.
-    """
+    """Compute the cells that the store lacks and return the errors by cell. ``what`` names the action and the objects
+    in messages. ``seconds_for`` estimates the time on one core, from the number of missing cells; long estimates are
+    printed first."""
     missing = sum(not store.has(cell) for cell in cells)
     if missing:
         writable_folder("--store", store.folder)
@@ -233,10 +229,8 @@ def _sweep(
 
 
 def _prove(args: TableRequest, bound: Bound, rows: Sequence[dict[str, Any]], about: dict[str, Any]) -> list[str]:
-    """Add the columns of proofs to every row and write the proofs; return the reasons for missing ones.
-
-    The proofs of a default grid go into one archive, those of given points into a file each.
-    """
+    """Add the columns of proofs to every row and write the proofs; return the reasons for missing ones. The proofs of a
+    default grid go into one archive, those of given points into a file each."""
     store, points = Store(folder(args.store)), [GridPoint.of_row(row) for row in rows]
     cells = [
         proof_cell(args.name, point, row["worst_case"]) if min_seconds(point) <= args.seconds else None

@@ -77,11 +77,9 @@ def best_steps(rows: Sequence[Row]) -> list[Best]:
 
 
 def smallest_factors(rows: Sequence[Row]) -> dict[str, float]:
-    """Return, by term, the smallest factor of this term alone with which the bound still holds on the whole grid.
-
-    A factor of 0 means that the other terms suffice, one above 1 that the bound fails somewhere. The key ``bound`` is
-    for a factor of the whole bound.
-    """
+    """Return, by term, the smallest factor of this term alone with which the bound still holds on the whole grid. A
+    factor of 0 means that the other terms suffice, one above 1 that the bound fails somewhere. The key ``bound`` is for
+    a factor of the whole bound."""
     inside = [row for row in rows if row["inside"] and row["bound"] > 0]
     if not inside:
         return {}
@@ -99,12 +97,10 @@ def smallest_factors(rows: Sequence[Row]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Constant:
-    """The best factor of a bound or of one of its terms, over the grid points that meet the conditions.
-
-    No factor below ``not_below`` is valid, as a federation at ``where`` proves; the factor ``suffices`` is valid at the
-    ``proved`` points, as certificates prove (NaN: no proof). ``printed`` is the constant in front of the term, which
-    could be ``printed * suffices`` at these points. ``places`` is the number of points.
-    """
+    """The best factor of a bound or of one of its terms, over the grid points that meet the conditions. No factor below
+    ``not_below`` is valid, as a federation at ``where`` proves; the factor ``suffices`` is valid at the ``proved``
+    points, as certificates prove (NaN: no proof). ``printed`` is the constant in front of the term, which could be
+    ``printed * suffices`` at these points. ``places`` is the number of points."""
 
     term: str
     printed: float
@@ -116,10 +112,8 @@ class Constant:
 
 
 def constants(bound: Bound, rows: Sequence[Row]) -> list[Constant]:
-    """Return the best factors of the whole bound and of every term that is not 0 at all points.
-
-    Raises ``WorstCaseError`` for rows without the columns of proofs.
-    """
+    """Return the best factors of the whole bound and of every term that is not 0 at all points. Raises
+    ``WorstCaseError`` for rows without the columns of proofs."""
     if any("proved" not in row for row in rows):
         raise WorstCaseError("constants need proofs: add --certify to prove the given points")
     inside = [row for row in rows if row["inside"] and row["bound"] > 0]

@@ -179,11 +179,9 @@ def to_integers(parts: list[Part]) -> tuple[list[dict[str, int]], int]:
 
 
 class InequalitySum:
-    """A sum of inequalities: coefficients of inner products of vectors, and of function values by point name.
-
-    A vector is referred to as ``(kind, name)``, see ``vector``. Smooth, strongly convex functions satisfy the
-    inequalities with these ``L`` and ``mu``; ``mu = -L`` where the claim assumes no convexity.
-    """
+    """A sum of inequalities: coefficients of inner products of vectors, and of function values by point name. A vector
+    is referred to as ``(kind, name)``, see ``vector``. Smooth, strongly convex functions satisfy the inequalities with
+    these ``L`` and ``mu``; ``mu = -L`` where the claim assumes no convexity."""
 
     def __init__(self, proof: Any) -> None:
         claim = check_keys(proof["claim"], CLAIM_KEYS[proof["kind"]], "a claim")
@@ -204,11 +202,8 @@ class InequalitySum:
         self.products: dict[Any, Q] = defaultdict(Q)
 
     def vector(self, kind: str, name: Any) -> Vector:
-        """Return a vector by kind and name.
-
-        ``x``: a point where functions are evaluated; ``g``: the clients' gradients there; ``G``: the mean of these
-        gradients; ``m``: a model or another vector of the run.
-        """
+        """Return a vector by kind and name. ``x``: a point where functions are evaluated; ``g``: the clients' gradients
+        there; ``G``: the mean of these gradients; ``m``: a model or another vector of the run."""
         vector = {"x": self.points, "g": self.gradients, "G": self.gradients, "m": self.models}[kind][name]
         return mean_of(vector) if kind == "G" else vector
 
@@ -252,10 +247,8 @@ class InequalitySum:
 
 
 def check_sum_of_squares(block: Any, matrix: Matrix) -> None:
-    """Raise ``Refused`` unless the integer factor of a block shows that a symmetric matrix is a sum of squares.
-
-    With the scale and factor of the block, D^-1 S D^-1 - T T' / 4^bits must be diagonally dominant.
-    """
+    """Raise ``Refused`` unless the integer factor of a block shows that a symmetric matrix is a sum of squares. With
+    the scale and factor of the block, D^-1 S D^-1 - T T' / 4^bits must be diagonally dominant."""
     check_keys(block, BLOCK_KEYS, "a factor")
     names, scale, factor, bits = (block[key] for key in ("vectors", "scale", "factor", "bits"))
     require(max(map(len, (names, scale, factor))) <= MAX_VECTORS, f"a factor is of at most {MAX_VECTORS} vectors")
@@ -278,10 +271,8 @@ def check_sum_of_squares(block: Any, matrix: Matrix) -> None:
 
 
 def parse_plan(claim: Any, local_steps: list[int]) -> tuple[Q, list[Q]]:
-    """Return the method's parameter and the step size of every local step of all rounds.
-
-    The claim gives one step size as a text or a list of all of them. Runs that are too long are refused.
-    """
+    """Return the method's parameter and the step size of every local step of all rounds. The claim gives one step size
+    as a text or a list of all of them. Runs that are too long are refused."""
     method, p, step_size = claim["method"], parse_number(claim["parameter"]), claim["step_size"]
     require(method in METHODS, f"the method {method!r:.60} is not known here")
     require(p >= 0 and (p == 0 or method not in ("fedavg", "scaffold")), f"{method} does not take the parameter {p}")
@@ -299,10 +290,8 @@ def parse_plan(claim: Any, local_steps: list[int]) -> tuple[Q, list[Q]]:
 def one_round(
     method: str, p: Q, sizes: Sequence[Q], state: dict[str, Vector], gradient_at: Callable[[Vector], Vector]
 ) -> tuple[list[Vector], dict[str, Vector]]:
-    """Return a client's models before every local step and after the last one, and the state after the round.
-
-    The new state is what a single client contributes. Vectors that the server stores are the means of it.
-    """
+    """Return a client's models before every local step and after the last one, and the state after the round. The new
+    state is what a single client contributes. Vectors that the server stores are the means of it."""
     w, control = state["model"], state.get("control", ZERO)
     path = [combine((1 + p, w), (-p, state["last"])) if method == "fedinit" else w]
     for eta in sizes:
@@ -330,12 +319,10 @@ def one_round(
 
 
 class Run(InequalitySum):
-    """The run of a worst-case claim, and sums of inequalities about it.
-
-    With convexity the minimiser is the origin and function values are 0 there; without, the start is, and they are.
-    Each gradient of a local step is the first one plus changes, each change a new unknown vector. At other models the
-    gradient is that of a local step, which the file names, plus a change.
-    """
+    """The run of a worst-case claim, and sums of inequalities about it. With convexity the minimiser is the origin and
+    function values are 0 there; without, the start is, and they are. Each gradient of a local step is the first one
+    plus changes, each change a new unknown vector. At other models the gradient is that of a local step, which the file
+    names, plus a change."""
 
     def __init__(self, proof: Any) -> None:
         super().__init__(proof)
@@ -387,10 +374,8 @@ class Run(InequalitySum):
         return self.gradients[name]
 
     def point_at(self, name: str) -> str:
-        """Return the name of the evaluation point at a model, adding the point if needed.
-
-        The name may also be ``*``, the minimiser of the mean loss, or ``own``, the clients' own minimisers.
-        """
+        """Return the name of the evaluation point at a model, adding the point if needed. The name may also be ``*``,
+        the minimiser of the mean loss, or ``own``, the clients' own minimisers."""
         if name in self.points:
             return name
         part: Part = {name: Q(1)}
@@ -417,10 +402,8 @@ class Run(InequalitySum):
             self.values["floor"] -= c
 
     def add_inequality(self, c: Q, kind: str, names: Any) -> Q:
-        """Add c times the left side of ``left side <= right side``; return c times the right side.
-
-        The kind is ``class`` (two points), ``lower`` (F* is below what a gradient step reaches) or an assumption.
-        """
+        """Add c times the left side of ``left side <= right side``; return c times the right side. The kind is
+        ``class`` (two points), ``lower`` (F* is below what a gradient step reaches) or an assumption."""
         at_all_models = kind in (*AT_ALL_MODELS, "lower")
         models = 2 if kind == "class" else int(at_all_models or kind == "grad_cap_sq")
         require(len(names) == models, f"{kind} is about another number of models")
@@ -616,11 +599,9 @@ def attained_value(proof: Any) -> Q:
 
 
 class Rate(InequalitySum):
-    """One round of a rate claim, and the sum ``contraction V - V_next``, to which inequalities are added.
-
-    ``V = means' P[0] means + mean over clients of clients' P[1] clients + potential (F(w) - F*)``, where ``means`` and
-    ``clients`` list the vectors of the state. Vectors are relative to their values at the minimiser.
-    """
+    """One round of a rate claim, and the sum ``contraction V - V_next``, to which inequalities are added. ``V = means'
+    P[0] means + mean over clients of clients' P[1] clients + potential (F(w) - F*)``, where ``means`` and ``clients``
+    list the vectors of the state. Vectors are relative to their values at the minimiser."""
 
     def __init__(self, proof: Any) -> None:
         super().__init__(proof)
@@ -769,11 +750,9 @@ def symmetric(rows: Any, names: list[str]) -> list[list[Q]]:
 
 
 def count_noise(form: Matrix, proof: Any, which: int, steps: int) -> Q:
-    """Add the proof's weights of noise to a form of means (0) or deviations (1), in place; return their sum.
-
-    The noise of a step is independent of all vectors but later gradients. Its products with others have expectation 0,
-    so their coefficients are replaced by those that the proof chooses under ``unheard``, and by 0 otherwise.
-    """
+    """Add the proof's weights of noise to a form of means (0) or deviations (1), in place; return their sum. The noise
+    of a step is independent of all vectors but later gradients. Its products with others have expectation 0, so their
+    coefficients are replaced by those that the proof chooses under ``unheard``, and by 0 otherwise."""
     weights = [parse_number(x) for x in proof["noises"][which]]
     require(len(weights) == steps, "noise counts once for every step, in both blocks")
     require(all(x >= 0 for x in weights), "noise has a negative weight")

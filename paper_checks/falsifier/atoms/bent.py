@@ -33,9 +33,7 @@ FREE = 2
 
 def bent_quantities(table: Mapping[str, Any]) -> dict[str, Any]:
     """Return the quantities for clients with one sample each that minimise exactly, in fractions, over all outcomes.
-
-    Predictions are ``(1 + bend) w / (1 + bend |w|)`` of parameters ``w`` up to ``ceiling``; the inverse is rational.
-    """
+    Predictions are ``(1 + bend) w / (1 + bend |w|)`` of parameters ``w`` up to ``ceiling``; the inverse is rational."""
     bend, ceiling = Fraction(table["bend"]), Fraction(table["ceiling"])
 
     def loss(sample: Sample, w: Fraction) -> Fraction:

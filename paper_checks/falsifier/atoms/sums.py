@@ -157,10 +157,8 @@ def quantities(table: Mapping[str, Any], number: Number = float) -> dict[str, An
 
 
 def _averaged(clients: list[Client], sizes: Array, model: Array) -> tuple[Array, Array]:
-    """Return the expected training and population risk, for every group, of the average model with these weights.
-
-    As risks are quadratic, they depend on the other clients' models through the mean and variance of their sum.
-    """
+    """Return the expected training and population risk, for every group, of the average model with these weights. As
+    risks are quadratic, they depend on the other clients' models through the mean and variance of their sum."""
     means, variances = np.array([c.mean for c in clients]), np.array([c.variance for c in clients])
     training, population = [], []
     for k, c in enumerate(clients):

@@ -388,10 +388,8 @@ def _with_stationary_start(bound: Bound, table: Instance, problem: Quadratics) -
 
 
 def _with_start(table: Instance, problem: Quadratics, distance: float) -> Instance:
-    """Return the table translated so that the minimiser is zero, with its start at this distance.
-
-    The minimiser is computed from differences of minima, which avoids rounding errors of minima far from zero.
-    """
+    """Return the table translated so that the minimiser is zero, with its start at this distance. The minimiser is
+    computed from differences of minima, which avoids rounding errors of minima far from zero."""
     differences = problem.minima - problem.minima[0]
     pull = np.einsum("k,kde,ke->d", problem.weights, problem.curvatures, differences)
     minima = differences - np.linalg.solve(problem.curvature, pull)

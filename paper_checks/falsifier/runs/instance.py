@@ -102,11 +102,9 @@ def weighted(instance: Mapping[str, Any]) -> bool:
 
 
 def misweighted(bound: Bound, instance: Instance) -> str:
-    """Return why the weights or the sampling of this instance are not covered by the bound; empty if they are.
-
-    A uniformly drawn cohort minimises another loss than a weighted F, bounds without weights assume equal ones, and
-    control variates are averaged with equal weights over clients that take part at most once.
-    """
+    """Return why the weights or the sampling of this instance are not covered by the bound; empty if they are. A
+    uniformly drawn cohort minimises another loss than a weighted F, bounds without weights assume equal ones, and
+    control variates are averaged with equal weights over clients that take part at most once."""
     if keeps_state(bound.about) and instance["with_replacement"]:
         return "a method with control variates draws no client twice"
     if not weighted(instance):

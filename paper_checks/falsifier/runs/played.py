@@ -57,10 +57,8 @@ class Played(Family, Protocol):
     # ---- defaults ----
 
     def assumed(self, bound: Bound, instance: Mapping[str, Any], problem: Any = None) -> tuple[Any, Any, Any]:
-        """Return problem, method (FedAvg if the bound names none) and plan.
-
-        An instance that is given with its ``problem`` has the step sizes of ``pinned`` already.
-        """
+        """Return problem, method (FedAvg if the bound names none) and plan. An instance that is given with its
+        ``problem`` has the step sizes of ``pinned`` already."""
         if problem is None:
             problem = self.federation(instance)
             instance = self.pinned(bound, instance, problem)
