@@ -13,17 +13,6 @@ from .instances import Family
 from .witness import load_witness, Replay, Witness, WitnessError
 
 __all__ = [
-    "CannotServeError",
-    "Evaluation",
-    "Family",
-    "Replay",
-    "Search",
-    "Witness",
-    "WitnessError",
-    "defined",
-    "falsify",
-    "load_witness",
-    "loaded",
-    "replay",
-    "serving",
-]
+    "CannotServeError", "Evaluation", "Family", "Replay", "Search", "Witness", "WitnessError", "defined", "falsify",
+    "load_witness", "loaded", "replay", "serving",
+]  # fmt: skip

@@ -191,22 +191,11 @@ def _summary(
     for searched, state in searches:
         cells.setdefault(searched.name, Cells()).join(state.cells)
     return Search(
-        bound.name,
-        witness.ratio if witness else best.best.ratio,
-        best.score,
-        evaluations,
-        admissible,
-        seconds,
-        witness,
-        family.undecided(bound, best.instance) if best.instance else (),
-        tuple(cells),
-        refusals,
-        unconfirmed,
-        interrupted,
-        best.instance,
-        tuple(visited.record(name) for name, visited in cells.items()),
+        bound.name, witness.ratio if witness else best.best.ratio, best.score, evaluations, admissible, seconds,
+        witness, family.undecided(bound, best.instance) if best.instance else (), tuple(cells), refusals, unconfirmed,
+        interrupted, best.instance, tuple(visited.record(name) for name, visited in cells.items()),
         {term: max(s.shares.get(term, 0.0) for s in states) for state in states for term in state.shares},
-    )
+    )  # fmt: skip
 
 
 def replay(witness: Witness, bound: Bound | None = None) -> Replay:

@@ -180,14 +180,7 @@ def compared(witness: Witness, bound: Bound, exact: Exactly) -> Replay:
     pairs = {field.name: (getattr(witness, field.name), getattr(recomputed, field.name)) for field in fields(Witness)}
     pairs.pop("command")  # a replay does not know the search
     return Replay(
-        str(sp.N(exact.measured, DIGITS)),
-        str(sp.N(exact.bound, DIGITS)),
-        exact.ratio,
-        exact.violated,
-        DIGITS,
-        exact.arithmetic,
-        exact.failed,
-        tuple(words for words, _, met in exact.conditions if met is None),
-        exact.conditions,
-        tuple(f"{name} is {new}, not {old}" for name, (old, new) in pairs.items() if old != new),
-    )
+        str(sp.N(exact.measured, DIGITS)), str(sp.N(exact.bound, DIGITS)), exact.ratio, exact.violated, DIGITS,
+        exact.arithmetic, exact.failed, tuple(words for words, _, met in exact.conditions if met is None),
+        exact.conditions, tuple(f"{name} is {new}, not {old}" for name, (old, new) in pairs.items() if old != new),
+    )  # fmt: skip

@@ -106,15 +106,11 @@ class OneRound:
         n, k, m = len(self.means), len(self.deviations), self.gradients
         mean_columns, apart_columns = [*means, *range(n, n + m)], [*deviations, *range(k, k + m)]
         return OneRound(
-            tuple(self.means[i] for i in means),
-            tuple(self.deviations[i] for i in deviations),
-            self.start[means],
-            self.mean_next[np.ix_(means, mean_columns)],
-            self.mean_points[:, mean_columns],
-            self.deviation_next[np.ix_(deviations, apart_columns)],
-            self.deviation_points[:, apart_columns],
+            tuple(self.means[i] for i in means), tuple(self.deviations[i] for i in deviations), self.start[means],
+            self.mean_next[np.ix_(means, mean_columns)], self.mean_points[:, mean_columns],
+            self.deviation_next[np.ix_(deviations, apart_columns)], self.deviation_points[:, apart_columns],
             self.memory,
-        )
+        )  # fmt: skip
 
 
 def one_round(algorithm: Algorithm, local_steps: int, step_size: float, cohort: Cohort | None = None) -> OneRound:

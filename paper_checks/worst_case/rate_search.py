@@ -226,12 +226,10 @@ def _statement(case: Case, smallest: float, weights: CostWeights) -> Statement:
             continue
         if floats is None:
             floats = Statement(
-                rho,
-                round_up(solution.start_distance),
+                rho, round_up(solution.start_distance),
                 round_up(solution.start_dissimilarity if case.program.fixed_point is not None else 0.0),
-                round_up(solution.floor if case.program.has_floor else 0.0),
-                round_up(solution.noise_floor),
-            )
+                round_up(solution.floor if case.program.has_floor else 0.0), round_up(solution.noise_floor),
+            )  # fmt: skip
         try:
             proof = prove_rate(case, solution)
         except WorstCaseError as error:

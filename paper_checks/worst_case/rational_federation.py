@@ -92,12 +92,9 @@ def _in_fractions(
         for i, (name, row) in enumerate(zip(names[part], root, strict=True)):
             vectors[name][part] = [round(Fraction(float(y)) * 2**bits) for y in row[: i + 1]]
     return {
-        "value": "0",
-        "bits": bits,
-        "dimensions": [len(own) for own in names],
-        "vectors": vectors,
+        "value": "0", "bits": bits, "dimensions": [len(own) for own in names], "vectors": vectors,
         "values": {name: str(Fraction(float(x[program.packed + index]))) for name, index in values.items()},
-    }
+    }  # fmt: skip
 
 
 def _round_down(x: Fraction) -> Fraction:

@@ -166,17 +166,13 @@ def make_table(args: TableRequest, points: Sequence[GridPoint] = ()) -> Report:
             rows.append({column: values[0] for column, values in result.columns().items()})
     first = question(bound, at[0])
     about = {
-        "bound": bound.name,
-        "command": shlex.join([*args.made_by.split(), args.name, *args.words]),
-        "algorithm": str(first.algorithm),
-        "statistic": str(first.statistic),
+        "bound": bound.name, "command": shlex.join([*args.made_by.split(), args.name, *args.words]),
+        "algorithm": str(first.algorithm), "statistic": str(first.statistic),
         "units": "L = 1; initial loss or squared distance 1; heterogeneity is G^2 or Gamma",
-        "estimate": "upper" if first.relaxations else "exact",
-        "relaxations": list(first.relaxations),
+        "estimate": "upper" if first.relaxations else "exact", "relaxations": list(first.relaxations),
         "versions": {package: version(package) for package in ("numpy", "scipy", "sympy")},
-        "seconds": round(sum(row["seconds"] for row in rows), 1),
-        "refused": len(errors),
-    }
+        "seconds": round(sum(row["seconds"] for row in rows), 1), "refused": len(errors),
+    }  # fmt: skip
     return _report(args, bound, rows, about, list(errors.values()))
 
 

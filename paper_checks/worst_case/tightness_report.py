@@ -87,12 +87,10 @@ def _constants(best: Sequence[Constant]) -> list[str]:
     else:
         lower = "nothing is proved, as the federations meet the assumptions only at the visited models"
     return [
-        *aligned([head, *body]),
-        "",
-        "factors in front of the whole bound, or of one term alone with the others unchanged",
-        f"not below: {lower}",
+        *aligned([head, *body]), "",
+        "factors in front of the whole bound, or of one term alone with the others unchanged", f"not below: {lower}",
         "suffices: valid at the proved points, by certificates; elsewhere nothing is claimed",
-    ]
+    ]  # fmt: skip
 
 
 def _number(value: float) -> str:

@@ -77,25 +77,19 @@ START_KEYS = ("initial_distance_sq", "optimum_dissimilarity", "gradient_variance
 """What a rate that states a bound after a number of rounds assumes about the start."""
 
 METHODS = {
-    "fedavg": ([], []),
-    "fedprox": ([], []),
-    "fedinit": ([], ["last"]),
-    "scaffold": ([], ["control"]),
-    "fedavgm": (["velocity"], []),
-    "fedcm": (["direction"], []),
-}
+    "fedavg": ([], []), "fedprox": ([], []), "fedinit": ([], ["last"]), "scaffold": ([], ["control"]),
+    "fedavgm": (["velocity"], []), "fedcm": (["direction"], []),
+}  # fmt: skip
 """The vectors that the server and that every client stores between rounds besides the model. They start at 0, except
 ``last`` (a client's last local model), which starts at the model."""
 AT_ALL_MODELS = ("dissimilarity_offset", "dissimilarity_factor", "uniform_dissimilarity", "pl_constant")
 """Assumptions about all models. A federation that attains a value is checked at the models its run visits."""
 NEEDS_MINIMISER = ("initial_distance_sq", "distance_sq", "optimum_dissimilarity", "heterogeneity")
 AT_ONE_MODEL = {
-    "initial_distance_sq": ("distance_sq", "w", "first"),
-    "initial_gap": ("optimality_gap", "w", "first"),
-    "grad_norm_sq": ("grad_norm_sq", "w", "late"),
-    "divergence": ("divergence", "w", "late"),
+    "initial_distance_sq": ("distance_sq", "w", "first"), "initial_gap": ("optimality_gap", "w", "first"),
+    "grad_norm_sq": ("grad_norm_sq", "w", "late"), "divergence": ("divergence", "w", "late"),
     "distance_sq": ("distance_sq", "v", "late"),
-}
+}  # fmt: skip
 """Assumptions about one model: the metric that they limit and the model, which is the initial server model (w first),
 the one before the last round (w late) or the virtual average before the last step (v late)."""
 ASSUMPTIONS = {*AT_ALL_MODELS, *NEEDS_MINIMISER, *AT_ONE_MODEL, "grad_cap_sq"}

@@ -194,17 +194,13 @@ def claim_of(question: Question) -> dict[str, Any]:
     sizes = [str(fraction(size)) for size in question.run.step_sizes]
     kind = "last" if question.statistic.kind == "every" else question.statistic.kind
     return {
-        "method": method,
-        "parameter": str(parameter),
-        "local_steps": [path.shape[1] - 1 for path in question.run.path],
-        "step_size": sizes[0] if len(set(sizes)) == 1 else sizes,
-        "smoothness": given["smoothness"],
+        "method": method, "parameter": str(parameter), "local_steps": [path.shape[1] - 1 for path in question.run.path],
+        "step_size": sizes[0] if len(set(sizes)) == 1 else sizes, "smoothness": given["smoothness"],
         "strong_convexity": given["strong_convexity"] if question.convex else None,
         "given": {name: x for name, x in given.items() if name not in ("smoothness", "strong_convexity")},
-        "metric": metric,
-        "statistic": "whole" if metric in verify.OF_A_RUN else kind,
+        "metric": metric, "statistic": "whole" if metric in verify.OF_A_RUN else kind,
         "over": "iterations" if per == ITERATION or metric == "consensus_distance" else "rounds",
-    }
+    }  # fmt: skip
 
 
 def _average(weights: Array, count: int) -> list[Fraction]:

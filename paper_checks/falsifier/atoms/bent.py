@@ -64,12 +64,10 @@ def bent_quantities(table: Mapping[str, Any]) -> dict[str, Any]:
     lists = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
     gap = sum(n * p * (w - s) for n, p, w, s in zip(sizes, shares, population, training, strict=True))
     return {
-        **lists,
-        "generalization_gap": gap,
-        "out_of_sample_gap": gap,
+        **lists, "generalization_gap": gap, "out_of_sample_gap": gap,
         "non_iidness": [s - o for s, o in zip(training, own_training, strict=True)],
         "local_gap": [x - o for x, o in zip(own_population, own_training, strict=True)],
-    }
+    }  # fmt: skip
 
 
 @dataclass(frozen=True)

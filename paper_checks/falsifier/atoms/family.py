@@ -112,15 +112,10 @@ class Atoms(Family):
             # a client's non-iidness must not depend on the other participants
             alike, cohort = (True, cohort) if sampling == 2 else (alike, 1)
         table: Instance = {
-            "clients": clients,
-            "kinds": number,
-            "samples": int(point["samples"]),
-            "cohort": cohort,
-            "sampling": sampling,
-            "alike": int(alike),
-            "local_steps": int(point.get("local_steps", 0)),
+            "clients": clients, "kinds": number, "samples": int(point["samples"]), "cohort": cohort,
+            "sampling": sampling, "alike": int(alike), "local_steps": int(point.get("local_steps", 0)),
             "start": point.get("start", 0.0),
-        }
+        }  # fmt: skip
         for k in range(number):
             table[f"count_{k}"] = clients // number + (k < clients % number)
             table[f"weight_{k}"] = 1.0 if sampling == 2 and cohort > 1 else point[f"weight_{k}"]

@@ -139,21 +139,12 @@ def quantities(table: Mapping[str, Any], number: Number = float) -> dict[str, An
     noise = np.array([_noise(table, k, clients[k], number) for k in range(len(clients))])
     return {
         **{name: np.array(value) for name, value in of_kinds(sizes.tolist(), list(sizes * shares)).items()},
-        "generalization_gap": gap,
-        "out_of_sample_gap": out_of_sample,
-        "participation_gap": gap - out_of_sample,
-        "train_loss": train_loss,
-        "local_gap": local_gap,
-        "non_iidness": difference / participation,
-        "local_suboptimality": np.array([c.suboptimality for c in clients]),
-        "smoothness": max(curves),
-        "strong_convexity": min(curves),
-        "cohort": int(table["cohort"]),
-        "samples": int(table["samples"]),
-        "client_distance_sq": distances**2,
-        "client_gradient_variance": noise,
-        "gradient_variance": noise.max(),
-    }
+        "generalization_gap": gap, "out_of_sample_gap": out_of_sample, "participation_gap": gap - out_of_sample,
+        "train_loss": train_loss, "local_gap": local_gap, "non_iidness": difference / participation,
+        "local_suboptimality": np.array([c.suboptimality for c in clients]), "smoothness": max(curves),
+        "strong_convexity": min(curves), "cohort": int(table["cohort"]), "samples": int(table["samples"]),
+        "client_distance_sq": distances**2, "client_gradient_variance": noise, "gradient_variance": noise.max(),
+    }  # fmt: skip
 
 
 def _averaged(clients: list[Client], sizes: Array, model: Array) -> tuple[Array, Array]:

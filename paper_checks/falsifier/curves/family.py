@@ -130,15 +130,13 @@ class Curves(Played):
         return {
             **{name: getattr(problem, name) for name in constants},
             **readings.of_plan(**{name: instance[name] for name in PLANNED}, step_offset=instance.get("step_offset")),
-            **readings.UNBIASED,
-            "condition_number": readings.condition(problem.smoothness, problem.strong_convexity),
+            **readings.UNBIASED, "condition_number": readings.condition(problem.smoothness, problem.strong_convexity),
             **readings.of_losses(problem.floor + problem.initial_gap, problem.floor),
             **({"contraction": instance["contraction"]} if "contraction" in instance else {}),
-            "initial_gap": problem.initial_gap,
-            "client_gradient_variance": [0] * problem.clients,
+            "initial_gap": problem.initial_gap, "client_gradient_variance": [0] * problem.clients,
             **of_kinds([1] * problem.clients, problem.client_weight),
             "initial_distance_sq": instance["start"] * instance["start"],
-        }
+        }  # fmt: skip
 
     def run(self, bound: Bound, instance: Instance, problem: Any) -> tuple[CurveRun, bool]:
         about = bound.about if remembers(bound) else None  # without relaxation unless the bound contains it

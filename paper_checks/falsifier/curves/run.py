@@ -146,13 +146,10 @@ class CurveRun:
         steps = self.table["local_steps"]
         drifts = chance @ (self.slope(model)[:, None] + self.tilts - walked / steps) ** 2
         readings = {
-            "local_drift": drift,
-            "grad_cap_sq": cap,
-            "summed_grad_norm_sq": chance @ walked.sum(1) ** 2,
-            "mean_path_gradient_sq": chance @ (walked @ self.shares / steps) ** 2,
-            "gradient_drift": drifts,
+            "local_drift": drift, "grad_cap_sq": cap, "summed_grad_norm_sq": chance @ walked.sum(1) ** 2,
+            "mean_path_gradient_sq": chance @ (walked @ self.shares / steps) ** 2, "gradient_drift": drifts,
             "mean_gradient_drift": drifts @ self.shares,
-        }
+        }  # fmt: skip
         for name, value in readings.items():
             self._rounds.setdefault(name, []).append(value)
 
@@ -160,13 +157,10 @@ class CurveRun:
         slope = self.slope(model)
         clients = chance @ (slope[:, None] + self.tilts) ** 2
         readings = {
-            "grad_norm_sq": chance @ slope**2,
-            "optimality_gap": chance @ self.value(model),
-            "distance_sq": chance @ model**2,
-            "client_grad_norm_sq": clients,
-            "mean_client_grad_sq": clients @ self.shares,
-            "divergence": chance @ ((last - model[:, None]) ** 2).mean(1),
-        }
+            "grad_norm_sq": chance @ slope**2, "optimality_gap": chance @ self.value(model),
+            "distance_sq": chance @ model**2, "client_grad_norm_sq": clients,
+            "mean_client_grad_sq": clients @ self.shares, "divergence": chance @ ((last - model[:, None]) ** 2).mean(1),
+        }  # fmt: skip
         for name, value in readings.items():
             self._server.setdefault(name, []).append(value)
 

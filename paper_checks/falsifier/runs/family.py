@@ -81,19 +81,16 @@ class QuadraticRuns(Played):
         steps = 1 if needs.one_step else STEPWISE if _length(bound) == EVERY_STEP else 1000
         counts_of_clients = up_to(most, 1, 2, 3, 10, 100, 1000, MAX_CLIENTS)
         parameters = [
-            *_cohorts(bound),
-            Parameter("clients", 1, most, log=True, whole=True, special=counts_of_clients),
-            Parameter("kinds", 1, KINDS, whole=True, special=(1, 2)),
-            Parameter("lone", 0, 1, whole=True),
+            *_cohorts(bound), Parameter("clients", 1, most, log=True, whole=True, special=counts_of_clients),
+            Parameter("kinds", 1, KINDS, whole=True, special=(1, 2)), Parameter("lone", 0, 1, whole=True),
             Parameter("dim", 1, DIM, whole=True, special=(1,)),
             Parameter("local_steps", 1, steps, log=True, whole=True, special=up_to(steps, 1, 2, 3, 10, 100, 1000)),
-            rounds,
-            Parameter("step_share", 1e-4, 1, log=True, special=(1, 1e-1, 1e-3, 1e-6)),
+            rounds, Parameter("step_share", 1e-4, 1, log=True, special=(1, 1e-1, 1e-3, 1e-6)),
             Parameter("spread", 1e-4, 1e4, log=True, special=(0, 1, 1e9)),
             Parameter("noise", 1e-4, 1e4, log=True, special=(0, 1, 1e9)),
             Parameter("start", 1e-4, 1e4, log=True, special=(0, 1, 1e9)),
             Parameter("start_at", 0, 0, whole=True, special=(ANYWHERE_START, STATIONARY, AT_MINIMISER)),
-        ]
+        ]  # fmt: skip
         if names & {"optimal_loss", "initial_loss", "current_loss"}:
             parameters.append(Parameter("floor", -1e3, 1e3, special=(0, -1)))
         if "relaxation" in names:
@@ -111,16 +108,11 @@ class QuadraticRuns(Played):
         kinds = 1 if needs.identical else clients if needs.average else min(int(point["kinds"]), clients)
         cohort = 1 if needs.one_participant else cohort_of(point, clients)
         table: Instance = {
-            "clients": clients,
-            "kinds": kinds,
-            "dim": dim,
-            "cohort": cohort,
-            "with_replacement": int(point.get("with_replacement", 0)),
-            "local_steps": int(point["local_steps"]),
-            "rounds": int(point["rounds"]),
-            "floor": point.get("floor", 0.0),
+            "clients": clients, "kinds": kinds, "dim": dim, "cohort": cohort,
+            "with_replacement": int(point.get("with_replacement", 0)), "local_steps": int(point["local_steps"]),
+            "rounds": int(point["rounds"]), "floor": point.get("floor", 0.0),
             **{f"start_{i}": point["start"] * point[f"start_{i}"] for i in range(dim)},
-        }
+        }  # fmt: skip
         equal = cohort < clients and not table["with_replacement"]  # see ``misweighted``
         for k, count in enumerate(_counts(clients, kinds, bool(point["lone"]))):
             table[f"count_{k}"] = count

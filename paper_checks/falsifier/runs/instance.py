@@ -68,13 +68,11 @@ def problem(instance: Instance) -> Quadratics:
     if weights.min() <= 0:
         raise EmpiricsError("every client must have a positive weight")
     return Quadratics(
-        matrices,
-        np.array([[float(instance[f"minimum_{k}_{i}"]) for i in range(dim)] for k in range(number)]),
-        noise[:, None, None] / dim * np.eye(dim),
-        weights=weights / weights.sum(),
+        matrices, np.array([[float(instance[f"minimum_{k}_{i}"]) for i in range(dim)] for k in range(number)]),
+        noise[:, None, None] / dim * np.eye(dim), weights=weights / weights.sum(),
         floors=np.full(number, float(instance["floor"])),
         start=np.array([float(instance[f"start_{i}"]) for i in range(dim)]),
-    )
+    )  # fmt: skip
 
 
 def setting(instance: Mapping[str, Any]) -> Setting:
@@ -86,14 +84,9 @@ def setting(instance: Mapping[str, Any]) -> Setting:
 @lru_cache(maxsize=16, typed=True)
 def _setting(rounds: int, cohort: int, steps: int, step_size: Any, offset: Any, again: bool, weights: bool) -> Setting:
     return Setting(
-        rounds=rounds,
-        cohort=cohort,
-        local_steps=steps,
-        step_size=step_size,
-        step_offset=offset,
-        sampling=SAMPLINGS[again],
-        client_weight="samples" if weights else "uniform",
-    )
+        rounds=rounds, cohort=cohort, local_steps=steps, step_size=step_size, step_offset=offset,
+        sampling=SAMPLINGS[again], client_weight="samples" if weights else "uniform",
+    )  # fmt: skip
 
 
 def weighted(instance: Mapping[str, Any]) -> bool:
