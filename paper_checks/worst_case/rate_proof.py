@@ -96,9 +96,9 @@ def prove_rate(case: Case, solution: LyapunovSolution) -> dict[str, Any]:
         forms, _ = rate.residuals(content)
         size = Fraction(program.unit) ** 2
         exact_numbers = (*quadratics, np.array(gamma * size), multipliers, noise_weights * size)
-        floats = (x.astype(float) for x in exact_numbers)
+        means, deviations, added, lam, weights = (x.astype(float) for x in exact_numbers)
         products = noise_products[0].astype(float), noise_products[1].astype(float)
-        expected = program.residuals(solution.rho, *floats, products)
+        expected = program.residuals(solution.rho, means, deviations, added, lam, weights, products)
         largest = max(1.0, *(float(np.abs(matrix).max(initial=0)) for matrix in expected))
         for form, unit_of, own, matrix in zip(forms, units, names, expected, strict=True):
             exact = np.array([[float(form.get((a, b), 0)) for b in own] for a in own]).reshape(matrix.shape)

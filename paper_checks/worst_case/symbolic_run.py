@@ -210,7 +210,7 @@ def record_tree(algorithm: Algorithm, setting: Setting, clients: int) -> Symboli
     numbers, gradients = oracle.numbers, oracle.gradients
     _check_inequalities(clients, gradients)
     earlier = _earlier(numbers, gradients)
-    queries = np.array(oracle.queries)
+    queries: Array = np.array(oracle.queries)
     return SymbolicTree(queries, played.server, (), played.step_sizes, played.histories, numbers, earlier)
 
 
@@ -337,7 +337,7 @@ def _check_linear(oracle: Oracle, symbolic: PlayedRuns, algorithm: Algorithm, se
         vectors = scale * random.standard_normal((symbolic.server.shape[1], 3))
         other = Oracle(oracle.clients, vectors, oracle.gradients)
         numeric = other.play(algorithm, setting)
-        queries = np.array(other.queries)
+        queries: Array = np.array(other.queries)
         pairs = [(numeric.server, symbolic.server), (queries, np.array(oracle.queries))]
         pairs += zip(numeric.path, symbolic.path, strict=True)
         error = max(np.abs(models - rows @ vectors).max() for models, rows in pairs)

@@ -584,8 +584,8 @@ def attained_value(proof: Any) -> Q:
         run.add_smoothness(Q(1), *pair)
         require(federation.take_sum() <= 0, f"the federation is not of the class: {' '.join(pair)}")
 
-    names = {*run.points, *run.models, "start", "*", "own", "floor"}
-    require(set(federation.values) | set(federation.vectors) <= names, "the federation has more than the run")
+    allowed = {*run.points, *run.models, "start", "*", "own", "floor"}
+    require(set(federation.values) | set(federation.vectors) <= allowed, "the federation has more than the run")
     return min(metrics) if run.claim["statistic"] == "min" else sum(metrics, Q(0)) / len(metrics)
 
 

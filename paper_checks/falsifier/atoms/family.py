@@ -163,7 +163,7 @@ class Atoms(Family):
 def _not_covered(bound: Bound, instance: Mapping[str, Any]) -> str:
     """Return why the bound does not cover such an instance apart from its conditions; empty if it does."""
     names, sampling, cohort = {q.name for q in bound.quantities}, instance["sampling"], instance["cohort"]
-    allowed = (0,)
+    allowed: tuple[int, ...] = (0,)
     if _sampled(bound):
         allowed = (_sampling(bound),) if _sampling(bound) else (1, 2)
     if sampling not in allowed:
