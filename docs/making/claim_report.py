@@ -64,7 +64,11 @@ def claim_entries(paper: str) -> Mapping[str, Entry]:
     for part in re.split(r"^#### ", _report(paper), flags=re.MULTILINE)[1:]:
         name, _, rest = part.partition("\n")
         texts[name] = re.split(r"^### ", rest, flags=re.MULTILINE)[0].strip()
-    return {row[1]: Entry(*row.groups(), texts[row[1]]) for row in ROW.finditer(_report(paper))}
+    entries = {}
+    for row in ROW.finditer(_report(paper)):
+        name, verdict, defect, grade, kind = row.groups()
+        entries[name] = Entry(name, verdict, defect, grade, kind, texts[name])
+    return entries
 
 
 def tally() -> list[dict[str, str]]:
