@@ -21,7 +21,7 @@ PRIVATE = {
     r"\bunlikeness\b|\balike\b(?!=)|\bunlike (?!the|a|an|in|those|any|most|gradients$)": "different, identical, equal",
     r"\bladder\b": "ranking",
     r"\bon trust\b": "assumed",
-    r"\bartefacts?\b(?!=)": "figure or table",
+    r"(?<!\.)\bartefacts?\b(?!=)": "figure or table",
     r"\bso many\b": "N, that many",
     r"\b(un)?settle[sd]?\b": "decide, converge",
     r"\blook(s|ed|ing)? at\b": "check, use",

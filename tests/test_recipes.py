@@ -59,13 +59,13 @@ FIGURE = '''"""A table for the recipe's test: no runs, two numbers."""
 
 from __future__ import annotations
 
-from ..artefact import Artefact, no_runs, Shown
+from ..artefact import Artefact, Content, no_runs
 from ..runs import Runs
 
 
-def data(runs: Runs, scale: str) -> Shown:
+def data(runs: Runs, scale: str) -> Content:
     rows = [{"row": "a", "column": "b", "ours": 2.5}, {"row": "c", "column": "b", "ours": 3.5}]
-    return Shown("Two numbers.", rows, [["", "b"], ["a", "2.5"], ["c", "3.5"]], [])
+    return Content("Two numbers.", rows, [["", "b"], ["a", "2.5"], ["c", "3.5"]], [])
 
 
 ARTEFACTS = (Artefact("ours.table_recipe", "two numbers", data, reads=no_runs),)

@@ -105,7 +105,7 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     for whose, group in groups.items():
         numbers = ", ".join(f"{n} {word}" for word, n in counts(group).items() if n)
         parts.append(f"{len(group)} {whose} ({numbers})" if OURS in groups else numbers)
-    return f"{len(verdicts)} claims: {', '.join(parts)}"
+    return f"{len(verdicts)} {'claim' if len(verdicts) == 1 else 'claims'}: {', '.join(parts)}"
 
 
 def brief(evidence: str, witness: Mapping[str, str]) -> str:

@@ -90,20 +90,20 @@ def test_every_cell_can_be_read_and_every_network_is_trained_on_a_gpu(everything
 
 
 PRINTED = (
-    (lambda: fedinit.cells_of("paper", fedinit.Setup(share="5%-200", split="0.6"), "FedInit")[2], {
+    (lambda: fedinit.cells("paper", fedinit.Setup(share="5%-200", split="0.6"), "FedInit")[2], {
         "clients": 200, "cohort": 10, "rounds": 500, "local_epochs": 5, "batch": 50, "step_size": 0.1, "seed": 2,
         "weight_decay": 1e-3, "step_size_decay": 0.998, "clip": 10, "partition": "dirichlet_replaced(0.6)",
         "augment": "fedinit", "problem": "resnet18(cifar10)", "algorithm": "fedinit(beta=0.05)",
     }),
-    (lambda: fedinit.cells_of("paper", fedinit.Setup(data="CIFAR-100"), "FedDyn")[0], {
+    (lambda: fedinit.cells("paper", fedinit.Setup(data="CIFAR-100"), "FedDyn")[0], {
         "rounds": 800, "step_size_decay": 0.999, "algorithm": "feddyn(alpha=0.01)",
     }),
-    (lambda: fedcog.cells_of("paper", "FedCOG")[0], {
+    (lambda: fedcog.cells("paper", "FedCOG")[0], {
         "clients": 10, "cohort": 10, "local_steps": 400, "step_size": 0.01, "rounds": 70, "after": 50,
         "problem": "fedcog_cnn(cifar10)", "first": "fedavg()",
         "algorithm": "fedcog(after=50, batch=64, disagreement=0.1, distillation=0.01, samples=256, steps=100)",
     }),
-    (lambda: fedcog.cells_of("paper", "FedAvg", fedcog.Setup("CIFAR-100", "NIID-2"))[0], {
+    (lambda: fedcog.cells("paper", "FedAvg", fedcog.Setup("CIFAR-100", "NIID-2"))[0], {
         "partition": "classes_per_client(10)", "problem": "fedcog_cifar100_cnn(cifar100)",
     }),
     (lambda: fedals.cells_of("paper", "SVHN", "FedALS", "iid")[0], {
@@ -114,7 +114,7 @@ PRINTED = (
         "problem": "opt(multinli(task='next'))", "optimizer": "adamw", "step_size_rule": "harmonic", "rounds": 4000,
     }),
     (lambda: fedals.cells_of("paper", "CIFAR-10", "SCAFFOLD", "non-iid")[0], {"momentum": 0.0}),
-    *((lambda task=task: decaying_k.cells_of("paper", task, "k_error")[0], {
+    *((lambda task=task: decaying_k.cells("paper", task, "k_error")[0], {
         "cohort": one.cohort, "batch": one.batch, "local_steps": one.local_steps, "step_size": one.step_size,
         "algorithm": "scheduled(fedavg(), patience=100, schedule='k_error', window=100)",
         "seconds": pytest.approx(10_000 * (one.model_size * (1 / 20 + 1 / 5) + one.minibatch_time * one.local_steps)),

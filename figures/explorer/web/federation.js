@@ -234,7 +234,7 @@ function federationOf(text) {
       else if (key === "b") { found.theorem = value; if (bare) found.target = targetFor(value, found.target); }
       else if (key === "x" && opened()?.quantities.some((q) => q.name === value)) found.x = value;
       else if (free) (kind === "p" ? found.plan : found.words)[word] = readValue(quantityOf(word), value) ?? NaN;
-      else if (key !== "v" && key !== "f") throw Error(`it speaks of ${key}`);
+      else if (key !== "v" && key !== "f") throw Error(`it has ${key}, which this page does not know`);
     }
     for (const [word, x] of [...Object.entries(found.words), ...Object.entries(found.plan)]) {
       const why = x === freshFederation(place).plan[word] ? "" : refusedWord(word, x);

@@ -79,7 +79,7 @@ function loadConstants(name, text) {
     else given[word] = safe;
   }
   for (const [word, usual] of Object.entries(USUAL)) {
-    if (given[word] !== undefined && given[word] !== usual) throw Error(`its ${word} is ${given[word]}; this page speaks of ${usual.replace("_", " ")} alone`);
+    if (given[word] !== undefined && given[word] !== usual) throw Error(`its ${word} is ${given[word]}; this page supports only ${usual.replace("_", " ")}`);
     delete given[word];
   }
   for (const [word, value] of Object.entries(given)) numeric(word, value);

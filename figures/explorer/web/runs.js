@@ -25,7 +25,7 @@ const amount = (text, where) => {
 /* The relaxation of a run by its method; raises for methods other than FedAvg and FedInit. */
 function relaxationOf(text) {
   const found = text === undefined || /^fedavg(\(\))?$/.test(text) ? 0 : Number(/^fedinit\(beta=([\d.e-]+)/.exec(text)?.[1] ?? NaN);
-  if (Number.isNaN(found)) throw Error(`it holds runs of ${text}; this page speaks of fedavg and fedinit alone`);
+  if (Number.isNaN(found)) throw Error(`it has runs of ${text}; this page supports only fedavg and fedinit`);
   return found;
 }
 
