@@ -181,7 +181,8 @@ def _done(verb: Verb, line: Line, words: Sequence[str]) -> int:
     except BaseException as failure:
         if new_folder is not None:
             new_folder.rmdir()
-        if isinstance(failure, UnknownNameError) and (claim := _claim(line.arguments)) and repr(claim) in str(failure):
+        claim = _claim(line.arguments) if isinstance(failure, UnknownNameError) else ""
+        if claim and f"bound {claim!r}" in str(failure):
             raise UsageError(f"{claim} is a claim of the audit, not a bound: fedbounds check {claim}") from None
         raise
     remarks = getattr(result, "remarks", ())

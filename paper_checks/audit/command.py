@@ -50,7 +50,7 @@ def check(
     """Check claims of the papers by machine; the exit status is 1 if a verdict differs from the audited one.
 
     Args:
-        names: A claim, a prefix, a bound (its claims), file.py (its claims), file.py:variable (a claim or a bound).
+        names: A claim (with those below it), a bound (its claims), file.py (its claims), file.py:variable (either).
         paper: Check only the claims of one paper.
         deep: Also run deep searches, which take minutes.
         summary: Print one page on a paper, or on a file.py of your own that declares claims.
@@ -135,7 +135,7 @@ def _write(path: Path, text: str) -> Path:
 def chosen(names: Sequence[str], paper: str = "", deep: bool = False, workers: int = 2) -> list[Claim]:
     """Return the claims selected on the command line: those that ``names`` select, or all, of one paper or of all.
 
-    A name is that of a claim, a prefix of claims, a bound (the claims whose checks use it) or a user's file.
+    A name selects the claim of that name and those below it; a bound, the claims whose checks use it; a file, its own.
     """
     if not names:
         return claims_of(paper, deep)
@@ -150,10 +150,8 @@ def chosen(names: Sequence[str], paper: str = "", deep: bool = False, workers: i
 def _named(name: str, workers: int) -> list[Claim]:
     if is_own(name):
         return of_file(name)
-    if name in CLAIMS:
-        return [CLAIMS[name]]
-    if with_prefix := [claim for claim in CLAIMS if claim.startswith(f"{name}.")]:
-        return [CLAIMS[claim] for claim in with_prefix]
+    if at_or_below := [claim for key, claim in CLAIMS.items() if key == name or key.startswith(f"{name}.")]:
+        return at_or_below
     if name not in BOUNDS:
         raise unknown("claim or bound", name, {*CLAIMS, *BOUNDS})
     verdicts = audit(claims_of(BOUNDS[name].source.paper), workers)  # which claims use the bound shows only in a run
