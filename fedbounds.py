@@ -43,15 +43,12 @@ FUNCTIONS = {
 }
 """The functions of the verbs, with the module that each is imported from on first use."""
 OBJECTS = {"Federation": "empirics.federation.federation", "Scenario": "bounds.scenario"}
-SAME = {"tightness": "worst_case", "eval": "evaluate"}
+FUNCTION_OF_VERB = {"tightness": "worst_case", "eval": "evaluate"}
 """Verbs whose functions have another name; the command line accepts both names."""
 RENAMED = {
-    "quantities": ["list", "quantities"],
-    "data": ["list", "data"],
-    "verdict": ["check", "--summary"],
-    "open": ["explore"],
-    "bundle": ["figure", "--bundle"],
-}
+    "quantities": ["list", "quantities"], "data": ["list", "data"], "verdict": ["check", "--summary"],
+    "open": ["explore"], "bundle": ["figure", "--bundle"],
+}  # fmt: skip
 """Deprecated verbs and what to write instead; to be removed in the next version."""
 DROPPED = {"solve": "--largest", "explore": "--open"}
 """Deprecated options that are now the default."""
@@ -63,7 +60,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'fedbounds' has no attribute {name!r}")
     if hidden := _hidden():
         raise ImportError(hidden)
-    name = SAME.get(name, name)
+    name = FUNCTION_OF_VERB.get(name, name)
     if name in FUNCTIONS or name in OBJECTS:
         try:
             return getattr(import_module({**FUNCTIONS, **OBJECTS}[name]), name)
@@ -121,7 +118,7 @@ def _run(arguments: list[str]) -> int:
         remark([f"{arguments[0]} is deprecated: write fedbounds {' '.join([*new, *arguments[1:]])}"])
         arguments = [*new, *arguments[1:]]
     name, rest = arguments[0].lower(), arguments[1:]
-    name = next((verb for verb, function in SAME.items() if function == name), name)
+    name = next((verb for verb, function in FUNCTION_OF_VERB.items() if function == name), name)
     if name == "show" and "--sensitivity" in rest:
         remark(["show --sensitivity is deprecated: write fedbounds eval NAME --elasticity"])
         name, rest = "eval", [("--elasticity" if word == "--sensitivity" else word) for word in rest]
@@ -139,10 +136,10 @@ def _run(arguments: list[str]) -> int:
             raise unknown("shell", line.arguments[0], SHELLS)
         print(overview_app(VERBS, whole=True).generate_completion(prog_name="fedbounds", shell=line.arguments[0]))
         return FINE
-    return _done(verb, line, [name, *rest])
+    return _run_verb(verb, line, [name, *rest])
 
 
-def _done(verb: Verb, line: Line, words: Sequence[str]) -> int:
+def _run_verb(verb: Verb, line: Line, words: Sequence[str]) -> int:
     """Call the function of a verb, print its result, write it to ``-o``, and return the exit status."""
     import shlex
     from contextlib import nullcontext

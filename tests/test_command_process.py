@@ -221,7 +221,7 @@ def verb(run, monkeypatch):
                 raise work
             return work()
 
-        monkeypatch.setattr(fedbounds, "_done", broken)
+        monkeypatch.setattr(fedbounds, "_run_verb", broken)
         return run("list")
 
     return command

@@ -69,7 +69,7 @@ class Inputs:
     def value(self, outside: bool = False) -> Any:
         """Return the bound at these arguments, with warnings: see ``Bound.__call__`` and ``Bound.formula``."""
         evaluator = self.evaluator
-        result = (evaluator.formula if outside else evaluator.whole).checked(self.arrays, self.shape)
+        result = (evaluator.formula if outside else evaluator.value_and_conditions).checked(self.arrays, self.shape)
         (out,) = result.values
         missing = np.isnan(out) & (not outside)
         if np.isinf(out).any():
@@ -87,7 +87,7 @@ class Inputs:
 
     def parts(self, outside: bool = False) -> dict[str, Any]:
         """Return the terms by name, NaN where a condition fails unless ``outside``."""
-        applies = None if outside else self.met().applies
+        applies = None if outside else self.check_conditions().applies
         result = self.evaluator.terms.checked(self.arrays, self.shape, wanted=applies)
         outs = result.values if applies is None else [np.where(applies, out, np.nan) for out in result.values]
         if infinite := [repr(name) for name, out in zip(self.bound.terms, outs, strict=True) if np.isinf(out).any()]:
@@ -97,17 +97,18 @@ class Inputs:
 
     def holds(self) -> Any:
         """Return where all numeric conditions hold."""
-        result = self.met()
+        result = self.check_conditions()
         self._warn_of_precision(result)
         return self.evaluator.finished(result.applies)
 
-    def met(self) -> CheckedResult:
+    def check_conditions(self) -> CheckedResult:
         """Evaluate the conditions alone."""
         return self.evaluator.conditions.checked(self.arrays, self.shape)
 
     def failed(self) -> list[str]:
         """Return the words of the conditions that fail at one or more points."""
-        return [c.words for c, m in zip(self.bound.numeric_conditions, self.met().met, strict=True) if not m.all()]
+        conditions, met = self.bound.numeric_conditions, self.check_conditions().met
+        return [c.words for c, holds in zip(conditions, met, strict=True) if not holds.all()]
 
     def _warn(self, kind: type[Warning], text: str, above: int = 0) -> None:
         warnings.warn(f"{self.bound.name}{text}", kind, stacklevel=4 + above)
@@ -116,9 +117,8 @@ class Inputs:
         if result.tiny:
             self._warn(errors.UnderflowWarning, ": a value is too small for the digits of a float", 1)
         if result.undecided:
-            self._warn(
-                errors.UnsettledWarning, f": rounding may have spoilt the result at {result.undecided} points", 1
-            )
+            text = f": rounding may have spoilt the result at {result.undecided} points"
+            self._warn(errors.UnsettledWarning, text, 1)
 
     def _terms_where(self, test: Callable[[np.ndarray], np.ndarray]) -> str:
         """Return the terms that meet ``test`` at some point, as text; all terms if only their sum does."""
@@ -155,7 +155,7 @@ def at_point(bound: Statement, values: Mapping[str, Any], checked: bool = True) 
     (numbers,), formulas = inputs.points(), inputs.evaluator.at_points
     failing = {
         condition.words
-        for condition, tape in zip(inputs.bound.numeric_conditions, formulas.tapes, strict=True)
+        for condition, tape in zip(inputs.bound.numeric_conditions, formulas.relation_tapes, strict=True)
         if not all(Point(tape, numbers, inputs.width).holds())
     }
     failed = tuple(condition for condition in bound.numeric_conditions if condition.words in failing)
@@ -193,7 +193,7 @@ class Evaluator:
 
         def evaluate(**values: Any) -> Any:
             form, known = self._form(values)
-            return form.finished(form.whole.plain(*form._unchecked(known))[0])
+            return form.finished(form.value_and_conditions.plain(*form._unchecked(known))[0])
 
         return evaluate
 
@@ -219,7 +219,7 @@ class Evaluator:
     # ---- formulas, prepared on first use ----
 
     @cached_property
-    def whole(self) -> Formulas:
+    def value_and_conditions(self) -> Formulas:
         """The value and the conditions, for calls and compiled functions.
 
         Sharing them makes both agree to the last bit wherever plain floating point is known to be right.

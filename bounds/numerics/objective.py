@@ -102,8 +102,8 @@ class Objective:
         axis, width = bool(self.bound.axis), self.enclosure.width
         values = {**self.enclosure.given, self.over.name: [x]}
         arrays = {name: np.array(numbers if axis else numbers[0]) for name, numbers in values.items()}
-        value: float = evaluator_of(self.bound).whole.checked(arrays, (width,) if axis else ()).values[0].item()
-        return value
+        result = evaluator_of(self.bound).value_and_conditions.checked(arrays, (width,) if axis else ())
+        return float(result.values[0].item())
 
     def step_inward(self, x: float, inward: int, good: Callable[[float], bool]) -> tuple[float, float]:
         """Return the first point from ``x`` inward at which a call's value is ``good``, and that value; else NaN.

@@ -69,7 +69,7 @@ class Formulas:
         return Tape(self.expressions)
 
     @cached_property
-    def tapes(self) -> list[Tape]:
+    def relation_tapes(self) -> list[Tape]:
         """One tape for each relation."""
         return [Tape((relation,)) for relation in self.conditions]
 
@@ -92,7 +92,7 @@ class Formulas:
         """
         outs = [np.empty(self._shape(shape, self.keeps_axis)) for _ in self.expressions]
         met = [np.empty(self._shape(shape), dtype=bool) for _ in self.conditions]
-        doubtful, undecided = np.zeros(self._shape(shape), dtype=bool), [np.zeros_like(holds) for holds in met]
+        doubtful, unclear = np.zeros(self._shape(shape), dtype=bool), [np.zeros_like(holds) for holds in met]
         for block, inside in self._blocks(arrays, shape):
 
             def put(whole: np.ndarray, part: Any, block: Block = block) -> None:
@@ -110,15 +110,13 @@ class Formulas:
                 if not number.worst <= CLOSE:
                     doubt = doubt | self._along(np.any, ~(np.asarray(number.error) <= CLOSE))
             put(doubtful, doubt)
-            for holds, unclear, truth in zip(met, undecided, outputs[len(outs) :], strict=True):
+            for holds, mask, truth in zip(met, unclear, outputs[len(outs) :], strict=True):
                 put(holds, self._along(np.all, truth.holds))
-                put(unclear, self._along(np.any, truth.open))
+                put(mask, self._along(np.any, truth.open))
         left, tiny = 0, False
-        for holds, unclear, tape in zip(met, undecided, self.tapes, strict=True):
-            if unclear.any():
-                points, (truths,), more = self._recomputed(
-                    tape, unclear, arrays, shape, lambda point: [[all(point.holds())]]
-                )
+        for holds, mask, tape in zip(met, unclear, self.relation_tapes, strict=True):
+            if mask.any():
+                points, (truths,), more = self._recomputed(tape, mask, arrays, shape, lambda p: [[all(p.holds())]])
                 holds.reshape(-1, 1)[points] = truths
                 left += more
         applies = np.logical_and.reduce(met) if met else np.ones(self._shape(shape), dtype=bool)

@@ -152,15 +152,16 @@ def holds(evidence: str, grade: Grade = Grade.EXACT, witness: Mapping[str, objec
     return judged(True, evidence, witness, grade=grade)
 
 
-def fails(evidence: str, witness: Mapping[str, object] | None = None, as_audited: bool = True) -> Finding:
+def fails(evidence: str, witness: Mapping[str, object] | None = None, *, as_audited: bool = True) -> Finding:
     """Return the finding FAILS, by an exact computation."""
-    return judged(False, evidence, witness, as_audited)
+    return judged(False, evidence, witness, as_audited=as_audited)
 
 
 def judged(
     true: bool,
     evidence: str,
     witness: Mapping[str, object] | None = None,
+    *,
     as_audited: bool = True,
     grade: Grade = Grade.EXACT,
 ) -> Finding:

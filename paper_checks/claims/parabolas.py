@@ -10,7 +10,7 @@ from math import comb
 
 
 @dataclass(frozen=True)
-class Scalars:
+class Parabolas:
     """Clients with losses ``f_c(x) = h_c/2 (x - b_c)^2 + floor`` for minima b and curvatures h.
 
     ``weights`` are equal unless given. Runs have no gradient noise; ``variance``, of every client's gradient, enters
@@ -24,7 +24,7 @@ class Scalars:
     variance: Fraction = Fraction(0)
 
     @classmethod
-    def of(cls, minima: Sequence[int], curvatures: Sequence[int] = (), floor: int = 0) -> Scalars:
+    def of(cls, minima: Sequence[int], curvatures: Sequence[int] = (), floor: int = 0) -> Parabolas:
         """Return the federation with these integers; all curvatures are 1 unless given."""
         fractions = tuple(map(Fraction, curvatures)) or (Fraction(1),) * len(minima)
         return cls(tuple(map(Fraction, minima)), fractions, Fraction(floor))
@@ -103,11 +103,8 @@ class Scalars:
     def values(self) -> dict[str, int | Fraction | tuple[int | Fraction, ...]]:
         """Return the problem's constants by quantity name, as bounds take them."""
         return {
-            "clients": self.clients,
-            "client_weight": self.shares,
-            "client_gradient_variance": (self.variance,) * self.clients,
-            "smoothness": self.smoothness,
-            "strong_convexity": self.strong_convexity,
-            "heterogeneity": self.heterogeneity,
+            "clients": self.clients, "client_weight": self.shares,
+            "client_gradient_variance": (self.variance,) * self.clients, "smoothness": self.smoothness,
+            "strong_convexity": self.strong_convexity, "heterogeneity": self.heterogeneity,
             "optimal_loss": self.optimal_loss,
-        }
+        }  # fmt: skip

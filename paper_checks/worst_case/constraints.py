@@ -55,7 +55,7 @@ def _divergence(f: Formulation, values: Values) -> Iterable[Row]:
 
 def _dissimilarity(f: Formulation, values: Values) -> Iterable[Row]:
     factor = values.get("dissimilarity_factor", 1.0)
-    return [(f.square(e.gradients) - factor * f.global_gradient(e), (e.name,)) for e in common(f)]
+    return [(f.square(e.gradients) - factor * f.global_gradient_sq(e), (e.name,)) for e in common(f)]
 
 
 def _uniform(f: Formulation, values: Values) -> Iterable[Row]:
@@ -69,12 +69,12 @@ def _gradients(f: Formulation, values: Values) -> Iterable[Row]:
 
 
 def _polyak(f: Formulation, values: Values) -> Iterable[Row]:
-    return [(2 * values["pl_constant"] * f.gap(e) - f.global_gradient(e), (e.name,)) for e in common(f)]
+    return [(2 * values["pl_constant"] * f.gap(e) - f.global_gradient_sq(e), (e.name,)) for e in common(f)]
 
 
 def lower_bounded(f: Formulation) -> list[Constraint]:
     """Return the constraints that inf F is at most what a step of 1/L from any visited model reaches."""
-    rows = [(f.global_gradient(e) / (2 * f.smoothness) - f.gap(e), e.name) for e in common(f)]
+    rows = [(f.global_gradient_sq(e) / (2 * f.smoothness) - f.gap(e), e.name) for e in common(f)]
     return [Constraint("class", row, points=(name,)) for row, name in rows]
 
 
@@ -83,7 +83,7 @@ VISITED = "holds at the visited models, not at all"
 ASSUMPTIONS: dict[str, Assumption] = {
     "initial_distance_sq": Assumption(_single(lambda f: f.square(f.server(0).points)), convex=True, power=0),
     "initial_gap": Assumption(_single(lambda f: f.gap(f.server(0))), power=1),
-    "grad_norm_sq": Assumption(_single(lambda f: f.global_gradient(f.server(len(f.run.path) - 1))), power=2),
+    "grad_norm_sq": Assumption(_single(lambda f: f.global_gradient_sq(f.server(len(f.run.path) - 1))), power=2),
     "divergence": Assumption(_divergence, power=0),
     "distance_sq": Assumption(_single(lambda f: f.square(f.points(f.averages[-2]))), convex=True, power=0),
     "optimum_dissimilarity": Assumption(_single(lambda f: f.square(f.optimum.gradients)), convex=True, power=2),

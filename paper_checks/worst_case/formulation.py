@@ -195,7 +195,7 @@ class Formulation:
         """Return the average over clients, as a vector of every member."""
         return [self.space.mean(rows)] * self.space.members
 
-    def global_gradient(self, at: PointEvaluation) -> Array:
+    def global_gradient_sq(self, at: PointEvaluation) -> Array:
         """Return ``|grad F|^2``."""
         return self.square(self.mean(at.gradients))
 

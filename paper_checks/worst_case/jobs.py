@@ -50,13 +50,13 @@ def tightness(bound: str, **point: Any) -> Outcome:
 
 @job("certificate", version=2, setting="paper_checks.worst_case.grid_point:GridPoint")
 def certificate(bound: str, about: float, **point: Any) -> Outcome:
-    """Prove a point's worst case, which is about ``about``; a refusal is a result, with its reason."""
+    """Prove a point's worst case, whose value in floats is roughly ``about``; a refusal is a result with its reason."""
     try:
-        certificate = certify(question(load(bound), GridPoint(**point)), about)
+        proof = certify(question(load(bound), GridPoint(**point)), about)
     except WorstCaseError as error:
         return Outcome({"bound": [nan], "width": [nan]}, {"refused": str(error)})
-    facts = {"certificate": certificate.content, "open_below": certificate.open_below}
-    return Outcome({"bound": [float(certificate.bound)], "width": [certificate.width]}, facts)
+    facts = {"certificate": proof.content, "open_below": proof.open_below}
+    return Outcome({"bound": [float(proof.bound)], "width": [proof.width]}, facts)
 
 
 def proof_cell(bound: str, point: GridPoint, about: float) -> Cell:

@@ -1,4 +1,4 @@
-"""Names and parameters of methods in proof files; the verifier has its own listing of their steps."""
+"""Names and parameters of methods in proof files; ``verify.one_round`` lists their steps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .program import WorstCaseError
 
 
 class NoListing(WorstCaseError):
-    """The verifier does not list this method."""
+    """``verify.one_round`` does not list the steps of this method."""
 
 
 def _parameter(part: str, kind: Any, name: str) -> Callable[[Algorithm], float | None]:
@@ -43,7 +43,7 @@ def method_and_parameter(algorithm: Algorithm) -> tuple[str, Fraction]:
         return name, fraction(parameter)
     if (algorithm.start, algorithm.direction, algorithm.combine) == (ServerStart(), Gradient(), Average()):
         return "fedavg", Fraction(0)  # such as dsgd
-    raise NoListing(f"{algorithm.name} has no listing for proofs; the methods with one are {', '.join(METHODS)}")
+    raise NoListing(f"{algorithm.name} has no steps in verify.one_round; proofs are of {', '.join(METHODS)}")
 
 
 def round_method(algorithm: Algorithm, local_steps: int) -> tuple[str, Fraction]:

@@ -29,14 +29,14 @@ def _at_averages(metric: Callable[[Formulation, Array], Array]) -> Series:
     return lambda f: [metric(f, model) for model in f.averages]
 
 
-def _distance(f: Formulation, model: Array) -> Array:
+def _distance_sq(f: Formulation, model: Array) -> Array:
     if not f.convex:
         raise WorstCaseError("distance_sq is measured from the minimiser, which non-convex losses need not have")
     return f.square(f.points(model))
 
 
-def _gradient(f: Formulation, model: Array) -> Array:
-    return f.global_gradient(f.at(model))
+def _gradient_sq(f: Formulation, model: Array) -> Array:
+    return f.global_gradient_sq(f.at(model))
 
 
 def _gap(f: Formulation, model: Array) -> Array:
@@ -65,7 +65,7 @@ def _consensus(f: Formulation) -> list[Array]:
 
 def _weighted(f: Formulation) -> list[Array]:
     """The sum of step size times squared gradient at the virtual averages."""
-    terms = [size * _gradient(f, model) for size, model in zip(f.run.step_sizes, f.averages, strict=False)]
+    terms = [size * _gradient_sq(f, model) for size, model in zip(f.run.step_sizes, f.averages, strict=False)]
     return [sum(terms, f.zero())]
 
 
@@ -89,15 +89,15 @@ def _path_drift(f: Formulation) -> list[Array]:
 
 
 METRICS: dict[str, Series] = {
-    "distance_sq": _at_servers(_distance), "optimality_gap": _at_servers(_gap), "grad_norm_sq": _at_servers(_gradient),
-    "divergence": _divergence, "local_drift": _drift, "consensus_distance": _consensus,
+    "distance_sq": _at_servers(_distance_sq), "optimality_gap": _at_servers(_gap), "local_drift": _drift,
+    "grad_norm_sq": _at_servers(_gradient_sq), "divergence": _divergence, "consensus_distance": _consensus,
     "global_step": lambda f: [f.square(f.points(b - a)) for a, b in pairwise(f.run.server)], "loss_change": _change,
     "mean_gradient_drift": _path_drift, "weighted_grad_norm_sq": _weighted,
 }  # fmt: skip
 ITERATION_METRICS: dict[str, Series] = {
-    "distance_sq": _at_averages(_distance),
+    "distance_sq": _at_averages(_distance_sq),
     "optimality_gap": _at_averages(_gap),
-    "grad_norm_sq": _at_averages(_gradient),
+    "grad_norm_sq": _at_averages(_gradient_sq),
 }
 """Metrics at the virtual averages."""
 RUN_METRICS: dict[str, Callable[[Formulation, Weights | None], Array]] = {

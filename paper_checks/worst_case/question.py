@@ -43,7 +43,7 @@ class Question:
         _check(self.assumptions)
         if self.clients is not None:
             check_clients(self.clients, self.setting.cohort)
-        if self.partial and (late := [word for word in constraints.LATE if word in self.assumptions]):
+        if self.draws_cohort and (late := [word for word in constraints.LATE if word in self.assumptions]):
             raise WorstCaseError(f"with a drawn cohort {late[0]} cannot be assumed: every run has another last round")
         if self.step_sizes is not None:
             _check_sizes(self.step_sizes, sum(self.steps_by_round), self.setting)
@@ -60,7 +60,7 @@ class Question:
         return SettingWithStepSizes(**vars(self.setting), all_sizes=self.step_sizes, steps_by_round=self.steps_by_round)
 
     @property
-    def partial(self) -> bool:
+    def draws_cohort(self) -> bool:
         """Whether each round draws some of the clients; the metric is then the mean over all draws."""
         return self.clients is not None and self.clients > self.setting.cohort
 
@@ -79,7 +79,7 @@ class Question:
 
     @cached_property
     def run(self) -> SymbolicRun:
-        if self.partial and self.clients is not None:
+        if self.draws_cohort and self.clients is not None:
             return record_tree(self.method, self.plan, self.clients)
         return record_run(self.method, self.plan)
 
@@ -103,7 +103,7 @@ class Question:
 
     def formulate(self) -> tuple[Formulation, Program]:
         """Return the formulation, and the program over all its columns."""
-        symmetric = self.symmetric and not self.partial  # the program of a tree is made smaller afterwards
+        symmetric = self.symmetric and not self.draws_cohort  # the program of a tree is made smaller afterwards
         args = (self.run, self.assumptions["smoothness"], self.curvature, self.convex, symmetric)
         enough = 2 * self.run.gradients + len(self.run.server) + 10  # extra vectors
         probe = Formulation(*args, capacity=(enough, 0))

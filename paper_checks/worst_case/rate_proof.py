@@ -28,9 +28,8 @@ AGREE = 1e-8
 
 
 def prove_rate(case: Case, solution: LyapunovSolution) -> dict[str, Any]:
-    """Return the content of a proof file for a solution in floats; the verifier has accepted it. The verifier, with its
-    own listing of the method, computes the residuals of the rounded solution. Raises ``WorstCaseError`` if there is no
-    proof."""
+    """Return the content of a proof file, which the verifier has accepted, for a solution in floats. The residuals are
+    those of the steps in ``verify.one_round``. Raises ``WorstCaseError`` if there is no proof."""
     program, algorithm = case.program, case.simplified
     cohort, round_ = program.cohort, case.round
     rho = fraction(solution.rho)
@@ -104,7 +103,7 @@ def prove_rate(case: Case, solution: LyapunovSolution) -> dict[str, Any]:
             exact = np.array([[float(form.get((a, b), 0)) for b in own] for a in own]).reshape(matrix.shape)
             scale = unit_of.astype(float)
             if np.abs(exact * scale * scale[:, None] - matrix).max(initial=0) > AGREE * largest:
-                raise WorstCaseError(f"{algorithm.name} makes other steps than the verifier's listing: no proof")
+                raise WorstCaseError(f"{algorithm.name} makes other steps than verify.one_round: no proof")
         distance, dissimilarity = rate.start()
         content["claim"] |= {"start_distance": str(distance), "start_dissimilarity": str(dissimilarity)}
         above_distance = unscaled[0].copy()

@@ -112,7 +112,7 @@ def worst_case(
     clients: int | None = None,
     patience: float = PATIENCE,
 ) -> WorstCase:
-    """Return the largest value of a metric over all federations that meet the assumptions.
+    """Return the largest value of a metric over all federations that meet the assumptions, for one plan.
 
     Args:
         algorithm: A deterministic first-order method.
@@ -149,7 +149,7 @@ def worst_case(
 def answer(question: Question, patience: float = PATIENCE) -> WorstCase:
     """Return the worst case of a question; raise ``WorstCaseError`` if it would take more than ``patience`` seconds."""
     begin, drawn = perf_counter(), f"a worst case with {question.setting.cohort} of {question.clients} clients drawn"
-    with progress(drawn, brief=True) if question.partial else nullcontext(Progress()) as bar:
+    with progress(drawn, brief=True) if question.draws_cohort else nullcontext(Progress()) as bar:
         program, orbit, seconds = _prepare(question, patience)
         bar.doing(f"which takes about {duration(seconds)}")
         solution = optimum(replace(orbit.program if orbit else program, deadline=perf_counter() + patience))
@@ -173,11 +173,11 @@ def _prepare(question: Question, patience: float) -> tuple[Program, symmetry.Orb
             )
 
     clients, orbit = question.clients or 0, None
-    if question.partial and not (question.symmetric and clients <= symmetry.MAX_CLIENTS):  # solved at full size
+    if question.draws_cohort and not (question.symmetric and clients <= symmetry.MAX_CLIENTS):  # solved at full size
         check_seconds(solve_seconds(1 + clients * (question.run.gradients + question.convex)))
     formulation, whole = question.formulate()
     program = trim(whole)
-    if question.partial and question.symmetric:
+    if question.draws_cohort and question.symmetric:
         (columns,), values = used_unknowns(whole)
         orbit = symmetry.reduced(formulation, program, columns, values)
     seconds = solve_seconds(*(orbit.program if orbit else program).blocks)

@@ -1,4 +1,4 @@
-"""The command ``tightness``: a bound and its exact worst case over a grid, computed, proved and written to files."""
+"""The command ``tightness``: a bound and its exact worst case (``solve.worst_case``) at the points of a grid."""
 
 from __future__ import annotations
 
@@ -29,13 +29,12 @@ from empirics.progress import duration, progress
 
 from ..runs.obstacles import obstacle
 from ..runs.origins import WORST
-from . import proof_archive
+from . import proof_archive, tightness_table
 from .grid_point import adapted, GridPoint, NAMES, question, unused_quantities
 from .jobs import check_grid_size, expected_seconds, min_seconds, proof_cell, proof_seconds
 from .program import WorstCaseError
 from .solve import PATIENCE
 from .tightness_report import report_of
-from .tightness_table import card, committed, constants, grid, has_table, write
 
 TIGHTNESS_JSON = """\
 What may vary in a table: clients, rounds, local_steps, step_share, fixed_step_size, condition_number, heterogeneity,
@@ -94,8 +93,8 @@ def worst_case(
         quantities: what varies, by name.
     """
     typed = (*words, *(f"{key}={_typed(value)}" for key, value in quantities.items()))
-    folder = None if output is None else Path(output)
-    options = folder, store, workers, patience, committed, certify, constants
+    output_folder = None if output is None else Path(output)
+    options = output_folder, store, workers, patience, committed, certify, constants
     return make_table(TableRequest(name, typed, "fedbounds tightness", *options))
 
 
@@ -138,17 +137,17 @@ def make_table(args: TableRequest, points: Sequence[GridPoint] = ()) -> Report:
         return Report(lines, [dict(zip(("name", "target", "statistic"), row, strict=True)) for row in available])
     if args.words and args.committed:
         raise UsageError("--committed shows a fixed grid: give no quantity=value with it")
-    if args.committed or (not (points or args.words) and has_table(name)):
+    if args.committed or (not (points or args.words) and tightness_table.has_table(name)):
         if not (args.committed and args.certify):
             refuse_unused("the table that comes with the project is shown, quantity=value computes", **args.work)
         return _committed(args)
     if args.constants and not args.certify:
         table = ", or give no quantity=value for those of the table that comes with the project"
-        raise UsageError(f"constants need proofs: add --certify{table if has_table(name) else ''}")
+        raise UsageError(f"constants need proofs: add --certify{table if tightness_table.has_table(name) else ''}")
     bound = load(name)
     spans = _spans(args.words, bound.source.paper)
     check_grid_size(SPANS | spans)
-    at = list(dict.fromkeys(adapted(bound, point) for point in (points or grid(SPANS | spans))))
+    at = list(dict.fromkeys(adapted(bound, point) for point in (points or tightness_table.grid(SPANS | spans))))
     with progress(f"worst cases of {name}"):
         seconds = expected_seconds(bound, at, args.seconds)
         largest = max(at, key=lambda point: point.work)
@@ -183,14 +182,12 @@ def _report(
     unproved = _prove(args, bound, rows, about) if args.certify else []
     for row in rows:
         row.pop("seconds", None)  # the card has the sum; tables of two runs are then identical
-    report = report_of(rows, about, constants(bound, rows) if args.constants else None)
+    report = report_of(rows, about, tightness_table.constants(bound, rows) if args.constants else None)
     missing = [(error, "number") for error in failed] + [(error, "proof") for error in unproved]
-    report.remarks = tuple(
-        f"{count} point{'s' * (count > 1)} without a {what}: {error}"
-        for (error, what), count in Counter(missing).items()
-    )
+    counts = Counter(missing).items()
+    report.remarks = tuple(f"{n} point{'s' * (n > 1)} without a {what}: {error}" for (error, what), n in counts)
     if rows and args.output is not None:
-        report.wrote = tuple(write(rows, about, bound.name, args.output))
+        report.wrote = tuple(tightness_table.write(rows, about, bound.name, args.output))
     report.status |= int(bool(failed or unproved))
     return report
 
@@ -272,9 +269,9 @@ def _check_files(args: TableRequest, name: str, points: int) -> None:
 
 def _committed(args: TableRequest) -> Report:
     """Return the report of the table that comes with the project."""
-    bound, about = load(args.name), card(args.name)
+    bound, about = load(args.name), tightness_table.card(args.name)
     _check_files(args, bound.name, 0)
-    report = _report(args, bound, committed(args.name), about)
+    report = _report(args, bound, tightness_table.committed(args.name), about)
     if not args.committed:
         took = f"this table comes with the project, and took {duration(about['seconds'])} of one core"
         report.remarks += (f"{took}; quantity=value computes points of your own",)

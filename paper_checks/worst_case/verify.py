@@ -1,9 +1,9 @@
 """Check proof files: ``python -I verify.py FILE ...``. It uses Python's standard library and nothing of fedbounds.
 
-The key ``kind`` of a file says what it proves. In both kinds the method is run in exact fractions on unknown vectors,
-and inequalities that hold for every federation of the class are added up with multipliers >= 0. What remains between
-their sum and the claim must be a sum of squares: ``S = D (T T' / 4^bits + E) D`` with an integer matrix T, a diagonal
-matrix D of powers of two, and E diagonally dominant.
+The method is run in exact fractions on unknown vectors, and inequalities that hold for every federation of the class
+are added up with multipliers >= 0. What remains between their sum and the claim must be a sum of squares:
+``S = D (T T' / 4^bits + E) D`` with an integer matrix T, a diagonal matrix D of powers of two, and a diagonally
+dominant E. The key ``kind`` of a file says which of two claims it proves; ``FILE_KEYS`` explains the other keys.
 
 *worst case*: ``metric <= bound`` for every federation of the class, with any number of clients that all take part and
 use full gradients. The file may also contain a federation that attains a value.
@@ -16,14 +16,9 @@ strongly convex losses, where w* is the minimiser of their mean and zeta^2 the m
 With stochastic gradients (independent noise of mean 0 and variance sigma^2) the right side gains ``+ noise_floor
 sigma^2``; then, and when every round draws a uniformly random cohort, the inequality holds in expectation. The file
 contains a quadratic form V of the state between rounds, and the sum of squares is
-``contraction V + gamma zeta^2 - V_next`` plus inequalities. A product of noise and a vector that does not depend on it
-has expectation 0, so its coefficient may be chosen freely. When a cohort is drawn, the vector that a client stores is
+``contraction V + gamma zeta^2 - V_next`` plus inequalities. When a cohort is drawn, the vector that a client stores is
 replaced with probability cohort/clients: this gives its mean square, and drawing without replacement gives the
 expected square of its mean.
-
-A vector that every client has is a pair: its mean over the clients and each client's deviation from the mean, both as
-linear combinations of unknown vectors. The mean over clients of ``<u, v>`` is the inner product of the means plus the
-mean inner product of the deviations.
 """
 
 import json
@@ -45,7 +40,8 @@ from typing import Any
 Part = dict[str, Q]
 """A linear combination: coefficients by the names of unknown vectors."""
 Vector = tuple[Part, Part]
-"""The mean over the clients and a client's deviation from it."""
+"""The mean over the clients and a client's deviation from it. The mean over clients of ``<u, v>`` is the inner product
+of the means plus the mean inner product of the deviations."""
 Matrix = dict[tuple[str, str], Q]
 ZERO: Vector = ({}, {})
 MINIMISER_GRADIENT: Vector = ({}, {"*": Q(1)})
@@ -64,7 +60,14 @@ FILE_KEYS = {
     RATE: {"kind", "claim", "change", "rest", "potential", "means", "apart", "multipliers", "noises", "unheard",
            "above_distance", "above_nothing", "blocks"},
 }  # fmt: skip
-"""The required keys of a file. Unknown keys are refused, since they could claim something that is not checked."""
+"""The required keys of a file. Unknown keys are refused, since they could claim something that is not checked.
+``change``: factor of the new unknown vectors in gradients; ``near``: for each model outside the local steps, the local
+step whose gradient plus a change is its gradient; ``weights``: of the metric at each model, round or iteration;
+``multipliers``: inequalities and their factors, where integers are multiples of ``unit``; ``blocks``: sums of squares
+of means and of deviations; ``rest``: whether gradients are relative to those at the minimiser. The quadratic form V has
+the matrices ``means`` and ``apart`` (deviations) and the factor ``potential`` of the loss gap; ``above_distance`` and
+``above_nothing`` show that they are at least the squared distance and 0. ``noises``: weights of every step's noise, by
+block; ``unheard``: chosen coefficients of products with expectation 0."""
 PLAN = ("method", "parameter", "local_steps", "step_size", "smoothness", "strong_convexity")
 RATE_NUMBERS = ("contraction", "start_distance", "start_dissimilarity", "floor", "noise_floor")
 CLAIM_KEYS = {
@@ -73,6 +76,8 @@ CLAIM_KEYS = {
 }
 ATTAINED_KEYS = {"value", "bits", "dimensions", "vectors", "values"}
 BLOCK_KEYS = {"vectors", "scale", "factor", "bits"}
+"""The keys of a federation that attains ``value``: coordinates of ``vectors`` in units of 2^-bits, function ``values``
+by point; and of a sum of squares: the ``vectors`` of its rows, the exponents of D (``scale``) and T (``factor``)."""
 START_KEYS = ("initial_distance_sq", "optimum_dissimilarity", "gradient_variance")
 """What a rate that states a bound after a number of rounds assumes about the start."""
 
@@ -455,7 +460,7 @@ class Run(InequalitySum):
             indices = [*range(1, last + 1)]
         elif metric == "consensus_distance":
             indices = [*range(last)]
-        else:
+        else:  # as in the papers, means and minima over rounds leave out the last model; minima over iterations do not
             indices = [*range(last + (statistic == "last" or (statistic == "min" and iterated)))]
         return indices[-1:] if statistic == "last" else indices
 

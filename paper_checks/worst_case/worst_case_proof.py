@@ -65,7 +65,7 @@ class Certificate:
 def certify(question: Question, value: float) -> Certificate:
     """Return a proof of the worst case, whose value in floats is given; it has been accepted by the verifier. Raises
     ``WorstCaseError`` with the reason if there is no proof."""
-    if question.partial:
+    if question.draws_cohort:
         raise WorstCaseError("certificates need all clients in every round, not drawn cohorts")
     if not question.symmetric:
         raise WorstCaseError("certificates are made in symmetric coordinates: they hold for any number of clients")
@@ -127,7 +127,7 @@ class ExactProgram:
         self._check_same()
 
     def _check_same(self) -> None:
-        """Raise ``WorstCaseError`` if the method's hooks make other models than the verifier's listing."""
+        """Raise ``WorstCaseError`` if the method's hooks make other models than ``verify.one_round``."""
         run = self.question.run
         pairs = [(self.run.servers, list(run.server))]
         pairs += [(exact, list(path.swapaxes(0, 1))) for exact, path in zip(self.run.paths, run.path, strict=True)]
@@ -135,7 +135,7 @@ class ExactProgram:
             floats = np.array([self.formulation.points(row)[0] for row in rows])
             exact = [[float(x[b].get(n, 0)) for b, own in enumerate(self.vectors) for n in own] for x in vectors]
             if not np.allclose(exact, floats, rtol=0, atol=AGREE * (1 + np.abs(exact).max())):
-                raise WorstCaseError(f"{self.question.method.name} makes other steps than its listing: no certificate")
+                raise WorstCaseError(f"{self.question.method.name} makes other steps than verify.one_round: no proof")
 
     def certificate(self, value: float, solution: Solution) -> Certificate:
         """Return the certificate from the multipliers of a solution, not yet checked."""

@@ -9,7 +9,7 @@ from loops import cases
 from bounds.catalog import BOUNDS
 from paper_checks.audit.running import claim, CLAIMS
 from paper_checks.claims.claim import Book, Status
-from paper_checks.claims.parabolas import Scalars
+from paper_checks.claims.parabolas import Parabolas
 from paper_checks.claims.review import review
 
 TASKS = {  # size (Mb), K_0, seconds per step, printed share of K_r-rounds
@@ -55,7 +55,7 @@ def test_lemma_1_fails_at_the_end_of_a_round_from_the_optimum():
 
 
 def test_scalar_federations_run_as_by_hand():
-    problem = Scalars.of((2, -1), (1, 3))
+    problem = Parabolas.of((2, -1), (1, 3))
     assert problem.local(1, Fraction(1), 2, Fraction(1, 4)) == [1, Fraction(-1, 2), Fraction(-7, 8)]
     assert problem.minimiser == Fraction(-1, 4)
     assert problem.loss(Fraction(1)) == Fraction(1, 4) + 3

@@ -81,7 +81,7 @@ def test_bounds_on_drawn_clients_take_a_cohort():
     assert [name for name in REACHED if not why_no_cohort(BOUNDS[name])] == DRAWN
     place = GridPoint(clients=3, cohort=2, rounds=1, local_steps=2, heterogeneity=0.3)
     asked = question(BOUNDS["classics.li_theorem_3"], place)
-    assert (asked.clients, asked.setting.cohort, asked.partial) == (3, 2, True)
+    assert (asked.clients, asked.setting.cohort, asked.draws_cohort) == (3, 2, True)
     assert values(BOUNDS["classics.li_theorem_3"], place)["cohort"] == 2
     assert GridPoint.of_row(place.as_row()) == place
     assert replace(place, cohort=3) == replace(place, cohort=0)

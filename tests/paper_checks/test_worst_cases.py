@@ -320,7 +320,7 @@ def test_with_all_clients_in_the_cohort_it_is_the_worst_case_of_all(monkeypatch)
     assert worst_case("fedavg()", drawing(2, steps=2), STRONG, "optimality_gap", clients=2).value == usual.value
     many = worst_case("fedavg()", drawing(40, steps=2), STRONG, "optimality_gap", clients=40)
     assert many.value == near(usual.value)
-    monkeypatch.setattr(Question, "partial", property(lambda self: self.clients is not None))
+    monkeypatch.setattr(Question, "draws_cohort", property(lambda self: self.clients is not None))
     tree = worst_case("fedavg()", drawing(2, steps=2), STRONG, "optimality_gap", clients=2)
     assert tree.value == near(usual.value)
     assert len(tree.question.run.histories) == 3

@@ -13,17 +13,17 @@ from bounds.classics.field_guide import CAPS
 
 from ..checkers import At, resolve, term
 from ..claim import Book
-from ..parabolas import Scalars
+from ..parabolas import Parabolas
 from .runs import bent, bent_loss, Case, coin_means, consensus, mean, MIXED, paths, pushed_means
 
-SHIFTED, ONE = Scalars.of((6, -3, 0), (2, 2, 2)), Scalars.of((1, 1, 1), (2, 2, 2))
+SHIFTED, ONE = Parabolas.of((6, -3, 0), (2, 2, 2)), Parabolas.of((1, 1, 1), (2, 2, 2))
 """Clients of one curvature: zeta is infinite for parabolas of different curvatures."""
 VARIANCE = Fraction(5, 3)
 PUSHED = 8
 """Number of local steps of 1/4 on the loss of curvature 1 below its minimum and 1/2 above it."""
 
 
-def _disagreement(problem: Scalars) -> Fraction:
+def _disagreement(problem: Parabolas) -> Fraction:
     """Return zeta^2, the largest squared distance of a client's gradient from the global one."""
     gradients = [
         problem.gradient(c, Fraction(0)) - problem.global_gradient(Fraction(0)) for c in range(problem.clients)

@@ -11,13 +11,13 @@ from typing import Any
 
 from ..checkers import short
 from ..claim import Book, Finding, judged
-from ..parabolas import Scalars
+from ..parabolas import Parabolas
 from .runs import Case, MIXED
 
 
-def _identical(clients: int, weights: tuple[Fraction, ...] = (), variance: Fraction = Fraction(0)) -> Scalars:
+def _identical(clients: int, weights: tuple[Fraction, ...] = (), variance: Fraction = Fraction(0)) -> Parabolas:
     """Return clients that all have the loss (x - 1)^2."""
-    return Scalars((Fraction(1),) * clients, (Fraction(2),) * clients, weights=weights, variance=variance)
+    return Parabolas((Fraction(1),) * clients, (Fraction(2),) * clients, weights=weights, variance=variance)
 
 
 VARIANCE = Fraction(7, 5)

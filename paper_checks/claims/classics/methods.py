@@ -15,7 +15,7 @@ from bounds import vocabulary as q
 
 from ..checkers import number, short
 from ..claim import Book, Finding, judged
-from ..parabolas import Scalars
+from ..parabolas import Parabolas
 from .runs import Case, consensus, gradients_at_optimum, mean, MIXED, ONE_MINIMUM
 
 # ---- FedProx ----
@@ -75,7 +75,7 @@ ROUNDS, STEPS = 3, 2
 
 
 def _distances(
-    problem: Scalars, step: Fraction, server_step: Any, size: int, start: Fraction, warm: bool
+    problem: Parabolas, step: Fraction, server_step: Any, size: int, start: Fraction, warm: bool
 ) -> list[Fraction]:
     """Return, by round, the expected squared distance of SCAFFOLD's server model to the minimiser, over all cohorts.
 

@@ -18,14 +18,14 @@ from bounds.quantities import quantities_of
 from ..checkers import short
 from ..checkers.instances import needed_words
 from ..claim import Book, ClaimError, Finding, judged
-from ..parabolas import Scalars
+from ..parabolas import Parabolas
 
 Case: TypeAlias = tuple[Fraction, Mapping[str, Any]]
 """An exact value and the quantities of the bound there, by name."""
 
-MIXED = Scalars.of((5, -2, 1), (2, 1, 3))
+MIXED = Parabolas.of((5, -2, 1), (2, 1, 3))
 """Three clients with different minima and curvatures 1 to 3, so that local steps make the average drift."""
-ONE_MINIMUM = Scalars.of((1, 1, 1), (2, 1, 3))
+ONE_MINIMUM = Parabolas.of((1, 1, 1), (2, 1, 3))
 """The same curvatures with the common minimum 1."""
 
 Gradient: TypeAlias = Callable[[Any], Any]
@@ -42,7 +42,7 @@ def steps_of(
     return [*(list(r.paths[:, k, 0]) for r in played for k in range(steps)), [end.model[0]] * len(gradients)]
 
 
-def paths(problem: Scalars, start: Fraction, rounds: int, steps: int, step_size: Fraction) -> list[list[Fraction]]:
+def paths(problem: Parabolas, start: Fraction, rounds: int, steps: int, step_size: Fraction) -> list[list[Fraction]]:
     """Return the models of ``steps_of`` on the parabolas of ``problem``."""
     gradients = [partial(problem.gradient, c) for c in range(problem.clients)]
     return steps_of(gradients, start, rounds, steps, step_size)
@@ -59,7 +59,7 @@ def consensus(models: Sequence[Fraction]) -> Fraction:
     return mean([(x - centre) ** 2 for x in models])
 
 
-def gradients_at_optimum(problem: Scalars) -> Fraction:
+def gradients_at_optimum(problem: Parabolas) -> Fraction:
     """Return the mean squared gradient of the clients at the global minimiser."""
     return mean([problem.gradient(c, problem.minimiser) ** 2 for c in range(problem.clients)])
 

@@ -16,10 +16,10 @@ from ...reported import table
 from ..checkers import exact, Ordered, Prints, rational, Satisfies, term
 from ..checkers.tables import half_unit
 from ..claim import Book, Finding, Grade, holds, judged, Status
-from ..parabolas import Scalars
+from ..parabolas import Parabolas
 from ..softmax import bias_curvature, hidden_curvature
 
-ONE, TIMES, FOUR = (table("decaying_k", f"Table {number}") for number in (1, 2, 4))
+TABLE_1, TABLE_2, TABLE_4 = (table("decaying_k", f"Table {number}") for number in (1, 2, 4))
 DATA, RATES, RESULTS = (table("decaying_k", f"Text {section}") for section in ("4.1", "4.2", "4.4"))
 ROUNDS = int(table("decaying_k", "Text 3.5")["all", "rounds R"].value)
 DOWN, UP = (exact(RATES["all", way].value) for way in ("download bandwidth D", "upload bandwidth U"))
@@ -28,7 +28,8 @@ DOWN, UP = (exact(RATES["all", way].value) for way in ("download bandwidth D", "
 
 @dataclass(frozen=True)
 class MeasuredTask:
-    """One row of Table 1: model size (megabits), clients, K_0, eta_0, and the time per SGD step (seconds)."""
+    """A row of Table 1 (model size in megabits, clients, clients per round, K_0, eta_0), with the seconds per SGD step
+    of Table 2."""
 
     size: Fraction
     clients: int
@@ -48,22 +49,20 @@ class MeasuredTask:
 
 
 def _task(name: str) -> MeasuredTask:
-    size, step_size = (exact(ONE[name, column].value) for column in ("Model size", "eta_0"))
-    clients, cohort, steps = (int(ONE[name, column].value) for column in ("Total clients", "Clients per round", "K_0"))
-    return MeasuredTask(size, clients, cohort, steps, step_size, exact(TIMES[name, "beta"].value))
+    size, step_size = (exact(TABLE_1[name, column].value) for column in ("Model size", "eta_0"))
+    clients, cohort, steps = (int(TABLE_1[name, c].value) for c in ("Total clients", "Clients per round", "K_0"))
+    return MeasuredTask(size, clients, cohort, steps, step_size, exact(TABLE_2[name, "beta"].value))
 
 
 NETWORKS = {
-    "Sent140": "sent140_linear",
-    "FEMNIST": "femnist_dnn",
-    "CIFAR100": "decaying_k_cnn",
+    "Sent140": "sent140_linear", "FEMNIST": "femnist_dnn", "CIFAR100": "decaying_k_cnn",
     "Shakespeare": "shakespeare_gru",
-}
+}  # fmt: skip
 TASKS = {name: _task(name) for name in NETWORKS}
 
 
 def _column(column: str) -> dict[str, str]:
-    return {name: ONE[name, column].value for name in TASKS}
+    return {name: TABLE_1[name, column].value for name in TASKS}
 
 
 # ---- Table 1 ----
@@ -94,7 +93,7 @@ def _cnn(side: int, channels: tuple[int, int], padded: bool) -> int:
 
 def _fitting(side: int) -> list[str]:
     """Return the usual channel counts and paddings that give the printed model size for images of this side."""
-    printed = ONE["CIFAR100", "Model size"].value
+    printed = TABLE_1["CIFAR100", "Model size"].value
     return [
         f"{a} and {b}{', padded' if padded else ''}"
         for a in (16, 32, 64, 128)
@@ -146,10 +145,11 @@ def _products() -> dict[str, int]:
 
 
 NUMBERS = {
-    "times": {f"{task}, time": TIMES[task, "beta"] for task in TASKS},
+    "times": {f"{task}, time": TABLE_2[task, "beta"] for task in TASKS},
     "multiplications": _products(),
-    "experiments": {f"{task} {schedule}": FOUR[task, schedule].value for task, schedule in FOUR} | {"K-eta-fixed": "1"},
+    "experiments": {f"{t} {s}": cell.value for (t, s), cell in TABLE_4.items()} | {"K-eta-fixed": "1"},
 }
+"""Reported numbers by section or table, for the rows of ``claims.toml``: see ``claims.rows``."""
 
 
 def _steps(first: int) -> Iterator[int]:
@@ -167,7 +167,7 @@ def steps_of_k_rounds(first: int) -> list[int]:
 
 
 def printed_share(name: str) -> Fraction:
-    return exact(FOUR[name, "K_r-rounds"].value)
+    return exact(TABLE_4[name, "K_r-rounds"].value)
 
 
 def over_rounds(name: str) -> Fraction:
@@ -198,7 +198,7 @@ Share = Callable[[str], Fraction]
 
 def k_rounds(book: Book, share: Share, *wrong: str, **corrected: str) -> Finding:
     """Table 4 prints the counted shares; ``wrong`` are audited as wrong, ``corrected`` shares replace printed ones."""
-    printed = {name: corrected.get(name, FOUR[name, "K_r-rounds"].value) for name in TASKS}
+    printed = {name: corrected.get(name, TABLE_4[name, "K_r-rounds"].value) for name in TASKS}
     return Prints(printed, {name: share(name) for name in TASKS}, wrong=wrong)(book)
 
 
@@ -211,7 +211,7 @@ def below_a_tenth(book: Book, share: Share, *names: str) -> Finding:
 
 def k_step(book: Book, task: str) -> Finding:
     """The share of K_r-step in Table 4 is 68 per cent."""
-    return Prints({task: "68"}, {task: 100 * exact(FOUR[task, "K_r-step"].value)})(book)
+    return Prints({task: "68"}, {task: 100 * exact(TABLE_4[task, "K_r-step"].value)})(book)
 
 
 def step_share(task: MeasuredTask, switch: int) -> Fraction:
@@ -227,7 +227,7 @@ def _switched() -> Prints:
     switch = int(60 * minutes / (task.communication + task.computation(task.first_steps)))
     share, later = (step_share(task, rounds) for rounds in (switch, switch + switch // 20))
     slack = abs(later - share)  # the 1000 minutes are read from a figure, with 5 % tolerance
-    return Prints({"CIFAR100": FOUR["CIFAR100", "K_r-step"].value}, {"CIFAR100": share}, slack)
+    return Prints({"CIFAR100": TABLE_4["CIFAR100", "K_r-step"].value}, {"CIFAR100": share}, slack)
 
 
 switched = _switched()
@@ -272,7 +272,7 @@ def networks_step(book: Book) -> Finding:
     allowed, names = 1 / (4 * max(curvatures.values())), [name for name in TASKS if name != "Sent140"]
     over = [name for name in names if TASKS[name].first_step_size > allowed]
     witness = {"loss": "log(1 + exp(-u max(h, 0)))", "u": "0"}
-    return judged(not over, f"{evidence}; beyond it {', '.join(over)}", witness, over == names)
+    return judged(not over, f"{evidence}; beyond it {', '.join(over)}", witness, as_audited=over == names)
 
 
 def drift_goes_with(book: Book, by: sp.Symbol, power: int) -> Finding:
@@ -293,7 +293,7 @@ def informative(book: Book, rounds: bool) -> Finding:
     evidence = "; ".join(f"{name}: {float(s):.4g}" for name, s in shares.items())
     evidence = f"the drift of (6) in units of G^2 is at least, {evidence}"
     vacuous = {name: f"{float(s):.4g} G^2" for name, s in shares.items() if s >= 1}
-    return judged(not vacuous, evidence, vacuous, len(vacuous) == len(TASKS))
+    return judged(not vacuous, evidence, vacuous, as_audited=len(vacuous) == len(TASKS))
 
 
 # ---- the best K of exact runs ----
@@ -306,7 +306,7 @@ HORIZONS = (30.0, 120.0, 480.0, 1920.0)
 
 def _best_steps(runtime: float, sending: float, step: float) -> int:
     """Return the K with the smallest final distance to x^* of a run of three clients with eta = 1/40."""
-    problem, rate = Scalars.of((0, 1, -2), (1, 3, 2)), 1 / 40
+    problem, rate = Parabolas.of((0, 1, -2), (1, 3, 2)), 1 / 40
     curvatures, minima = (np.array(v, dtype=float) for v in (problem.curvatures, problem.minima))
     distances = {}
     for k in range(1, 41):
@@ -346,4 +346,4 @@ def trend(book: Book) -> Finding:
     worst = min(shares, key=lambda name: shares[name])
     disagreeing = {name: f"{share:.2f}" for name, share in shares.items() if share < 1}
     evidence = f"pairs ranked equally, worst of {len(shares)} environments: {shares[worst]:.2f} ({worst})"
-    return judged(not disagreeing, evidence, disagreeing, set(disagreeing) == {"identical clients"})
+    return judged(not disagreeing, evidence, disagreeing, as_audited=set(disagreeing) == {"identical clients"})

@@ -27,7 +27,7 @@ def joint_minimum(book: Book) -> Finding:
         run = {**values, "runtime": runtime, "current_loss": loss, "local_steps": steps}
         step_size = book["decaying_k.eta_star"].formula(**run)
         best[runtime] = int(steps[np.argmin(book["decaying_k.per_second"].formula(**run, step_size=step_size))])
-    evidence = ", ".join(f"K = {k} for W = {w}" for w, k in best.items())
+    evidence = "best with the step size: " + ", ".join(f"K = {k} for W = {w}" for w, k in best.items())
     witness = {"kappa": "50", "Gamma": "18", "G^2": "1", "N": "4", "tau": "2", "beta": "1", "F": "20, 19"}
     witness |= {"L": "1", "F^*": "18", "sigma_c": "0"}
-    return judged(best[4000] < best[500], f"best with the step size: {evidence}", witness, best == {500: 2, 4000: 2})
+    return judged(best[4000] < best[500], evidence, witness, as_audited=best == {500: 2, 4000: 2})

@@ -21,7 +21,8 @@ def telescoped(book: Book, squared: bool) -> Finding:
     after = (1 - step_size * curvature) ** 2
     left = (curvature / curvature**2) * (step_size**2 if squared else step_size) * curvature**2
     witness = {"f": "x^2/20", "eta": "2", "T": "1", "x": "1 to 4/5"}
-    return judged(left <= 1 - after, f"left side {left}, right side {1 - after}", witness, left == Fraction(2, 5))
+    evidence = f"left side {left}, right side {1 - after}"
+    return judged(left <= 1 - after, evidence, witness, as_audited=left == Fraction(2, 5))
 
 
 def ends(book: Book, last: int) -> Finding:
@@ -35,7 +36,8 @@ def published_factors(book: Book) -> Finding:
     factors = {name: sampling_factor(book, t.cohort, t.clients) for name, t in TASKS.items()}
     above = {n: f"{float(f):.3g}" for n, f in factors.items() if f > 1}
     evidence = "; ".join(f"{n}: {v}" for n, v in above.items()) or "none exceeds 1"
-    return judged(not above, evidence, above, len(above) == len(TASKS) and factors["CIFAR100"] == Fraction(475, 24))
+    audited = len(above) == len(TASKS) and factors["CIFAR100"] == Fraction(475, 24)
+    return judged(not above, evidence, above, as_audited=audited)
 
 
 def reindexed(book: Book, first: int) -> Finding:
@@ -44,7 +46,7 @@ def reindexed(book: Book, first: int) -> Finding:
     ends = list(accumulate(steps, initial=0))
     iterations = [ends[r - first] + k for r in range(1, 4) for k in range(1, steps[r - 1] + 1)]
     evidence = f"iterations {iterations[0]} to {iterations[-1]} for T = {sum(steps)}"
-    return judged(iterations == list(range(1, 8)), evidence, {"K_r": "3, 2, 2"}, iterations[0] == 4)
+    return judged(iterations == list(range(1, 8)), evidence, {"K_r": "3, 2, 2"}, as_audited=iterations[0] == 4)
 
 
 def decaying(book: Book) -> Finding:
@@ -56,4 +58,4 @@ def decaying(book: Book) -> Finding:
     printed = sp.simplify(in_6).subs({N: 1, ratio: sp.Rational(sum(k**3 for k in steps), sum(steps))})
     evidence = f"(17) gives {derived}, (6) has {float(printed):g}, times eta kappa L G^2"
     audited = bool((derived, printed) == (836, sp.Rational(3204, 5)))
-    return judged(bool(derived <= printed), evidence, {"K_r": "9, 4, 2", "N": "1"}, audited)
+    return judged(bool(derived <= printed), evidence, {"K_r": "9, 4, 2", "N": "1"}, as_audited=audited)

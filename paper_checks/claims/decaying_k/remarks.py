@@ -11,12 +11,12 @@ from bounds.vocabulary import steps_cubed_ratio
 
 from ..checkers import At, short
 from ..claim import Book, Finding, judged
-from ..parabolas import Scalars
+from ..parabolas import Parabolas
 
 
 def quadratics(book: Book, *curvatures: int) -> Finding:
     """The squared gradient after 12 iterations of 1/12 from -30 does not depend on K, for three quadratic clients."""
-    problem, squared_gradients = Scalars.of((0, 1, -2), curvatures), {}
+    problem, squared_gradients = Parabolas.of((0, 1, -2), curvatures), {}
     for steps in (1, 2, 3, 4, 6, 12):
         server = Fraction(-30)
         for _ in range(12 // steps):
@@ -27,7 +27,7 @@ def quadratics(book: Book, *curvatures: int) -> Finding:
     distinct = set(squared_gradients.values())
     rises = sorted(distinct) == list(squared_gradients.values())
     harmless = len(distinct) == 1
-    return judged(harmless, f"squared gradient after 12 iterations, {evidence}", witness, harmless or rises)
+    return judged(harmless, f"squared gradient after 12 iterations, {evidence}", witness, as_audited=harmless or rises)
 
 
 def inverse_slope(book: Book) -> sp.Expr:

@@ -36,4 +36,4 @@ def falls_for_ever(book: Book) -> Finding:
     evidence = ", ".join(f"{number:g} at tau = {steps}" for steps, number in values.items())
     witness = {"kappa^2": "0", "sigma^2": "0", "gap": "1", "T": "1"}
     audited = [*values.values()] == [4, 2, 1, 0.5]
-    return judged(min(values.values()) < values[64], f"(6) is {evidence}", witness, audited)
+    return judged(min(values.values()) < values[64], f"(6) is {evidence}", witness, as_audited=audited)

@@ -52,7 +52,7 @@ def share_of_training(book: Book) -> Finding:
     evidence = f"{counted:.3g} of the passes of local training, {measured:.3g} of its seconds"
     similar = 0.5 < counted / measured < 2
     witness = {"passes": f"{counted:.3g}", "seconds": f"{measured:.3g}"}
-    return judged(similar, evidence, witness, abs(counted - 2) < 1e-9)
+    return judged(similar, evidence, witness, as_audited=abs(counted - 2) < 1e-9)
 
 
 def a_round_of_fedcog(book: Book) -> Finding:
@@ -60,7 +60,7 @@ def a_round_of_fedcog(book: Book) -> Finding:
     counted = passes(book, "generation", "distillation", "local training") / passes(book, "local training")
     evidence = f"a round of FedCOG took {ratio:.3g} times a round of FedAvg; counted in passes {counted:.3g} times"
     witness = {"FedAvg": f"{FEDAVG_ROUND:.4g} s a round", "FedCOG": f"{FEDCOG_ROUND:.4g} s"}
-    return judged(ratio < 1.1, evidence, witness, abs(counted - 4) < 1e-9)
+    return judged(ratio < 1.1, evidence, witness, as_audited=abs(counted - 4) < 1e-9)
 
 
 def a_round_within_noise(book: Book) -> Finding:

@@ -65,7 +65,7 @@ def hidden_layer(book: Book) -> Finding:
     curvatures = {unit: hidden_curvature(unit) for unit in (1, 10, 100)}
     evidence = "its curvature in u is " + ", ".join(f"{number} at h = {unit}" for unit, number in curvatures.items())
     witness = {"loss": "log(1 + exp(-u max(h, 0)))", "u": "0"}
-    return judged(len(set(curvatures.values())) == 1, evidence, witness, curvatures[100] == 2500)
+    return judged(len(set(curvatures.values())) == 1, evidence, witness, as_audited=curvatures[100] == 2500)
 
 
 def gradient_at_teacher(book: Book) -> Finding:
@@ -104,7 +104,7 @@ def scaled(book: Book) -> Finding:
     small, large = curvature(FIRST_DATA), curvature([[3 * v for v in x] for x in FIRST_DATA])
     evidence = f"curvature {small:.4g} on data, {large:.4g} on data three times as large"
     witness = {"teacher": FLAT, "data": FIRST_DATA}
-    return judged(large <= small * (1 + 1e-6), evidence, witness, abs(large / small - 9) < 1e-3)
+    return judged(large <= small * (1 + 1e-6), evidence, witness, as_audited=abs(large / small - 9) < 1e-3)
 
 
 def together(book: Book) -> Finding:

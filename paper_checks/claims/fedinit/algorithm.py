@@ -41,7 +41,7 @@ def identity(book: Book, participants: bool, reading: str = "intended") -> Findi
             left, right = next_w - ends[i], beta * (last[i] - w) + (next_w - w) + steps
             if left != right:
                 at = {"participants": cohort, "client": i, "left": left, "right": right}
-                return fails(f"client {i} of cohort {cohort}: {left} against {right}", at, i not in cohort)
+                return fails(f"client {i} of cohort {cohort}: {left} against {right}", at, as_audited=i not in cohort)
     return holds(f"exact for every {'participant' if participants else 'client'} in three rounds")
 
 
@@ -51,7 +51,7 @@ def code(book: Book, cohorts: Cohorts) -> Finding:
     for r, (listed, code) in enumerate(both):
         if (one := listed.model[0]) != (other := code.model[0]):
             evidence = f"after round {r} the model is {float(other):.6g} in the code, {float(one):.6g} as listed"
-            return fails(evidence, {"cohorts": cohorts, "beta": beta}, r == 2)
+            return fails(evidence, {"cohorts": cohorts, "beta": beta}, as_audited=r == 2)
     return holds(f"equal in {len(cohorts)} rounds")
 
 

@@ -21,7 +21,7 @@ def drift_without_cap(book: Book) -> Finding:
     bound = resolve("fedinit.lemma_2", book).subs(at)
     witness = {"f": "w^2/2", "C": 1, "K": steps, "eta": step, "w": 1}
     evidence = f"local drift {drift} against bound {bound}"
-    return judged(drift <= bound, evidence, witness, bound == 150000)
+    return judged(drift <= bound, evidence, witness, as_audited=bound == 150000)
 
 
 def sampled_square(book: Book) -> Finding:
@@ -59,5 +59,5 @@ def noise_and_path(book: Book, curvature: int) -> Finding:
     excess = split.subs({n0**2: 1, n1**2: 1}).subs({n0: 0, n1: 0}) - 2  # noises of mean 0 and variance 1
     at = {"curvature": curvature, "steps": 2, "variance": 1, "excess": excess}
     if excess.coeff(step, 1) > 0:
-        return fails(f"the split is short by {excess} (step size in units of 1/L)", at, excess == 2 * step)
+        return fails(f"the split is short by {excess} (step size in units of 1/L)", at, as_audited=excess == 2 * step)
     return holds(f"the split exceeds the exact square by {-excess}")

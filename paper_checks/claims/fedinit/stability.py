@@ -47,7 +47,8 @@ def lipschitz_clients(book: Book) -> Finding:
     bound = At("fedinit.lemma_7", {s: 0, sigma2: 0, eta: 1, L_G: 1})(book)
     separation = 10  # one step of size 1 on two different samples, of slope 5 and -5
     evidence = f"one step separates the runs by {separation}, Lemma 7 allows {bound}"
-    return judged(separation <= bound, evidence, {"f_1": "5w and -5w on two samples", "f": "0", "L_G": 1}, bound == 2)
+    witness = {"f_1": "5w and -5w on two samples", "f": "0", "L_G": 1}
+    return judged(separation <= bound, evidence, witness, as_audited=bound == 2)
 
 
 RUNS = (([0, 3, 7], [1, -2, 7]), ([1, 1, 1], [2, 0, 5]), ([4, 0, -4], [-4, 0, 4]))
@@ -59,7 +60,8 @@ def moves(book: Book) -> Finding:
     b, (one, two) = Fraction(1, 10), RUNS[0]
     first, second = ((1 + b) * (Fraction(sum(run), 3) - run[2]) for run in (one, two))
     at = {"last models": f"{one}, {two}", "client": 3, "beta": b}
-    return judged(first == second, f"the moves are {first} and {second}", at, first - second == Fraction(22, 15))
+    evidence = f"the moves are {first} and {second}"
+    return judged(first == second, evidence, at, as_audited=first - second == Fraction(22, 15))
 
 
 def starts(book: Book) -> Finding:
@@ -100,5 +102,6 @@ def summed(book: Book, start: int) -> Finding:
         distance = (1 + growth / step) * distance + added / step
         if distance > closed(step):
             evidence = f"after step {step} the recursion is at {distance:.6g}, the closed form at {closed(step):.6g}"
-            return fails(evidence, {**{q.name: v for q, v in at.items()}, "first step": 1 + start}, step > 50)
+            witness = {**{q.name: v for q, v in at.items()}, "first step": 1 + start}
+            return fails(evidence, witness, as_audited=step > 50)
     return holds("below the closed form for 400 steps")
