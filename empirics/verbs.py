@@ -46,13 +46,13 @@ from .training.setting import refuse_both, Setting
 OWN = ("csv", "frame", "target", "group", "leave_out", "kind", "model", "regularisation")
 """The options that describe data of the user's own."""
 Problem = str | Task | FederatedProblem
-DEFAULT = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
+DEFAULT_MEASUREMENTS = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
 """The default measurements."""
 
 DIVERGING = 10.0
 """A run counts as diverging if its last training loss is more than this factor times the first."""
 COMPILING = "fedbounds: compiling the passes of models, once on this machine: 10 to 20 seconds"
-WORTH = 1_000_000
+STEPS_WORTH_COMPILING = 1_000_000
 """The clients' local steps in a run from which compiling pays for linear models: it saves about three microseconds a
 step, and loading the compiled code takes a second."""
 
@@ -250,6 +250,7 @@ def _with_own_data(args: Namespace) -> Namespace:
 
 
 def _trained(args: Namespace) -> Trained:
+    """Train every method on every seed with checked options; write the rows and the kept states, however it ends."""
     refuse_both(args.local_steps, args.local_epochs)
     check_choice("--engine", args.engine, ("auto", "torch", "compiled"))
     device = device_named(args.device)
@@ -257,8 +258,7 @@ def _trained(args: Namespace) -> Trained:
     measurements = None if args.measure is None else [_object(text, measurement) for text in args.measure]
     refuse_twice(method.name for method in methods)
     refuse_twice(each.name for each in measurements or ())
-    rows: list[Row] = []
-    lines: list[str] = []
+    rows, lines = list[Row](), list[str]()
     ends: dict[str, list[dict[str, float] | None]] = {}
     keeper = None if args.keep_state is None else _keeper(args)
     try:
@@ -269,7 +269,7 @@ def _trained(args: Namespace) -> Trained:
             for seed in range(args.seeds):
                 problem = deal(source, args.partition, args.clients, seed, args.client_weight, args.augment).to(device)
                 cohort = problem.clients if args.cohort is None else args.cohort
-                setting = Setting(**{**{name: getattr(args, name) for name in PLAN}, "cohort": cohort})
+                setting = Setting(**{**{name: getattr(args, name) for name in SETTING_FIELDS}, "cohort": cohort})
                 problem = replace(problem, model=_with_engine(problem, setting, args, bar, first=not seed))
                 if not seed:
                     remark(describe_problem(source, problem, args.batch))
@@ -307,10 +307,10 @@ def _object(value: Any, read: Callable[[str], Any]) -> Any:
     return read(value) if isinstance(value, str) else value
 
 
-PLAN = tuple(field.name for field in fields(Setting))
+SETTING_FIELDS = tuple(field.name for field in fields(Setting))
 SHARED = (
     *("problem", "clients", "partition", "augment", "measure", "every", "device"),
-    *(name for name in PLAN if name != "rounds"),
+    *(name for name in SETTING_FIELDS if name != "rounds"),
 )
 """The options that a kept run depends on; the number of rounds is not one of them, as no step depends on it."""
 
@@ -320,8 +320,8 @@ def _keeper(args: Namespace) -> Keeper:
     options = {name: _storable(getattr(args, name)) for name in SHARED}
     files = digests([args.problem, args.partition, args.algorithm, *args.compare])
     keeper = Keeper(args.keep_state, {**options, "files": files}, computing())
-    if keeper.others:
-        remark([f"{args.keep_state} was kept with other versions of {', '.join(keeper.others)}: last bits may differ"])
+    if packages := ", ".join(keeper.changed_packages):
+        remark([f"{args.keep_state} was kept with other versions of {packages}: last bits may differ"])
     return keeper
 
 
@@ -340,7 +340,7 @@ def _refuse_long(run: Run, runs: int) -> None:
 
 def _default_measurements(problem: FederatedProblem) -> list[Measurement]:
     """Training loss and accuracy, and those on test samples if there are any; least squares has no accuracy."""
-    names = [name for name in DEFAULT if problem.test is not None or not name.startswith("test")]
+    names = [name for name in DEFAULT_MEASUREMENTS if problem.test is not None or not name.startswith("test")]
     if isinstance(problem.model, LeastSquares):
         names = [name for name in names if not name.endswith("accuracy")]
     return [measurement(name) for name in names]
@@ -412,7 +412,7 @@ def _with_engine(problem: FederatedProblem, setting: Setting, args: Namespace, b
     lines = []
     steps = float(setting.planned(problem.federation.client_sizes).mean())
     steps *= min(setting.cohort, problem.clients) * setting.rounds  # expected local steps of all clients in the run
-    pays = not model.stacked or (problem.convex and steps >= WORTH)
+    pays = not model.stacked or (problem.convex and steps >= STEPS_WORTH_COMPILING)
     if args.engine == "compiled" or (args.engine == "auto" and pays and problem.device.type == "cpu"):
         try:
             if problem.device.type != "cpu":

@@ -1,4 +1,4 @@
-"""Figures and tables: the results of the five papers redrawn from our runs, and figures of our own.
+"""Figures and tables: the results of the four papers redrawn from our runs, and figures of our own.
 
 For readers who want to compare a paper's figure or table with a reproduction at four scales (smoke, laptop, overnight,
 paper), and for whoever adds one. `fedbounds figure NAME` runs what is missing and writes picture, table, CSV, caption

@@ -33,8 +33,8 @@ MODULES = {
 }
 """The figures and tables in the ``ARTEFACTS`` of every module, by paper and module, in order."""
 
-FILES = {paper: tuple(" ".join(files.values()).split()) for paper, files in MODULES.items()}
-NAMES = tuple(f"{paper}.{name}" for paper, names in FILES.items() for name in names)
+NAMES_BY_PAPER = {paper: tuple(" ".join(files.values()).split()) for paper, files in MODULES.items()}
+NAMES = tuple(f"{paper}.{name}" for paper, names in NAMES_BY_PAPER.items() for name in names)
 
 
 def artefact(name: str) -> Artefact:

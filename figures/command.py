@@ -90,20 +90,20 @@ def figure(
         raise unknown("style", style, STYLES)
     if scheduler == "":
         raise UsageError("--scheduler needs the address of a running dask cluster")
-    changes_asked = [set_] if isinstance(set_, str) else list(set_)
+    set_options = [set_] if isinstance(set_, str) else list(set_)
     work = {"workers": workers, "scheduler": scheduler}
-    changed = {"seeds": seeds, "set": tuple(changes_asked)}
+    edits = {"seeds": seeds, "set": tuple(set_options)}
     if bundle:
         from .bundle import bundle as bundled
 
         if names not in ((), ("all",)):
             raise UsageError(f"--bundle gathers all figures and tables; leave out {', '.join(names)}")
-        refuse_unused("--bundle runs nothing but the audit", scheduler=scheduler, **changed)
+        refuse_unused("--bundle runs nothing but the audit", scheduler=scheduler, **edits)
         return bundled(
             scale, Path(output or "fedbounds-bundle"), Store(store_folder(store)), 2 if workers is None else workers
         )
     if not names:
-        refuse_unused("without a name the figures and tables are listed", **work, **changed, output=output, store=store)
+        refuse_unused("without a name the figures and tables are listed", **work, **edits, output=output, store=store)
         if modes or scale != "laptop":
             raise UsageError(f"{modes[0] if modes else '--scale'} needs the names of figures, or all")
         return _list()
@@ -112,12 +112,12 @@ def figure(
     if no_sweep:
         refuse_unused("--no-sweep runs nothing", **work)
     if redraw:
-        refuse_unused("--redraw reads no runs", **work, **changed, store=store)
+        refuse_unused("--redraw reads no runs", **work, **edits, store=store)
     if dry_run:
         refuse_unused("--dry-run runs and writes nothing", **work, output=output)
     wanted = select(names)
-    own = [made.name for made in wanted if made.name in names]  # named individually, not as part of a group
-    changes = read_changes(changes_asked, seeds, wanted, scale)
+    own = [each.name for each in wanted if each.name in names]  # named individually, not as part of a group
+    changes = read_changes(set_options, seeds, wanted, scale)
     results = Store(store_folder(store))
     with apply_to_plans(changes, scale), assume_present(committed_data_sets(scale) if no_sweep else ()):
         if str(changes):
@@ -140,7 +140,7 @@ def figure(
         else:
             failed = bool(_sweep(wanted, scale, results, fresh, workers, scheduler, report))
         paths = write_figures(wanted, scale, results, target, style, str(changes))
-    data = {"figures": [made.name for made in wanted], "files": list(map(str, paths)), "folder": str(target)}
+    data = {"figures": [each.name for each in wanted], "files": list(map(str, paths)), "folder": str(target)}
     lines = [f"{len(wanted)} figures and tables, {len(paths)} files in {target}"]
     lines += [f"not available: {name}: {why}" for name, why in unavailable.items()]
     return Report(lines, data, int(failed))
@@ -149,40 +149,40 @@ def figure(
 def _unavailable(wanted: Sequence[Artefact], scale: str, store: Store) -> dict[str, str]:
     """Return the reason, by name, why figures and tables without runs at this scale have no numbers of ours."""
     runs = Runs(store)
-    reasons = {made.name: made.data(runs, scale).unavailable for made in wanted if not made.cells(scale)}
+    reasons = {each.name: each.data(runs, scale).unavailable for each in wanted if not each.cells(scale)}
     return {name: why for name, why in reasons.items() if why}
 
 
 def _redraw(wanted: Sequence[Artefact], folder: Path, style: str) -> Report:
     """Draw the figures in a folder again from their numbers."""
-    paths = [path for made in redrawn(wanted, folder, style) for path in made]
+    paths = [path for paths in redrawn(wanted, folder, style) for path in paths]
     if not paths:
         raise BoundsError(f"none of these figures lies in {folder} with its numbers (CSV) and its card (JSON)")
-    data = {"figures": [made.name for made in wanted], "files": list(map(str, paths)), "folder": str(folder)}
+    data = {"figures": [each.name for each in wanted], "files": list(map(str, paths)), "folder": str(folder)}
     return Report([f"{len(paths)} files in {folder}"], data)
 
 
 def write_figures(
-    wanted: Sequence[Artefact], scale: str, store: Store, folder: Path, style: str = HOUSE, changed: str = ""
+    wanted: Sequence[Artefact], scale: str, store: Store, folder: Path, style: str = HOUSE, changes: str = ""
 ) -> list[Path]:
     """Write figures, tables and the report on the folder, with a progress bar; return the paths of the files."""
-    made: list[list[Path]] = []
+    written: list[list[Path]] = []
     with progress("drawing") as bar:
         bar.start(len(wanted))
         try:
-            for paths in make(wanted, scale, store, folder, bar.step, style, changed):
-                made.append(paths)
+            for paths in make(wanted, scale, store, folder, bar.step, style, changes):
+                written.append(paths)
         except KeyboardInterrupt:
-            words = f"interrupted: {len(made)} of {len(wanted)} figures and tables are written, in {folder}"
+            words = f"interrupted: {len(written)} of {len(wanted)} figures and tables are written, in {folder}"
             raise KeyboardInterrupt(words) from None
-    return [path for paths in made for path in paths]
+    return [path for paths in written for path in paths]
 
 
 def _report_missing_runs(wanted: Sequence[Artefact], scale: str, store: Store, own: Sequence[str]) -> bool:
     """Report missing runs on stderr; return whether there are any. Raise if a figure named itself has no run."""
     runs = cells(wanted, scale)
     stored = {kept.card["key"] for kept in store.of(runs)}
-    keys_by_name = {made.name: {cell.key for cell in made.cells(scale)} for made in wanted}
+    keys_by_name = {each.name: {cell.key for cell in each.cells(scale)} for each in wanted}
     empty = [name for name, keys in keys_by_name.items() if keys and not keys & stored]
     if refused := empty if len(empty) == len(keys_by_name) else [name for name in empty if name in own]:
         raise BoundsError(f"no run of {', '.join(refused)} is here at this scale: leave --no-sweep out to run them")
@@ -228,5 +228,5 @@ def _sweep(
 
 
 def _list() -> Report:
-    rows = [(name, made.source or "ours", made.title) for name in NAMES for made in [artefact(name)]]
+    rows = [(name, each.source or "ours", each.title) for name in NAMES for each in [artefact(name)]]
     return Report(aligned(rows), [dict(zip(("name", "source", "title"), row, strict=True)) for row in rows])

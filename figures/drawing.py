@@ -15,7 +15,7 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
-from .run_description import Setting, setting_of_row
+from .run_description import setting_of_row, SettingText
 from .style import DASHED, font_factor, GREY, line_style, LineStyle, WIDTH, width_factor
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def run_text(rows: Sequence[Row], known: str = "") -> str:
     for info in dict.fromkeys(map(setting_of_row, rows)):
         data = "" if info.data in known else info.data
         clients = ("", "") if f"{info.taking_part} " in f"{known} " else (info.clients, info.cohort)
-        notes.append(str(Setting(data, info.network, *clients, info.rounds)))
+        notes.append(str(SettingText(data, info.network, *clients, info.rounds)))
     return "; ".join(filter(None, notes))
 
 

@@ -94,7 +94,7 @@ def level(info: RunInfo | None, ours: Sequence[float], printed: float, size: boo
 
     An order of methods can be judged at another level if data or network differ, which the report names.
     """
-    same = info is not None and " for " not in f"{info.data}{info.network}"
+    same = info is not None and (info.data, info.network) == (info.ours.data, info.ours.network)
     if not (size or same) or math.isnan(printed):
         return []
     words = f"points between FedAvg here ({known_mean(ours):.1f}) and in the paper ({printed:.1f})"

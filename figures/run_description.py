@@ -31,7 +31,7 @@ QUADRATICS, NORMAL_SAMPLES = "quadratics", "normal samples"
 
 
 @dataclass(frozen=True)
-class Setting:
+class SettingText:
     """Data, network, clients in total and per round, and rounds as texts, each empty if it does not apply.
 
     ``work`` is the number of local steps of a client that takes part in every round, or the simulated seconds of a
@@ -63,8 +63,8 @@ def _joined(data: str, network: str, clients: str, rounds: str) -> str:
 class RunInfo:
     """The setting of our runs beside the paper's: ``Omniglot for CIFAR-100`` where the two differ."""
 
-    ours: Setting
-    paper: Setting = Setting()
+    ours: SettingText
+    paper: SettingText = SettingText()
 
     @property
     def data(self) -> str:
@@ -84,7 +84,7 @@ class RunInfo:
 
     def columns(self) -> dict[str, str]:
         """Return the columns of a CSV; ``stand_in`` is the paper's data set if ours is another."""
-        ours, stand_in = self.ours, self.paper.data if " for " in self.data else ""
+        ours, stand_in = self.ours, self.paper.data if self.data != self.ours.data else ""
         values = (ours.data, stand_in, ours.network, ours.clients, ours.cohort, ours.rounds)
         return dict(zip(COLUMNS, values, strict=True))
 
@@ -100,10 +100,10 @@ def ours_for_theirs(ours: str, paper: str) -> str:
     return f"{ours} for {paper}" if ours and paper and not same else ours
 
 
-def setting_of_row(row: Mapping[str, Any]) -> Setting:
+def setting_of_row(row: Mapping[str, Any]) -> SettingText:
     """Return the setting that the columns of a row describe."""
     data, network, clients, cohort, rounds = (str(row.get(name, "")) for name in WORDS)
-    return Setting(data, network, clients, cohort, rounds)
+    return SettingText(data, network, clients, cohort, rounds)
 
 
 def flatten(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -115,7 +115,7 @@ def flatten(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def describe(cells: Iterable[Cell], paper: Setting = Setting(), rounds: int | None = None) -> RunInfo | None:
+def describe(cells: Iterable[Cell], paper: SettingText = SettingText(), rounds: int | None = None) -> RunInfo | None:
     """Return the setting of these cells beside the paper's, or None without cells.
 
     Where the cells differ, all values are named. ``rounds`` is the round at which they are read (None: the last).
@@ -126,20 +126,20 @@ def describe(cells: Iterable[Cell], paper: Setting = Setting(), rounds: int | No
     texts = {name: " and ".join(dict.fromkeys(filter(None, (getattr(s, name) for s in settings)))) for name in WORDS}
     if rounds is not None:
         texts["rounds"] = str(rounds)
-    return RunInfo(Setting(**texts, work=min(setting.work for setting in settings)), paper)
+    return RunInfo(SettingText(**texts, work=min(setting.work for setting in settings)), paper)
 
 
-def _setting(cell: Cell, rounds: int | None = None) -> Setting:
+def _setting(cell: Cell, rounds: int | None = None) -> SettingText:
     given = cell.arguments
     problem = given.get("problem", "")
     clients = str(given.get("clients", ""))
     data = data_title(problem) or (NORMAL_SAMPLES if "variance" in given else QUADRATICS if "dim" in given else "")
     cohort = str(given.get("cohort", clients))
-    return Setting(data, network_title(problem), clients, cohort, _rounds(given), work(given, rounds))
+    return SettingText(data, network_title(problem), clients, cohort, _rounds(given), work(given, rounds))
 
 
 def work(given: Mapping[str, Any], rounds: int | None = None) -> float:
-    """Return ``Setting.work`` of a run with these arguments up to round ``rounds`` (None: the last)."""
+    """Return ``SettingText.work`` of a run with these arguments up to round ``rounds`` (None: the last)."""
     if "seconds" in given:
         return float(given["seconds"])
     local = steps_of_round(given) if {"local_steps", "local_epochs"} & set(given) else math.nan

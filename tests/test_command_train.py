@@ -68,8 +68,8 @@ def test_a_convex_model_is_compiled_where_it_is_asked_for_or_the_run_is_long(tmp
     torchs, ours = trained("--engine", "torch"), trained("--engine", "compiled")
     assert (torchs[0], ours[0]) == (False, True)
     assert ours[1] == pytest.approx(torchs[1], rel=1e-12)
-    for least, same in ((2 * 4 * 5, ours), (2 * 4 * 5 + 1, torchs), (verbs.WORTH, torchs)):
-        monkeypatch.setattr(verbs, "WORTH", least)
+    for least, same in ((2 * 4 * 5, ours), (2 * 4 * 5 + 1, torchs), (verbs.STEPS_WORTH_COMPILING, torchs)):
+        monkeypatch.setattr(verbs, "STEPS_WORTH_COMPILING", least)
         assert trained() == same
 
 

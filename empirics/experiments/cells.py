@@ -69,7 +69,7 @@ class Cell:
         return text(config)
 
     @cached_property
-    def begins(self) -> str:
+    def key_prefix(self) -> str:
         """The part of the key that is shared by runs that differ in length only."""
         return hashlib.sha256(self.config.encode()).hexdigest()[:20]
 
@@ -78,7 +78,7 @@ class Cell:
         """The key of the result in the store."""
         length = self.arguments.get(LENGTH, self.spec.defaults.get(LENGTH))
         end = "" if length is None else f"-{text(length)}"
-        return self.begins + re.sub(r"[^\w.+-]", "_", end)
+        return self.key_prefix + re.sub(r"[^\w.+-]", "_", end)
 
     def run(self) -> Outcome:
         """Call the job."""

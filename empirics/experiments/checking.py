@@ -59,10 +59,10 @@ def check_words(cells: Iterable[Cell]) -> None:
 def _check_names(job: str, home: str, names: tuple[str, ...]) -> None:
     """Raise if the job does not take arguments of these names, or needs others.
 
-    Arguments of a job's ``setting`` (see ``registry.job``) are all optional.
+    The arguments that a job ``accepts`` (see ``registry.job``) are all optional.
     """
     called = signature(resolved(home))
-    if places := find_job(job).setting.split():
+    if places := find_job(job).accepts.split():
         more = [p for place in places for p in signature(resolved(place)).parameters.values()]
         parameters = {p.name: p.replace(default=None) for p in more if p.kind is not p.VAR_KEYWORD}
         parameters |= {n: p for n, p in called.parameters.items() if p.kind is not p.VAR_KEYWORD}

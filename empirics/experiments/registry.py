@@ -34,7 +34,7 @@ class Job:
 
     ``version`` is raised when the numbers change for the same arguments; for a function in a user's file it is a digest
     of the file and the files beside it that it imports. ``home`` is ``module:function`` or ``path/file.py:function``.
-    ``defaults`` are those of its arguments. ``setting`` names what else takes its arguments, see ``job``. ``goes_on``:
+    ``defaults`` are those of its arguments. ``accepts`` names what else takes arguments (see ``job``); ``resumable``:
     its function has an argument ``state``, the path of a file in which it stores the end of a run to continue it.
     """
 
@@ -42,15 +42,15 @@ class Job:
     version: str
     home: str
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    setting: str = ""
-    goes_on: bool = False
+    accepts: str = ""
+    resumable: bool = False
 
 
-def job(name: str, version: int, setting: str = "", goes_on: bool = False) -> Callable[[F], F]:
+def job(name: str, version: int, accepts: str = "", resumable: bool = False) -> Callable[[F], F]:
     """Declare a function as a job; its arguments must be JSON data, and it must return an ``Outcome``.
 
-    ``setting`` names functions and dataclasses, each as ``module:name``, whose arguments and fields the job accepts
-    as ``**options``; ``goes_on`` is as in ``Job``. All arguments must be literals, as ``of_module`` reads the text.
+    ``accepts`` names functions and dataclasses, each as ``module:name``, whose arguments and fields the job accepts
+    as ``**options``; ``resumable`` is as in ``Job``. All arguments must be literals, as ``of_module`` reads the text.
     """
     return lambda function: function
 
@@ -100,7 +100,7 @@ def of_module(module: str) -> tuple[Job, ...]:
             if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == job.__name__:
                 options = {str(k.arg): ast.literal_eval(k.value) for k in mark.keywords}
                 name, version = ast.literal_eval(mark.args[0]), str(options.pop("version"))
-                defaults = _defaults(function, options.get("setting", ""))
+                defaults = _defaults(function, options.get("accepts", ""))
                 declared.append(Job(name, version, f"{module}:{function.name}", defaults, **options))
     return tuple(declared)
 
@@ -116,15 +116,15 @@ def _functions(text: str) -> Iterator[ast.FunctionDef]:
     return (node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
 
 
-def _defaults(function: ast.FunctionDef, setting: str = "") -> dict[str, Any]:
-    """The literal defaults of a function's arguments, and of those that ``setting`` adds."""
+def _defaults(function: ast.FunctionDef, accepts: str = "") -> dict[str, Any]:
+    """The literal defaults of a function's arguments, and of those that ``accepts`` adds."""
     arguments = function.args
     positional = arguments.posonlyargs + arguments.args
     pairs = [*zip(positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=True)]
     pairs += [(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None]
     defaults = _literals((a.arg, default) for a, default in pairs)
-    own = {a.arg for a in positional + arguments.kwonlyargs}  # these take no defaults from the setting
-    for place in setting.split():
+    own = {a.arg for a in positional + arguments.kwonlyargs}  # these take no defaults from ``accepts``
+    for place in accepts.split():
         module, _, name = place.partition(":")
         for node in ast.parse(_text(module)).body:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:

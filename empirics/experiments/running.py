@@ -68,7 +68,7 @@ def sweep(
     if not to_run:
         return finished
     calls = [
-        (c.home, dict(c.arguments), str(store.state(c)) if keep_states and c.spec.goes_on else None) for c in to_run
+        (c.home, dict(c.arguments), str(store.state(c)) if keep_states and c.spec.resumable else None) for c in to_run
     ]
     engines = {str(cell.arguments.get("engine", "torch")) for cell in to_run}
     if scheduler:

@@ -119,7 +119,7 @@ class Store:
 
     def state(self, cell: Cell) -> Path:
         """The file for the state of runs that differ from this one in length only, from which they can be continued."""
-        return self.folder.absolute() / f"{cell.begins}.pt"
+        return self.folder.absolute() / f"{cell.key_prefix}.pt"
 
     def _usable(self, cells: Iterable[Cell]) -> list[Kept | None]:
         results = self.look(cells)

@@ -60,7 +60,7 @@ class Keeper:
                 raise EmpiricsError(
                     f"{path} has runs with {name}={quoted(stored)}; got {quoted(value)}: choose another file"
                 )
-        self.others = sorted(name for name, version in versions.items() if before.versions.get(name) != version)
+        self.changed_packages = sorted(name for name, v in versions.items() if before.versions.get(name) != v)
         self.runs, self.changed = dict(before.runs), False
         self._ends: dict[tuple[str, int], Reached] = {}
 

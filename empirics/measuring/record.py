@@ -28,9 +28,9 @@ from .table import Row
 
 SHARE = 0.05
 """The cost of measuring at the default period, at most, as a share of the cost of training."""
-TRAINING = 3.0
+STEP_COST = 3.0
 """The cost of a step on a sample, in forward passes."""
-OVERHEAD = 4600
+ROUND_OVERHEAD = 4600
 """The overhead of one measured round for a stacked model, in forward passes."""
 MOST_PATH = 1 << 31
 """Maximum bytes of the models after every local step of one round."""
@@ -77,7 +77,7 @@ class Recorder:
         for client, row in {int(k): row for k, row in zip(clients, w, strict=True)}.items():
             self.steps.setdefault(client, []).append(row.clone())
 
-    def path(self) -> Tensor | None:
+    def take_path(self) -> Tensor | None:
         """Return and reset the models before every local step of the round ``(rows, K, d)``."""
         if not self.steps or self.work is None:
             return None
@@ -88,7 +88,7 @@ class Recorder:
         self.steps = {}
         return path
 
-    def add(self, path: Tensor, all_weights: Iterable[Weights]) -> None:
+    def add_to_means(self, path: Tensor, all_weights: Iterable[Weights]) -> None:
         """Add the participants' averages before every local step of the last round to the means over the run."""
         assert self.work is not None
         averaged = self.work.counts > 0
@@ -119,7 +119,7 @@ class RecordedDirection:
 
 @dataclass
 class Folded:
-    """The sum or mean over rounds of a measurement's readings, for each client, layer and step."""
+    """The sum or mean over rounds of readings by client, layer and step; ``how`` is their measurement's ``over``."""
 
     how: str
     total: dict[tuple[Any, ...], float] = field(default_factory=dict)
@@ -199,9 +199,9 @@ class Run:
         sizes, setting = self.problem.federation.client_sizes, self.setting
         passes = setting.local_epochs
         samples = setting.steps * setting.batch if passes is None else float(np.mean(sizes)) * passes
-        overhead = OVERHEAD if self.problem.model.stacked else 0
+        overhead = ROUND_OVERHEAD if self.problem.model.stacked else 0
         measured = overhead + sum(m.cost for m in self.measurements if not m.over) * float(np.sum(sizes))
-        return max(1, math.ceil(measured / (SHARE * (TRAINING * setting.cohort * samples))))
+        return max(1, math.ceil(measured / (SHARE * (STEP_COST * setting.cohort * samples))))
 
     def rows(self) -> list[Row]:
         """All rows of the whole run."""
@@ -233,9 +233,9 @@ class Run:
                     continue
                 if state.round == 0 and any(m.last for m in self.measurements):
                     recorder.last = state.model.expand(self.problem.clients, -1).clone()
-                path = recorder.path()
+                path = recorder.take_path()
                 if averages and path is not None:
-                    recorder.add(path, averages)
+                    recorder.add_to_means(path, averages)
                 snapshot = Snapshot(
                     self.problem, self.algorithm, self.setting, state, recorder.work, recorder.ends, path,
                     recorder.last, seconds, recorder.averages,

@@ -15,7 +15,7 @@ from empirics.experiments import Cell
 from empirics.experiments.engines import GPU
 from paper_checks.reported import table
 
-from ..run_description import describe, network_title, RunInfo, Setting
+from ..run_description import describe, network_title, RunInfo, SettingText
 from ..scale import Budget, Plan
 from ..substitutes import available
 
@@ -99,12 +99,12 @@ PRINTED = {
 """The four experiments."""
 
 
-def paper_setting(task: str) -> Setting:
+def paper_setting(task: str) -> SettingText:
     """Return the paper's setting of a task."""
     one = PRINTED[task]
     clients, cohort = str(one.clients), str(one.cohort)
     seconds = one.seconds(ROUNDS, one.local_steps)
-    return Setting(task, network_title(NETWORKS[task]), clients, cohort, str(ROUNDS), seconds)
+    return SettingText(task, network_title(NETWORKS[task]), clients, cohort, str(ROUNDS), seconds)
 
 
 # ---- the grid ----

@@ -19,7 +19,7 @@ from paper_checks.reported import table
 
 from ..artefact import Artefact, Content, no_runs
 from ..comparing import by_position, exact_finding, Finding, judge, Pair
-from ..run_description import network_title, partition_words, problem_words, RunInfo, Setting
+from ..run_description import network_title, partition_words, problem_words, RunInfo, SettingText
 from ..runs import Runs
 from ..sheets import comparison, entry, entry_rows, text_table
 from . import grid
@@ -70,7 +70,7 @@ def times(runs: Runs, scale: str) -> Content:
     firsts = [_milliseconds(runs, cell, FIRST) for cell in cells]
     for task in TASKS:
         network = network_title(NETWORKS[task])
-        row, info = f"{network} of {task}", RunInfo(Setting(network=network))
+        row, info = f"{network} of {task}", RunInfo(SettingText(network=network))
         one, taken = printed[task, "beta"], [_milliseconds(runs, cell, task) for cell in cells]
         ratios = [a / b for a, b in zip(taken, firsts, strict=True)]
         entries += [

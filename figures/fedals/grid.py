@@ -14,7 +14,7 @@ from empirics.experiments.engines import GPU
 from paper_checks.reported import table
 
 from ..regimes import known_mean
-from ..run_description import data_set, Setting
+from ..run_description import data_set, SettingText
 from ..scale import Budget, Plan
 from ..substitutes import available
 
@@ -77,11 +77,11 @@ def algorithm(method: str) -> str:
     return f"fedals(alpha={alpha})" if alpha > 1 else METHODS["FedAvg"]
 
 
-def paper_setting(column: str, split: str = "non-iid") -> Setting:
+def paper_setting(column: str, split: str = "non-iid") -> SettingText:
     """Return the paper's setting of a column."""
     text, clients, count = column == TEXT, str(CLIENTS), rounds(split, column == TEXT)
-    network = "OPT-125M" if text else "ResNet-20"
-    return Setting(column, network, clients, clients, str(count), count * int(printed_number("local steps tau", text)))
+    network, work = ("OPT-125M" if text else "ResNet-20"), count * int(printed_number("local steps tau", text))
+    return SettingText(column, network, clients, clients, str(count), work)
 
 
 # ---- the grid ----

@@ -15,7 +15,7 @@ from empirics.experiments.engines import GPU
 from empirics.spec_strings import spec_string
 from paper_checks.reported import table
 
-from ..run_description import describe, network_title, RunInfo, Setting
+from ..run_description import describe, network_title, RunInfo, SettingText
 from ..scale import Budget, Plan
 from ..substitutes import available
 
@@ -157,17 +157,17 @@ class Setup:
     stretch: float = 1.0
 
     @property
-    def paper_setting(self) -> Setting:
+    def paper_setting(self) -> SettingText:
         """The paper's setting."""
         return self.paper_setting_for(ROUNDS)
 
-    def paper_setting_for(self, rounds: int) -> Setting:
+    def paper_setting_for(self, rounds: int) -> SettingText:
         """Return the paper's setting for another number of rounds."""
         network = CNN if self.data != "CIFAR-100" else BIG
         cohort = self.clients if self.cohort is None else self.cohort
         work = rounds * round(self.stretch * LOCAL_STEPS)
         title = network_title(network.format("data"))
-        return Setting(self.data, title, str(self.clients), str(cohort), str(rounds), work)
+        return SettingText(self.data, title, str(self.clients), str(cohort), str(rounds), work)
 
 
 BASE = Setup()

@@ -40,11 +40,12 @@ def with_beta(scale: str, beta: float, method: str = "FedAvg") -> list[Cell]:
     return grid.cells(scale, HOME, method, beta)
 
 
-def _line(
+def _rows(
     runs: Runs, scale: str, setup: Setup, cells: Sequence[Cell], quantity: str, panel: str, curve: str
 ) -> list[dict[str, Any]]:
-    times, over = QUANTITIES[quantity][1], PLANS[scale].counts["smoothing"]
-    return curve_rows(runs, cells, quantity, panel, curve, describe(cells, setup.paper_setting), times, over)
+    """Return the rows of one curve, a running mean over as many rounds as the scale's plan sets."""
+    factor, window = QUANTITIES[quantity][1], PLANS[scale].counts["smoothing"]
+    return curve_rows(runs, cells, quantity, panel, curve, describe(cells, setup.paper_setting), factor, window)
 
 
 def _methods(data: str, quantity: str, runs: Runs, scale: str) -> Content:
@@ -53,7 +54,7 @@ def _methods(data: str, quantity: str, runs: Runs, scale: str) -> Content:
     high, low, read = ("FedAvg", "FedInit", findings.losses) if loss else ("FedInit", "FedAvg", accuracies)
     used = {(s, m): grid.cells(scale, s, m) for s in setups for m in reversed(METHODS)}
     rows = [
-        row for (s, m), cells in used.items() for row in _line(runs, scale, s, cells, quantity, column(scale, s), m)
+        row for (s, m), cells in used.items() for row in _rows(runs, scale, s, cells, quantity, column(scale, s), m)
     ]
     seen = [s for s in setups if not absence(scale, s)]
     end = {(s, m): read(runs, scale, grid.cells(scale, s, m)) for s in seen for m in (high, low)}
@@ -62,8 +63,8 @@ def _methods(data: str, quantity: str, runs: Runs, scale: str) -> Content:
     judged = judge(words, pairs, 0.0 if loss else POINT, guards(runs, scale, seen, ("FedAvg", "FedInit")))
     smoothing = findings.smoothing_note(scale)
     more = f"Means over seeds; bars: one standard error, of every curve at rounds of its own. {smoothing}"
-    summary = caption(scale, more, [(m, cells) for (_, m), cells in used.items()], RELAXED, findings.DIVERGED)
-    return figure_content(summary, rows, [judged], unavailable(scale, setups))
+    text = caption(scale, more, [(m, cells) for (_, m), cells in used.items()], RELAXED, findings.DIVERGED)
+    return figure_content(text, rows, [judged], unavailable(scale, setups))
 
 
 def _betas(method: str, runs: Runs, scale: str) -> Content:
@@ -73,21 +74,21 @@ def _betas(method: str, runs: Runs, scale: str) -> Content:
         row
         for quantity in ("active_divergence", "test_accuracy")
         for name, cells in used.items()
-        for row in _line(runs, scale, HOME, cells, quantity, QUANTITIES[quantity][0], name)
+        for row in _rows(runs, scale, HOME, cells, quantity, QUANTITIES[quantity][0], name)
     ]
     more = f"{method} from the start relaxed by beta; divergence: of the participants, as the released code reports it."
-    summary = caption(
+    text = caption(
         scale, more, used.items(), findings.smoothing_note(scale), "Band: one standard error.", findings.DIVERGED
     )
     both = with_beta(scale, BEST, method), with_beta(scale, 0.0, method)
     (high, low), (near, far) = ([read(runs, scale, c) for c in both] for read in (accuracies, findings.divergences))
-    words, sized = f"beta = {BEST:g} and 0", guards(runs, scale, [HOME], size=True)
-    nearer, points = f"the relaxed start lowers the divergence of {method}", f"{POINTS:g} points or more"
+    name, sized = f"beta = {BEST:g} and 0", guards(runs, scale, [HOME], size=True)
+    nearer, gain = f"the relaxed start lowers the divergence of {method}", f"{POINTS:g} points or more"
     judged = [
-        judge(nearer, [Pair(words, far, near)], regimes=guards(runs, scale, [HOME])),
-        judge(f"the relaxed start gives {method} {points}", [Pair(words, high, low, POINTS)], POINT, sized),
+        judge(nearer, [Pair(name, far, near)], regimes=guards(runs, scale, [HOME])),
+        judge(f"the relaxed start gives {method} {gain}", [Pair(name, high, low, POINTS)], delta=POINT, regimes=sized),
     ]
-    return figure_content(summary, rows, judged, unavailable(scale, [HOME]))
+    return figure_content(text, rows, judged, unavailable(scale, [HOME]))
 
 
 def _over_intervals(runs: Runs, scale: str) -> Content:
@@ -115,11 +116,11 @@ def _over_intervals(runs: Runs, scale: str) -> Content:
     def above(other: int, words: str) -> Finding:
         regimes = [horizon(info[k], runs.percent(found[k])) for k in (best, other)]
         pair = Pair(f"K={best} over {other}", ours[best], ours[other])
-        return judge(f"{words} (K = {best} over {other})", [pair], POINT, regimes)
+        return judge(f"{words} (K = {best} over {other})", [pair], delta=POINT, regimes=regimes)
 
     judged = [above(least, "accuracy rises with K at first"), above(most, "accuracy falls again when K is large")]
-    summary = caption(scale, more, ((f"K = {k}", cells) for k, cells in found.items()), end_note(scale), BARS)
-    return figure_content(summary, rows, judged, unavailable(scale, [HOME]))
+    text = caption(scale, more, ((f"K = {k}", cells) for k, cells in found.items()), end_note(scale), BARS)
+    return figure_content(text, rows, judged, unavailable(scale, [HOME]))
 
 
 def _draw_intervals(content: Content) -> Any:
@@ -140,12 +141,12 @@ def _over_betas(runs: Runs, scale: str) -> Content:
     collapse = f"beyond a threshold training breaks down: at {THRESHOLD:g} accuracy is {FALL:g} points lower"
     positive = [above(b) for b in BETAS if 0 < b < BEST]
     judged = [
-        judge(collapse, [above(THRESHOLD, FALL)], POINT, sized),
-        judge("the largest beta below it is the best positive one", positive, POINT, helps),
+        judge(collapse, [above(THRESHOLD, FALL)], delta=POINT, regimes=sized),
+        judge("the largest beta below it is the best positive one", positive, delta=POINT, regimes=helps),
     ]
     used = ((f"beta = {b:g}", cells) for b, cells in found.items())
-    summary = caption(scale, "The runs are those of Table 3.", used, end_note(scale), BARS)
-    return figure_content(summary, rows, judged, unavailable(scale, [HOME]))
+    text = caption(scale, "The runs are those of Table 3.", used, end_note(scale), BARS)
+    return figure_content(text, rows, judged, unavailable(scale, [HOME]))
 
 
 def _of_methods(number: int, data: str, quantity: str) -> Artefact:
@@ -157,8 +158,7 @@ def _of_methods(number: int, data: str, quantity: str) -> Artefact:
 
 def _of_betas(number: int, method: str) -> Artefact:
     title = f"divergence and accuracy of {method} over rounds for several beta"
-    draw = curve_drawing(Axis("round"), Axis(""))
-    return Artefact(f"fedinit.figure_{number}", title, partial(_betas, method), draw)
+    return Artefact(f"fedinit.figure_{number}", title, partial(_betas, method), curve_drawing(Axis("round"), Axis("")))
 
 
 ARTEFACTS = (

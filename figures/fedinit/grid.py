@@ -9,7 +9,7 @@ from empirics.experiments import Cell
 from empirics.experiments.engines import GPU
 from paper_checks.reported import table
 
-from ..run_description import describe, RunInfo, Setting
+from ..run_description import describe, RunInfo, SettingText
 from ..scale import Budget, Plan, steps_of_round
 from ..substitutes import available
 
@@ -54,16 +54,16 @@ class Setup:
         return f"{self.data}/{self.share}/Dir-{self.split}"
 
     @property
-    def paper_setting(self) -> Setting:
+    def paper_setting(self) -> SettingText:
         """The paper's setting."""
         return self.paper_setting_for(ROUNDS[self.data])
 
-    def paper_setting_for(self, rounds: int, epochs: int | None = None) -> Setting:
+    def paper_setting_for(self, rounds: int, epochs: int | None = None) -> SettingText:
         """Return the paper's setting for other numbers of rounds and local passes (None: as printed)."""
         total, cohort = SHARES[self.share]
         given = {"clients": total, "batch": BATCH, "local_epochs": epochs or INTERVAL}
         work = rounds * steps_of_round(given)
-        return Setting(self.data, self.network, str(total), str(cohort), str(rounds), work)
+        return SettingText(self.data, self.network, str(total), str(cohort), str(rounds), work)
 
 
 HOME = Setup()
@@ -125,9 +125,9 @@ def _budget(step: float) -> Budget:
     return Budget(step={"": step}, start=1.5, measurement=0.06, factor={"fedsam": 2.0})
 
 
-ROUGH = tuple(s for s in CIFAR10 if (s.share, s.split) != ("5%-200", "0.6"))
+THREE_SETUPS = tuple(s for s in CIFAR10 if (s.share, s.split) != ("5%-200", "0.6"))
 """The three setups of CIFAR-10 that show the effects of participation and heterogeneity."""
-PAPERS: dict[str, Any] = {**PRINTED, "batch": BATCH, "local_epochs": INTERVAL, "augment": "fedinit"}
+PRINTED_WORK: dict[str, Any] = {**PRINTED, "batch": BATCH, "local_epochs": INTERVAL, "augment": "fedinit"}
 """Local work as printed."""
 SMALL: dict[str, Any] = {
     "networks": {RESNET: "fedcog_cnn({})"},
@@ -145,19 +145,19 @@ PLANS = {
     "laptop": Plan(
         **SMALL, seeds=5, rounds={"CIFAR-10": 120}, every=8, tests=2000,
         counts={"smoothing": 4, "shrink": 2, "laps": 3},
-        axes={"setups": ROUGH, "lengths": (1, 2, INTERVAL, 10), "with_ri": tuple(s for s in ROUGH if s.split == "0.1")},
+        axes={"setups": THREE_SETUPS, "lengths": (1, 2, INTERVAL, 10),
+              "with_ri": tuple(s for s in THREE_SETUPS if s.split == "0.1")},
     ),
     "overnight": Plan(
-        **SMALL | {"setting": PAPERS, "budget": _budget(0.004)}, seeds=REPETITIONS, every=10, tests=5000,
+        **SMALL | {"setting": PRINTED_WORK, "budget": _budget(0.004)}, seeds=REPETITIONS, every=10, tests=5000,
         rounds={"CIFAR-10": ROUNDS["CIFAR-10"] // 2}, counts={"smoothing": 4, "shrink": 1, "laps": 3},
-        axes={
-            "setups": ROUGH, "everywhere": ("FedAvg", "FedInit"), "lengths": (1, 2, INTERVAL, 10), "with_ri": (HOME,),
-        },
+        axes={"setups": THREE_SETUPS, "everywhere": ("FedAvg", "FedInit"), "lengths": (1, 2, INTERVAL, 10),
+              "with_ri": (HOME,)},
     ),
     "paper": Plan(
         engine=GPU,
         networks={RESNET: "resnet18({})", VGG: "vgg11({})"}, rounds=ROUNDS, every=5, seeds=REPETITIONS,
-        setting=PAPERS,
+        setting=PRINTED_WORK,
         counts={"smoothing": 20, "shrink": 1, "laps": 10},
         axes={"lengths": (1, 2, INTERVAL, 10, 20), "with_ri": CIFAR10}, budget=_budget(0.039),
     ),

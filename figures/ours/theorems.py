@@ -26,7 +26,7 @@ from ..runs import Runs
 from ..style import BOUND, DASHED, DOTS, DOTTED, EXACT, LineStyle, OTHER, THEORY
 from . import grid
 from .grid import exact_cell, Federation, info_of, mean_cell, one_round_cell, PLANS, training_cell
-from .settings import COMPARED, PAPERS, QUANTITIES, REPAIRED, ROUNDS, title, TITLES
+from .settings import COMPARED, QUANTITIES, REPAIRED, ROUNDS, SHORT_NAMES, title, TITLES
 
 Rows = list[dict[str, Any]]
 OPEN = Reproduction.UNDECIDED
@@ -168,7 +168,7 @@ def _caption(scale: str) -> dict[str, str]:
 def _of_paper(paper: str, more: str = "", sides: Sequence[str] = (QUADRATICS, DATA), suffix: str = "") -> Artefact:
     """Return the figure of one paper."""
     where = f" on {sides[0]}" if len(sides) == 1 else ""
-    title = f"the theorems of {PAPERS[paper]} beside exact values and measurements{where}"
+    title = f"the theorems of {SHORT_NAMES[paper]} beside exact values and measurements{where}"
     return Artefact(f"ours.theorems_{paper}{suffix}", title, partial(paper_content, paper, sides, more), draw)
 
 

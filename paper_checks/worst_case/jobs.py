@@ -25,7 +25,7 @@ MAX_POINTS = 10_000
 """Limit on the grid points of one table."""
 
 
-@job("tightness", version=1, setting="paper_checks.worst_case.grid_point:GridPoint")
+@job("tightness", version=1, accepts="paper_checks.worst_case.grid_point:GridPoint")
 def tightness(bound: str, **point: Any) -> Outcome:
     """Compute a bound (by name) and its exact worst case; ``inside``: whether the bound's conditions hold here."""
     chosen = load(bound)
@@ -48,7 +48,7 @@ def tightness(bound: str, **point: Any) -> Outcome:
     return Outcome({name: [value] for name, value in row.items()}, facts | {"assumptions": asked.assumptions})
 
 
-@job("certificate", version=2, setting="paper_checks.worst_case.grid_point:GridPoint")
+@job("certificate", version=2, accepts="paper_checks.worst_case.grid_point:GridPoint")
 def certificate(bound: str, about: float, **point: Any) -> Outcome:
     """Prove a point's worst case, whose value in floats is roughly ``about``; a refusal is a result with its reason."""
     try:

@@ -235,7 +235,7 @@ class Trainer:
         rows: list[Row] = []
         try:
             keeper = Keeper(path, words, computing())
-            if who in keeper.runs and not keeper.others:
+            if who in keeper.runs and not keeper.changed_packages:
                 run, rows = keeper.resumed(run)
                 self.told.say(note=f"goes on after round {keeper.runs[who].reached.state.round}")
         except EmpiricsError:  # of another run, card or version

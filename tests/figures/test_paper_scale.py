@@ -157,7 +157,7 @@ def test_every_kind_of_run_is_built(everything):
             dealt = train.loaded(problem).deal(partition, clients, words["seed"], **dict(asked))
         fields = ("batch", "local_steps", "local_epochs", "step_size", "momentum", "weight_decay", "clip", "sampling")
         shared = {name: words[name] for name in (*train.SHARED, *fields) if name in words}
-        plan = train.SharedRun.of(shared).rounds(words.get("rounds", 3), dealt.clients)
+        plan = train.SharedRun.of(shared).setting_for(words.get("rounds", 3), dealt.clients)
         assert len(draw_cohort(plan, dealt.federation, words["seed"], 0)[0]) == plan.cohort
         for text in {words["algorithm"], words.get("first", words["algorithm"])}:
             assert algorithm(text).begin(torch.zeros(7), 2).model.numel() == 7  # the networks' would fill the memory

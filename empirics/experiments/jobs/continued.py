@@ -77,7 +77,7 @@ def beginning(plan: SharedRun, first: str, after: int, every: int, measure: tupl
     problem, method, measurements = plan.deal(), read_algorithm(first), [measurement(name) for name in measure]
     if LAST not in method.remember:
         method = replace(method, remember=(*method.remember, LAST))
-    return Run(problem, method, plan.rounds(after, problem.clients), plan.seed, measurements, every, plan.problem)
+    return Run(problem, method, plan.setting_for(after, problem.clients), plan.seed, measurements, every, plan.problem)
 
 
 @lru_cache(maxsize=BEGUN)
@@ -90,7 +90,7 @@ def begun(plan: SharedRun, first: str, after: int, every: int, measure: tuple[st
     return FirstRounds(None if status(rows) == "diverged" else state, tuple(rows))
 
 
-@job("continued", version=1, setting="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting")
+@job("continued", version=1, accepts="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting")
 def continued(
     first: str,
     after: int,
@@ -114,7 +114,7 @@ def continued(
     problem, method = plan.deal(), read_algorithm(algorithm)
     state = carried(method, before.state, problem.clients)
     run = CloselyRead(
-        problem, method, plan.rounds(rounds, problem.clients), plan.seed, [measurement(m) for m in measure], 1,
+        problem, method, plan.setting_for(rounds, problem.clients), plan.seed, [measurement(m) for m in measure], 1,
         plan.problem, Reached(state, None, {}, float(before.state.model.norm()), 0.0, {}),
         closely={at: [OWN if name == OWN.name else measurement(name) for name in closely] for at in closely_at},
     )  # fmt: skip

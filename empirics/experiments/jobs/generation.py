@@ -31,7 +31,7 @@ CLIENT = 0
 
 
 @job(
-    "generated_images", version=1, setting="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting"
+    "generated_images", version=1, accepts="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting"
 )
 def images(first: str, after: int, steps: Sequence[int], partition: str, clients: int, **shared: Any) -> Outcome:
     """Images that one client generates for every class after ``after`` rounds, by number of steps, from the same noise.
@@ -64,7 +64,7 @@ def class_counts(problem: str, partition: str, clients: int, seed: int) -> Outco
 @job(
     "generation_round_seconds",
     version=1,
-    setting="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting",
+    accepts="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting",
 )
 def round_seconds(
     first: str, after: int, algorithms: Mapping[str, str], repeats: int, partition: str, clients: int, **shared: Any
@@ -72,7 +72,7 @@ def round_seconds(
     """Seconds of one round of each method from one state; methods take turns, and the first turn is not counted."""
     plan, dealt, state = _begun(first, after, {**shared, "partition": partition, "clients": clients})
     engine = choose(dealt.model, dealt.device)
-    rounds = plan.rounds(1, dealt.clients)
+    rounds = plan.setting_for(1, dealt.clients)
 
     def one(text: str) -> Callable[[], object]:
         method = read_algorithm(text)
@@ -85,7 +85,7 @@ def round_seconds(
 @job(
     "generation_seconds",
     version=1,
-    setting="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting",
+    accepts="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting",
 )
 def generation_seconds(
     first: str,
@@ -132,7 +132,7 @@ def _begun(first: str, after: int, shared: Mapping[str, Any]) -> tuple[SharedRun
 def _work(plan: SharedRun, dealt: FederatedProblem, state: State) -> tuple[Work, tuple[int, ...]]:
     """The work of one client in the next round, and the shape of a model input."""
     method, cohort = read_algorithm(KEEPING), (np.array([CLIENT]), np.ones(1))
-    here, rounds = carried(method, state, dealt.clients), plan.rounds(1, dealt.clients)
+    here, rounds = carried(method, state, dealt.clients), plan.setting_for(1, dealt.clients)
     work = plan_round(dealt.model, dealt.federation, method, rounds, plan.seed, here, cohort)
     batch = dealt.federation.draw(plan.seed, state.round, cohort[0], np.array([1]), 1).at(1, 0)
     return work, tuple(batch[0].shape[2:])

@@ -97,7 +97,7 @@ class TimedReadings:
                 "step": [None] * len(self.rows)}  # fmt: skip
 
 
-@job("timed", version=1, setting="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting")
+@job("timed", version=1, accepts="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting")
 def timed(
     algorithm: str,
     seconds: float,
@@ -133,7 +133,7 @@ def timed(
         raise EmpiricsError(f"seconds must be at least the time of a round, {clock(1, 1):.3g} s; got {seconds:g}")
     table = TimedReadings(dealt, Samples(some_samples(dealt.federation, probe, seed)))
     plateau = Plateau(dealt, checked("timed: validated", validated, COUNT) if validated else 0)
-    method, setting = plateau.watched_by(read_algorithm(algorithm)), plan.rounds(most, dealt.clients)
+    method, setting = plateau.watched_by(read_algorithm(algorithm)), plan.setting_for(most, dealt.clients)
     facts, due, total_steps = {"clients": dealt.clients, "parameters": dealt.model.dim}, times(seconds, points), 0
 
     def count(work: Work, ends: torch.Tensor, after: State) -> None:

@@ -57,14 +57,15 @@ class SharedRun:
     local_test: str = "none"
     augment: str | None = None
     engine: str = "torch"
-    setting: tuple[tuple[str, Any], ...] = field(default_factory=tuple, init=False)
+    setting_fields: tuple[tuple[str, Any], ...] = field(default_factory=tuple, init=False)
     """Further fields of ``Setting`` and their values."""
 
     @classmethod
-    def of(cls, words: Mapping[str, Any]) -> SharedRun:
+    def of(cls, arguments: Mapping[str, Any]) -> SharedRun:
         """Make one from a job's arguments, which are fields of this class or of ``Setting``."""
-        run = cls(**{name: words[name] for name in SHARED if name in words})
-        object.__setattr__(run, "setting", tuple(sorted((k, v) for k, v in words.items() if k not in SHARED)))
+        run = cls(**{name: arguments[name] for name in SHARED if name in arguments})
+        others = tuple(sorted((k, v) for k, v in arguments.items() if k not in SHARED))
+        object.__setattr__(run, "setting_fields", others)
         return run
 
     def deal(self) -> FederatedProblem:
@@ -76,20 +77,20 @@ class SharedRun:
             return problem.to(device_named(GPU))
         return problem if self.engine == "torch" else replace(problem, model=compiled(problem.model))
 
-    def rounds(self, number: int, clients: int) -> Setting:
+    def setting_for(self, rounds: int, clients: int) -> Setting:
         """The setting with this number of rounds; all clients take part if no cohort is given."""
         cohort = clients if self.cohort is None else self.cohort
-        return Setting(number, cohort, client_weight=self.client_weight, **dict(self.setting))
+        return Setting(rounds, cohort, client_weight=self.client_weight, **dict(self.setting_fields))
 
 
-SHARED = tuple(name for name in SharedRun.__dataclass_fields__ if name != "setting")
+SHARED = tuple(name for name in SharedRun.__dataclass_fields__ if name != "setting_fields")
 
 
 def prepared(algorithm: str, rounds: int, measure: Sequence[str], every: int | None = None, **shared: Any) -> Run:
     """Return the training run with these arguments, with its data; other arguments are those of ``SharedRun``."""
     measurements, plan = read_measurements(measure), SharedRun.of(shared)
     problem = plan.deal()
-    setting = plan.rounds(rounds, problem.clients)
+    setting = plan.setting_for(rounds, problem.clients)
     return Run(problem, read_algorithm(algorithm), setting, plan.seed, measurements, every, plan.problem)
 
 
@@ -115,24 +116,23 @@ def meaning(arguments: Mapping[str, Any]) -> str:
 @lru_cache(maxsize=1024)
 def _meaning(text: str) -> str:
     """``meaning`` of arguments as JSON without the seed, in which most runs of a grid agree."""
-    words = json.loads(text)
-    run = dict(signature(prepared).bind(**words).arguments)
+    run = dict(signature(prepared).bind(**json.loads(text)).arguments)
     plan = SharedRun.of(run.pop("shared"))
-    words = {**{name: getattr(plan, name) for name in SHARED}, "every": None, **run}
-    names = [m.name for m in read_measurements(words.pop("measure"))]
-    check_options(words)
-    setting = plan.rounds(words["rounds"], plan.clients or 1)
+    arguments = {**{name: getattr(plan, name) for name in SHARED}, "every": None, **run}
+    names = [m.name for m in read_measurements(arguments.pop("measure"))]
+    check_options(arguments)
+    setting = plan.setting_for(arguments["rounds"], plan.clients or 1)
     if plan.clients is not None and setting.cohort > plan.clients:
         raise EmpiricsError(f"cohort must be <= clients; got {setting.cohort} > {plan.clients}")
-    check_choice("local_test", words["local_test"], LOCAL_TESTS)
-    check_choice("engine", words["engine"], CELL_ENGINES)
-    if words["augment"] is not None:
-        check_choice("augment", words["augment"], AUGMENTATIONS)
+    check_choice("local_test", arguments["local_test"], LOCAL_TESTS)
+    check_choice("engine", arguments["engine"], CELL_ENGINES)
+    if arguments["augment"] is not None:
+        check_choice("augment", arguments["augment"], AUGMENTATIONS)
     readers = {"problem": _problem_meaning, "algorithm": _algorithm_meaning, "partition": _partition_meaning}
     for name in readers:
-        if not isinstance(words[name], str):
-            raise EmpiricsError(f"{name} must be text; got {quoted(words[name])}")
-    return str((setting, names, {name: readers.get(name, repr)(item) for name, item in sorted(words.items())}))
+        if not isinstance(arguments[name], str):
+            raise EmpiricsError(f"{name} must be text; got {quoted(arguments[name])}")
+    return str((setting, names, {name: readers.get(name, repr)(item) for name, item in sorted(arguments.items())}))
 
 
 @lru_cache(maxsize=1024)
@@ -153,17 +153,17 @@ def _problem_meaning(text: str) -> Any:
 @job(
     "train",
     version=1,
-    setting="empirics.experiments.jobs.train:prepared empirics.experiments.jobs.train:SharedRun "
+    accepts="empirics.experiments.jobs.train:prepared empirics.experiments.jobs.train:SharedRun "
     "empirics.training.setting:Setting",
-    goes_on=True,
+    resumable=True,
 )
 @wraps(prepared, assigned=("__module__",))
-def train(state: str | None = None, **words: Any) -> Outcome:
+def train(state: str | None = None, **arguments: Any) -> Outcome:
     """Train with one seed, in this process on one thread; arguments are those of ``prepared``.
 
     ``state`` is a file with the state of a run that differs in the number of rounds only, which is continued.
     """
-    run = prepared(**words)
+    run = prepared(**arguments)
     keeper = None if state is None else state_keeper(Path(state), run.setting.rounds)
     run, earlier = (run, []) if keeper is None else keeper.resumed(run)
     rows = [*earlier, *run.rows()]
@@ -201,7 +201,7 @@ def state_keeper(path: Path, rounds: int) -> Keeper | None:
         return Keeper(path, {}, computing(), anew=True)
     if any(stored.reached.state.round > rounds for stored in keeper.runs.values()):
         return None
-    return Keeper(path, {}, computing(), anew=True) if keeper.others else keeper
+    return Keeper(path, {}, computing(), anew=True) if keeper.changed_packages else keeper
 
 
 def columns(rows: Sequence[Row]) -> dict[str, list[Any]]:

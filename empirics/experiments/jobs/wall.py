@@ -24,13 +24,13 @@ STEP = 0.01
 """The step size, which does not affect the time."""
 
 
-@job("round_times", version=1, setting="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting")
+@job("round_times", version=1, accepts="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting")
 def seconds(algorithms: Sequence[str], laps: int, **shared: Any) -> Outcome:
     """Seconds of single rounds without measuring, by ``algorithm``, ``block`` and ``round``, as they were executed."""
     check_options({"laps": laps})
     plan = SharedRun.of(shared)
     dealt = plan.deal()
-    setting = plan.rounds(BLOCKS * laps + 1, dealt.clients)
+    setting = plan.setting_for(BLOCKS * laps + 1, dealt.clients)
     runs = {n: rounds(dealt.model, dealt.federation, read_algorithm(n), setting, plan.seed) for n in algorithms}
     for states in runs.values():  # the start, and a first round to warm up
         next(states)
