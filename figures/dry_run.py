@@ -19,7 +19,7 @@ SEED = "seed"
 
 def plan_report(wanted: Sequence[Artefact], scale: str, store: Store) -> Report:
     """Return the runs of every figure, those that exist, the time of the rest, and the totals; nothing is written."""
-    packed = {kept.card["key"] for artefact in wanted for kept in committed_results(scale, artefact.pack_name)}
+    packed = {kept.card["key"] for kept in committed_results(scale)}
     cells_by_name = {artefact.name: cells([artefact], scale) for artefact in wanted}
     all_cells = {cell.key: cell for figure_cells in cells_by_name.values() for cell in figure_cells}
     cost = minutes(wanted, scale)

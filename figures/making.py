@@ -103,8 +103,7 @@ def copy_committed_runs(artefacts: Sequence[Artefact], scale: str, store: Store)
     """
     wanted = cells(artefacts, scale)
     missing = {cell.key for cell in wanted} - {kept.card["key"] for kept in store.of(wanted)}
-    packs = {artefact.pack_name for artefact in artefacts if missing & {c.key for c in artefact.cells(scale)}}
-    committed = {kept.card["key"]: kept for pack in packs for kept in committed_results(scale, pack)}
+    committed = {kept.card["key"]: kept for kept in committed_results(scale)} if missing else {}
     copied = [kept for key, kept in committed.items() if key in missing]
     if copied:
         store.write(copied)
