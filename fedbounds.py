@@ -214,7 +214,7 @@ def _run_verb(verb: Verb, line: Line, words: Sequence[str]) -> int:
 
 
 def _claim(arguments: Sequence[str]) -> str:
-    """The first argument that is the name of a claim of the audit; empty without one."""
+    """Return the first argument that is the name of a claim of the audit, or an empty string."""
     from paper_checks.audit.running import CLAIMS
 
     return next((text for text in arguments if text in CLAIMS), "")

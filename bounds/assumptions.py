@@ -45,7 +45,7 @@ PROBLEM, ALGORITHM, SETTING = 0, 1, 2
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Fact:
     """A predicate that applies ``judge`` to one attribute, and is None if the attribute is missing.
 
     It is an object with a module-level function, so that bounds with assumptions can be pickled and compared.
@@ -60,8 +60,8 @@ class _Told:
         return None if value is None else bool(self.judge(value))
 
 
-def _finite(attribute: str) -> _Told:
-    return _Told(PROBLEM, attribute, isfinite)
+def _finite(attribute: str) -> _Fact:
+    return _Fact(PROBLEM, attribute, isfinite)
 
 
 def _positive(value: float) -> bool:
@@ -122,13 +122,13 @@ REPLACED_SMOOTH = Assumption(
     _OF_SAMPLES,
 )
 STRONGLY_CONVEX = Assumption(
-    "strongly_convex", "every client's loss is mu-strongly convex", _Told(PROBLEM, "strong_convexity", _positive)
+    "strongly_convex", "every client's loss is mu-strongly convex", _Fact(PROBLEM, "strong_convexity", _positive)
 )
-CONVEX = Assumption("convex", "every client's loss is convex", _Told(PROBLEM, "convex"))
+CONVEX = Assumption("convex", "every client's loss is convex", _Fact(PROBLEM, "convex"))
 POLYAK_LOJASIEWICZ = Assumption(
     "polyak_lojasiewicz",
     "the global loss satisfies the Polyak-Lojasiewicz inequality",
-    _Told(PROBLEM, "pl_constant", _positive),
+    _Fact(PROBLEM, "pl_constant", _positive),
 )
 LIPSCHITZ = Assumption("lipschitz", "the loss is Lipschitz continuous", _finite("lipschitz"))
 BOUNDED_VARIANCE = Assumption(
@@ -154,12 +154,12 @@ UNIFORM_DISSIMILARITY = Assumption(
     _finite("uniform_dissimilarity"),
 )
 EXACT_GRADIENTS = Assumption(
-    "exact_gradients", "every client computes exact gradients", _Told(PROBLEM, "gradient_variance", not_)
+    "exact_gradients", "every client computes exact gradients", _Fact(PROBLEM, "gradient_variance", not_)
 )
 INDEPENDENT_NOISE = Assumption(
     "independent_noise",
     "given the past, the noise of the clients' gradients is independent",
-    _Told(PROBLEM, "independent_noise"),
+    _Fact(PROBLEM, "independent_noise"),
 )
 GRADIENT_MOMENTS = Assumption(
     "gradient_moments",
@@ -167,40 +167,40 @@ GRADIENT_MOMENTS = Assumption(
     _finite("gradient_variance"),
 )
 GLOBALLY_STRONGLY_CONVEX = Assumption(
-    "globally_strongly_convex", "the global loss is mu-strongly convex", _Told(PROBLEM, "strong_convexity", _positive)
+    "globally_strongly_convex", "the global loss is mu-strongly convex", _Fact(PROBLEM, "strong_convexity", _positive)
 )
 IDENTICAL_CLIENTS = Assumption(
-    "identical_clients", "all clients have the same loss", _Told(PROBLEM, "identical_clients")
+    "identical_clients", "all clients have the same loss", _Fact(PROBLEM, "identical_clients")
 )
 LOWER_BOUNDED = Assumption("lower_bounded", "the loss is bounded below", _finite("lower_bound"))
-NONNEGATIVE_LOSS = Assumption("nonnegative_loss", "the loss is nonnegative", _Told(PROBLEM, "nonnegative_loss"))
+NONNEGATIVE_LOSS = Assumption("nonnegative_loss", "the loss is nonnegative", _Fact(PROBLEM, "nonnegative_loss"))
 BOUNDED_LOSS = Assumption("bounded_loss", "the loss of a sample is at most U", _finite("loss_cap"))
 INDEPENDENT_SAMPLES = Assumption(
     "independent_samples",
     "every client draws its samples independently from a distribution of its own",
-    _Told(PROBLEM, "independent_samples"),
+    _Fact(PROBLEM, "independent_samples"),
 )
 EQUAL_SIZES = Assumption(
-    "equal_sizes", "every client holds the same number of samples", _Told(PROBLEM, "client_sizes", _constant)
+    "equal_sizes", "every client holds the same number of samples", _Fact(PROBLEM, "client_sizes", _constant)
 )
 EXACT_LOCAL_SOLVER = Assumption(
     "exact_local_solver",
     "every client minimises its local empirical risk exactly",
-    _Told(ALGORITHM, "exact_local_solver"),
+    _Fact(ALGORITHM, "exact_local_solver"),
 )
 LOCAL_SGD = Assumption(
-    "local_sgd", "every client takes local SGD steps from the server model", _Told(ALGORITHM, "local_sgd")
+    "local_sgd", "every client takes local SGD steps from the server model", _Fact(ALGORITHM, "local_sgd")
 )
 RELAXED_START = Assumption(
-    "relaxed_start", "clients start at the relaxed initial point of FedInit", _Told(ALGORITHM, "relaxed_start")
+    "relaxed_start", "clients start at the relaxed initial point of FedInit", _Fact(ALGORITHM, "relaxed_start")
 )
 SHARED_GENERATED_DATA = Assumption(
-    "shared_generated_data", "all clients distil on the same generated data", _Told(ALGORITHM, "shared_generated_data")
+    "shared_generated_data", "all clients distil on the same generated data", _Fact(ALGORITHM, "shared_generated_data")
 )
 FULL_PARTICIPATION = Assumption("full_participation", "all clients take part in every round", _full)
-ONE_CLIENT = Assumption("one_client", "there is one client", _Told(SETTING, "clients", _one))
-ONE_PARTICIPANT = Assumption("one_participant", "one client takes part in every round", _Told(SETTING, "cohort", _one))
-ONE_LOCAL_STEP = Assumption("one_local_step", "every round has one local step", _Told(SETTING, "local_steps", _one))
+ONE_CLIENT = Assumption("one_client", "there is one client", _Fact(SETTING, "clients", _one))
+ONE_PARTICIPANT = Assumption("one_participant", "one client takes part in every round", _Fact(SETTING, "cohort", _one))
+ONE_LOCAL_STEP = Assumption("one_local_step", "every round has one local step", _Fact(SETTING, "local_steps", _one))
 SAMPLED_WITH_REPLACEMENT = Assumption(
     "sampled_with_replacement",
     "participants are drawn with replacement from the client weights and averaged equally",
@@ -212,25 +212,25 @@ SAMPLED_WITHOUT_REPLACEMENT = Assumption(
     _Sampling("without_replacement"),
 )
 FRESH_SAMPLES = Assumption(
-    "fresh_samples", "the samples of each round are new: drawn without replacement", _Told(SETTING, "fresh_samples")
+    "fresh_samples", "the samples of each round are new: drawn without replacement", _Fact(SETTING, "fresh_samples")
 )
 STEPS_NEVER_INCREASE = Assumption(
     "steps_never_increase",
     "the number of local steps never increases",
-    _Told(SETTING, "local_steps", _never_increasing),
+    _Fact(SETTING, "local_steps", _never_increasing),
 )
 FIXED_STEP_SIZE = Assumption(
-    "fixed_step_size", "the step size is the same in every round", _Told(SETTING, "step_sizes", _constant)
+    "fixed_step_size", "the step size is the same in every round", _Fact(SETTING, "step_sizes", _constant)
 )
 HARMONIC_STEP_SIZE = Assumption(
     "harmonic_step_size",
     "the step size of iteration t = 0, 1, .. is a scale over an offset plus t",
-    _Told(SETTING, "iteration_step_sizes", _harmonic),
+    _Fact(SETTING, "iteration_step_sizes", _harmonic),
 )
 FIXED_LOCAL_STEPS = Assumption(
     "fixed_local_steps",
     "the number of local steps is the same in every round",
-    _Told(SETTING, "local_steps", _constant),
+    _Fact(SETTING, "local_steps", _constant),
 )
 
 ASSUMPTIONS: dict[str, Assumption] = {a.name: a for a in list(globals().values()) if isinstance(a, Assumption)}

@@ -293,12 +293,12 @@ CONVERSIONS: tuple[Conversion, ...] = (
 MEANING: dict[str, str] = {
     "C1": "the minimum is at most the mean",
     "C2": "the expectation at a random model of the run is the mean; the minimum is at most the value at any model",
-    "C3": "a sum weighted by a fixed step size, divided by that step size",
+    "C3": "a sum weighted by a fixed step size, divided by the sum of the weights",
     "C4": "the average of all clients passes through every server model",
     "C5": "a squared gradient norm is at most 2L times the optimality gap",
     "C6": "an optimality gap is at most the squared gradient norm over 2 mu",
     "C7": "between the distance and the gap or the gradient, by L or mu",
-    "C9": "the value of a convex loss at the averaged model is at most the mean of its values, with equal weights",
+    "C9": "the value of a convex loss at the averaged model is at most the mean of its values, by the same weights",
     "C10": "stability bounds the generalization gap",
     "C11": "the mean of the clients' models minimises the mean squared distance to them",
     "C12": "another algorithm, or another reading of it, that does the same here",
@@ -466,7 +466,7 @@ EQUATIONS: dict[str, tuple[sp.Expr, sp.Expr]] = {
         sp.S.Zero,
     ),
 }
-"""The two expressions that must be equal for a condition to hold, by the words of the condition."""
+"""Conditions in words that a plan decides, each with the two expressions that must be equal for it to hold."""
 
 
 def unweighted(bound: Bound) -> bool:

@@ -48,7 +48,7 @@ SPLITS = np.geomspace(1e-4, 1e4, 41)
 SHARES = np.concatenate([np.geomspace(1e-6, 0.05, 12), np.linspace(0.1, 0.999, 19)])
 """The first grid of values of a free constant, which lies between 0 and 1."""
 ZOOMS, FINE = 7, 9
-"""The number of refinements of this grid, and the points that each adds on either side of the best one."""
+"""The number of grids, each around the best point of the one before, and its points on either side of that point."""
 
 
 class Pair(NamedTuple):
@@ -345,7 +345,7 @@ class _Search:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest value over the free constant and its argument, at each of ``count`` points.
 
-        The grid is refined around the best point ``ZOOMS`` times.
+        It is searched on ``ZOOMS`` grids, each around the best point of the one before.
         """
         with np.errstate(all="ignore"):
             if not self.free:

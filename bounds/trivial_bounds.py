@@ -75,9 +75,9 @@ TRIVIAL: dict[str, tuple[TrivialBound, ...]] = {
 }
 """Trivial bounds by target. For the minimum over a run they are proved; for a mean or for the last model they are the
 value without training (the excess risk of a start that is independent of the data is D). The divergence of clients that
-start together is at most their squared step length, plus the distance of the server's model from their mean if only a
-part of them is averaged: without replacement, the variance of a mean of N of C clients is (C - N)/(N (C - 1)) times
-that of one."""
+start together is at most their squared path length, plus the squared distance of the server's model from their mean if
+only a part of them is averaged: without replacement, the variance of a mean of N of C clients is (C - N)/(N (C - 1))
+times that of one."""
 START_VALUES: dict[str, str] = {
     "grad_norm_sq": "initial_grad_norm_sq", "optimality_gap": "initial_gap", "excess_risk": "initial_gap",
     "distance_sq": "initial_distance_sq",

@@ -384,8 +384,8 @@ def _compared(a: Sequence[Any], b: Sequence[Any], relation: str, margin: float) 
         return bool(a[1] <= b[0]), bool(a[0] > b[1])
     if relation == "<":  # by more than rounding, as in a call
         return bool(a[1] < b[0] - margin * abs(b[0])), bool(a[0] >= b[1] - margin * abs(b[1]))
-    room = margin * abs(b[1])
-    same, apart = a[0] == a[1] == b[0] == b[1], bool(a[1] + room < b[0] or a[0] > b[1] + room)
+    slack = margin * abs(b[1])
+    same, apart = a[0] == a[1] == b[0] == b[1], bool(a[1] + slack < b[0] or a[0] > b[1] + slack)
     return (apart, same) if relation == "!=" else (same, apart)
 
 
@@ -419,7 +419,7 @@ class Enclosure:
         return slots, left, jets.partial, jets.empty
 
     def run(self, boxes: Mapping[str, list[Jet]], bits: int) -> tuple[list[Any], Jets]:
-        """Return the outputs for free quantities in ``boxes``, and the ``Jets``, which know where they are defined."""
+        """Return the outputs for free quantities in ``boxes``, and the ``Jets`` that say where they are defined."""
         with ctx.workprec(bits):
             if bits not in self.folded:
                 self.folded[bits] = self._fold()

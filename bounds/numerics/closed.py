@@ -132,7 +132,7 @@ def _check_shape(bound: Statement, over: Quantity, falling: Powers, rising: Powe
 
 
 def _positive(bound: Statement, over: Quantity, coefficient: sp.Expr) -> sp.Basic:
-    """Return the relation that makes ``coefficient`` positive, of the factors whose sign the domains do not tell."""
+    """Return the relation that makes ``coefficient`` positive, without factors that the domains make positive."""
     open_factors = [f for f in sp.Mul.make_args(coefficient) if not f.is_positive]
     rest = sp.Mul(*open_factors)
     if rest.is_nonpositive:

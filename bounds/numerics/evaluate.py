@@ -106,7 +106,7 @@ class Inputs:
         return self.evaluator.conditions.checked(self.arrays, self.shape)
 
     def failed(self) -> list[str]:
-        """Return the words of the conditions that fail at one or more points."""
+        """Return the conditions that fail at one or more points, as text."""
         conditions, met = self.bound.numeric_conditions, self.check_conditions().met
         return [c.words for c, holds in zip(conditions, met, strict=True) if not holds.all()]
 

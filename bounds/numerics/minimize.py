@@ -150,7 +150,7 @@ def _check_certified(objective: Objective, valley: Valley) -> None:
     for end, is_open, way in ends:
         if is_open and _lowest_at_end(objective, valley, end):
             raise NoMinimumError(
-                f"{name} keeps falling as {over} {way}, up to {end:g}, where the search ends: it has no minimum there"
+                f"{name} keeps falling as {over} {way}, up to {end:g}, where the search ends: no minimum was found"
             )
     if isinf(as_float(valley.top)):
         raise NoMinimumError(f"{name} leaves the floating-point range at its minimum; give numbers of a moderate size")

@@ -18,7 +18,7 @@ from .balls import as_float, Enclosure, Jet, LEVELS
 from .evaluate import evaluator_of
 from .tape import Tape
 
-SHARP = 1e-6
+NARROW = 1e-6
 """The relative width up to which an interval of slopes counts as one number. At a kink the interval is wider."""
 
 
@@ -74,9 +74,9 @@ def _ratio(jet: Jet) -> float:
     if jet.slope is None:
         return nan if low.is_zero() else 0.0
     falls, rises = jet.slope
-    if not (high - low).upper() <= SHARP * abs(low) or low.is_zero():
+    if not (high - low).upper() <= NARROW * abs(low) or low.is_zero():
         return nan
-    room, slope = (rises - falls).upper(), (falls + rises) / 2
-    if falls <= 0 <= rises and room <= SHARP**2 * abs(low):  # the slope cancels to zero
+    width, slope = (rises - falls).upper(), (falls + rises) / 2
+    if falls <= 0 <= rises and width <= NARROW**2 * abs(low):  # the slope cancels to zero
         return 0.0
-    return as_float((slope / low).mid()) if room <= SHARP * abs(slope) else nan
+    return as_float((slope / low).mid()) if width <= NARROW * abs(slope) else nan

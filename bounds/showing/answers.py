@@ -24,7 +24,7 @@ EVAL_JSON = """\
                      a target that varies over clients has them as last axis
   value, holds       nested lists, one level per axis: the bound, and whether its numeric conditions hold
   terms              the named terms, each in the shape of value
-  failed_conditions  the words of the conditions that fail at one or more points
+  failed_conditions  the conditions that fail at one or more points, as text
   low, high          with uncertain constants: the interval of the bound, each in the shape of value (null: none)
   proven             with them: whether low and high are proven to be its ends, or an interval around them; in the
                      shape of value

@@ -57,7 +57,7 @@ def from_file(text: str, kind: type[Kind]) -> Kind:
     word = kind.__name__
     if not colon or not path.endswith(".py"):
         known = _in_it(run_file(Path(text)), kind) if text.endswith(".py") else ""
-        raise UnknownNameError(f"{text!r} does not name a {word}: write path/file.py:variable{known}")
+        raise UnknownNameError(f"{text!r} does not name an object of type {word}: write path/file.py:variable{known}")
     module = run_file(Path(path))
     names = _of_kind(module, kind)
     if variable not in vars(module):

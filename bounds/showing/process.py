@@ -23,7 +23,7 @@ FINE, FINDING, MISTAKE, BUG, INTERRUPTED = 0, 1, 2, 70, 130
 """Exit statuses; 70 is an internal error in the C library's ``sysexits.h``."""
 TRACEBACK = "FEDBOUNDS_TRACEBACK"
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("bounds", "empirics", "paper_checks", "figures", "fedbounds")
+PACKAGES = ("bounds", "empirics", "paper_checks", "figures", "fedbounds")
 LONGEST = 400
 """The largest number of characters of a bug's message."""
 MOST_SHOWN = 2000
@@ -105,7 +105,7 @@ def _place(error: BaseException) -> str:
     """Return the last line of our own code in the traceback, as ``bounds/core.py:41``."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(frame.filename).resolve()
-        if path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0].removesuffix(".py") in ROOMS:
+        if path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0].removesuffix(".py") in PACKAGES:
             return f"{path.relative_to(ROOT).as_posix()}:{frame.lineno}"
     return "no line of ours"
 

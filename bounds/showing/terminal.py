@@ -86,7 +86,7 @@ def folded(text: str, stream: TextIO | None) -> list[str]:
 def fold(line: str, width: int) -> list[str]:
     """Wrap one line to ``width`` columns; a table cell that does not fit goes to its own line.
 
-    Words and factors are not broken. The last column stays a column if there is room.
+    Lines break at spaces and after ``*``. The last column is wrapped within itself if it begins within ``LEFT``.
     """
     if cells(line) <= width or width < LEAST or COMMAND.search(line):
         return [line]
@@ -95,8 +95,8 @@ def fold(line: str, width: int) -> list[str]:
     parts, at = [""], 0
     for gap in [*GAP.finditer(line), None]:
         cell = line[at : gap.start() if gap else len(line)]
-        room = cells(parts[-1]) + cells(cell) <= width
-        if not parts[-1].strip() or room or (gap is None and at == len(parts[0]) <= LEFT * width):
+        fits = cells(parts[-1]) + cells(cell) <= width
+        if not parts[-1].strip() or fits or (gap is None and at == len(parts[0]) <= LEFT * width):
             parts[-1] += cell
         else:
             parts.append(further + cell)

@@ -42,7 +42,7 @@ def lowered(text: str) -> str:
 
 
 def _all_small(text: str, table: dict[int, int]) -> bool:
-    """Whether all signs have small forms. A word has not: it stays readable."""
+    """Whether all signs have small forms and form no word, which would be hard to read."""
     return all(ord(sign) in table for sign in text) and not WORD.search(text)
 
 
