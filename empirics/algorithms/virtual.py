@@ -117,7 +117,8 @@ def vhl(alpha: float = 1.0, weight: float = 1.0, epochs: int = 5, batch: int = 1
     ``weight`` (of the alignment) and ``epochs`` default to FedCOG's values; ``alpha``, ``batch`` and noise as the
     source of samples are those of its code. The original uses alpha 0.5 and untrained StyleGAN images, and adds the
     virtual classes as further classes; here they are the natural classes of the same number, as FedCOG describes it.
-    The original generates 200 or 5,000 samples per class. As in the original, class means are standard normal with
-    spread 0.5, and images are enlarged from 8 x 8 bilinearly; its conversion to image files is omitted.
+    The original generates 200 or 5,000 samples per class. As in the original, class means are standard normal,
+    samples have deviation 0.5 around them, and images are enlarged from 8 x 8 bilinearly; its conversion to image files
+    is omitted.
     """
     return replace(fedavg, objective=VirtualLoss(alpha, weight, epochs, batch, per_class), needs_labels=True)

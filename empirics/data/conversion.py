@@ -41,7 +41,7 @@ def _affine(mean: tuple[float, ...], std: tuple[float, ...], device: str) -> Any
 
 @dataclass(frozen=True)
 class Frequencies:
-    """Converts counts of words ``(..., words)`` to shares of the text's words, in float32; texts without words to 0."""
+    """Converts counts of words ``(..., words)`` to shares of the counted words, in float32; texts without any to 0."""
 
     def __call__(self, counts: Tensor) -> Tensor:
         bags = counts.float()

@@ -185,7 +185,7 @@ def vocabulary(texts: Iterable[str], words: int) -> dict[str, int]:
 
 
 def bags(texts: Sequence[str], columns: dict[str, int]) -> np.ndarray:
-    """Return the counts ``(texts, words)`` of the words of a vocabulary, at most 255 per text."""
+    """Count the words of ``columns`` in every text, up to 255 each ``(texts, len(columns))``."""
     counts = np.zeros((len(texts), len(columns)), dtype=np.uint8)
     for row, text in enumerate(texts):
         for word, count in Counter(w for w in text.split() if w in columns).items():

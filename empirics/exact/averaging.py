@@ -93,7 +93,7 @@ class Averaging:
     """Exact moments of FedAvg on ``problem`` with ``cohort`` clients a round.
 
     ``passes`` describes minibatches without replacement (None: independent samples). All ways to draw a cohort are
-    supported, but a cohort drawn without replacement or by Bernoulli participation needs clients of equal weight.
+    supported for clients of equal weight; otherwise all must take part in every round or be drawn with replacement.
 
     >>> from empirics.problems.quadratics import random_quadratics
     >>> runs = Averaging(random_quadratics(3, clients=40, dim=2, noise=0.3), cohort=10)
@@ -145,9 +145,8 @@ class Averaging:
             divergence = [] if self._excess is not None else [self._divergence(models[-1])]
             squares = [self._gradient_squares(each) for each in models[:-1]]
             values = self._evaluate([*forms, *divergence, *squares], local_steps, step_size, rounds)
-        server = dict(
-            zip(WORDS, values[: len(WORDS)], strict=True)
-        )  # before the first step the average is the server's
+        # Before the first step the average is the server's.
+        server = dict(zip(WORDS, values[: len(WORDS)], strict=True))
         average = values[: len(forms)].reshape(local_steps, len(WORDS), rounds + 1)[..., :-1]
         along = {}
         for i, word in enumerate(WORDS):  # ordered by round, then by step

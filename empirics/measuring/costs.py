@@ -34,8 +34,8 @@ class Devices:
 
     Every client's three numbers are multiplied by ``exp(spread z)`` with standard normal z, drawn once for a run by
     ``device_seed``, so that a slow client stays slow. A round takes as long as its slowest participant, by Decaying-K
-    (3) and (4). With ``alike`` all clients have the same device and number of steps, by (5). More copies of a model
-    take longer to send.
+    (3) and (4). With ``alike`` it takes the time (5) of a client with these rates, without ``spread``, and the largest
+    number of steps. More copies of a model take longer to send.
     """
 
     download_rate: float = 20.0

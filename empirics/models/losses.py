@@ -1,6 +1,6 @@
 """Losses of networks, and the correctness of their outputs.
 
-The first axis of ``output`` and ``targets`` is the batch (there is no axis of rows); losses are ``(batch,)``.
+The first axis of ``output`` and ``targets`` is the batch: they belong to a single model. Losses are ``(batch,)``.
 """
 
 from __future__ import annotations

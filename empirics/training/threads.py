@@ -1,4 +1,4 @@
-"""Work on several threads, whose results do not depend on the number of threads, as each computes on one core."""
+"""Work on several threads, whose results do not depend on the number of threads, as each uses one torch thread."""
 
 from __future__ import annotations
 

@@ -140,10 +140,10 @@ class Graphs:
 
 @dataclass
 class _Chunk:
-    """The local work of some clients, sorted by falling number of steps; buffers have ``room`` rows."""
+    """The local work of some clients, sorted by decreasing number of steps, in buffers of ``buffer_rows`` rows."""
 
     engine: Graphs
-    room: int
+    buffer_rows: int
     model: Trainable
     batches: Batches
     algorithm: Algorithm
@@ -173,7 +173,7 @@ class _Chunk:
     def _at_once(self, who: tuple[Any, ...]) -> Tensor | None:
         """Replay all local steps as one recording; return the models, or None if there is no recording."""
         work, (rows, steps) = self.work, self.batches.index.shape[:2]
-        buffers = self.engine.buffers(self.room, steps, work, self.batches)
+        buffers = self.engine.buffers(self.buffer_rows, steps, work, self.batches)
         buffers.fill(work)
         buffers.load_steps(self.batches, slice(0, steps), rows)
         fixed = buffers.work(work, rows)
@@ -198,7 +198,7 @@ class _Chunk:
     def _by_steps(self, who: tuple[Any, ...]) -> Tensor | None:
         """Replay steps one by one, by a recording per number of active rows; None if one cannot be recorded."""
         work, rows = self.work, len(self.work.steps)
-        buffers = self.engine.buffers(self.room, 1, work, self.batches)
+        buffers = self.engine.buffers(self.buffer_rows, 1, work, self.batches)
         buffers.fill(work)
         w = buffers.w[:rows].copy_(work.starts)
         if self.algorithm.steps.needs_loss:

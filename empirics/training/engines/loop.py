@@ -26,8 +26,8 @@ class ClientLoop:
 
     A client's results depend on its own work only: it is trained on one thread, with its row at its own place in
     memory, as the number of threads and the place of a row can change the last bits of a product. Batches are drawn
-    for ``chunk`` clients at a time. With ``threads``, so many clients are trained in parallel: torch releases the
-    interpreter lock, and a network has a module for every thread.
+    for ``chunk`` clients at a time, and ``threads`` clients are trained in parallel: torch releases the interpreter
+    lock, and a network has a module for every thread.
     """
 
     chunk: int = 256

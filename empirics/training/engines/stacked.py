@@ -75,7 +75,7 @@ def descend(
 ) -> Tensor | None:
     """Take local steps in place on ``w (rows, dim)``; return the losses before them if the algorithm needs them.
 
-    Rows must be sorted by falling number of steps: every step moves the first rows, which have steps left.
+    Rows must be sorted by decreasing number of steps: every step moves the first rows, which have steps left.
     """
     optimiser, rows, first = stepper(setting), w.shape[0], None
     parameters = statistics.first_statistic(model)

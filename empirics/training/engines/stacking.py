@@ -18,7 +18,7 @@ from ...models.network import Network
 class StackedNetwork:
     """``network`` for rows ``(rows, dim)`` and batches ``(inputs (rows, b, ...), targets, weight or None)``.
 
-    Convolutions become grouped ones and dense layers batched products, so many clients need as many operations as one.
+    Convolutions become grouped ones and dense layers batched products, whose number is that of one client.
     """
 
     stacked = True
