@@ -198,6 +198,5 @@ def unpack_blocks(x: Array, blocks: Sequence[int]) -> list[Array]:
 @cache
 def triangle(size: int) -> tuple[Array, Array]:
     """Return rows and columns of the upper triangle's entries, column by column (cached: do not modify)."""
-
     j, i = np.tril_indices(size)
     return i, j

@@ -113,5 +113,4 @@ def min_seconds(point: GridPoint) -> float:
 
 def proof_seconds(gradients: int) -> float:
     """Return about how many seconds a proof takes on one core, from the number of gradients of a client."""
-
     return 0.2 + 2.5 * solve_seconds(gradients + 1, gradients)

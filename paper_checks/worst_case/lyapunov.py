@@ -461,7 +461,6 @@ def _square_coefficients(vector: Array) -> Array:
 
 def _symmetric(entries: Array, size: int) -> Array:
     """Return the symmetric matrix with these entries in its upper triangle."""
-
     matrix = np.zeros((size, size))
     i, j = triangle(size)
     matrix[i, j] = matrix[j, i] = entries

@@ -140,8 +140,7 @@ def one_round(algorithm: Algorithm, local_steps: int, step_size: float, cohort: 
         ) from None
     if not _same(*([rows @ hooks.start_columns() for rows in one.rows] for one in (first, later[0]))):
         raise EmpiricsError(f"{algorithm}: its first round differs from the others: no rate is certified")
-    maps = [[*one.means, *one.deviation_rows] for one in later]
-    if not all(_same(maps[0], other) for other in maps):
+    if not all(_same(later[0].means, x.means) and _same(later[0].deviation_rows, x.deviation_rows) for x in later):
         raise EmpiricsError(f"{algorithm}: its rounds differ, or depend on how many take part: no rate is certified")
     return _reduced(map_, hooks, memory_update)
 

@@ -135,7 +135,6 @@ def normalise(program: Program) -> tuple[Program, Array]:
 
 def change_basis(rows: Array, turn: Array) -> Array:
     """Return ``T^T A T``, packed, for every packed matrix A of ``rows``; T may have fewer columns than rows."""
-
     n, m = turn.shape
     i, j = triangle(n)
     places = np.empty((n, n), dtype=np.intp)

@@ -297,7 +297,6 @@ def file_names(path: Path, count: int) -> list[dict[str, Path]]:
 
 
 def _cell(value: Any) -> str:
-
     if value is None or isinstance(value, bool):
         return {None: "-", True: "yes", False: "no"}[value]
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -99,6 +99,5 @@ def _in_fractions(
 
 def _round_down(x: Fraction) -> Fraction:
     """Return a short fraction that is at most x."""
-
     unit = Fraction(2) ** (frexp(float(x))[1] - 60) if x else Fraction(1)
     return unit * floor(x / unit)

@@ -152,6 +152,5 @@ def _vectors(f: Formulation, blocks: list[Array], rows: list[Array]) -> Array:
 
 def simplex(clients: int) -> Array:
     """Return unit vectors ``(N, N - 1)`` that sum to zero and have inner products -1/(N - 1)."""
-
     centred = np.eye(clients) - 1 / clients
     return np.asarray(np.linalg.eigh(centred)[1][:, 1:] * (clients / max(clients - 1, 1)) ** 0.5)

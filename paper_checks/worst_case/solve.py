@@ -188,5 +188,4 @@ def _prepare(question: Question, patience: float) -> tuple[Program, symmetry.Orb
 def solve_seconds(*blocks: int) -> float:
     """Return about how many seconds a program with blocks of these sizes takes on one core at 2 GHz. Fitted to pairs of
     blocks of 12, 22, 32 and 52 vectors, which took 0.1, 0.6, 4 and 50 s."""
-
     return sum((size / 40) ** 3 + (size / 27) ** 5 for size in blocks)

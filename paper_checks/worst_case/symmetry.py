@@ -191,7 +191,6 @@ def _reduced_rows(rows: Array, program: Program, parts: tuple[Array, ...], of_va
 
 def _merged(constraints: tuple[Constraint, ...], rows: Array) -> tuple[list[int], Array]:
     """Return the indices of distinct constraints, and for every constraint the position of its equal among them."""
-
     seen: dict[tuple[str, float, bytes], int] = {}
     kept: list[int] = []
     of_row = np.zeros(len(constraints), dtype=int)

@@ -94,7 +94,6 @@ def _values(bound: Bound, case: Case, rounds: int, relaxation: float) -> dict[st
 
 def _contractions(bound: Bound, *times: Mapping[str, Any]) -> list[float]:
     """Return the ratio of every term at the second time to the first; in ball arithmetic, as doubles underflow."""
-
     tape = Tape([spell(term, bound.where) for term in bound.terms.values()])
     points = [{name: np.atleast_1d(np.asarray(x, dtype=float)).tolist() for name, x in at.items()} for at in times]
     width = max(map(len, points[0].values()))

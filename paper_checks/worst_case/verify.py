@@ -318,10 +318,10 @@ def one_round(
 
 
 class Run(InequalitySum):
-    """The run of a worst-case claim, and sums of inequalities about it. With convexity the minimiser is the origin and
-    function values are 0 there; without, the start is, and they are. Each gradient of a local step is the first one
-    plus changes, each change a new unknown vector. At other models the gradient is that of a local step, which the file
-    names, plus a change."""
+    """The run of a worst-case claim, and sums of inequalities about it. The origin, where function values are 0, is
+    the minimiser with convexity and the start without. Each gradient of a local step is the first one plus changes,
+    each change a new unknown vector. At other models the gradient is that of a local step, which the file names, plus a
+    change."""
 
     def __init__(self, proof: Any) -> None:
         super().__init__(proof)

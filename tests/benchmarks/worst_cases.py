@@ -50,7 +50,7 @@ to four gradients the least of five runs). The targets are 60 s for K R = 50 and
 
 def timed(what: Any, question: Question) -> tuple[Any, float]:
     least = float("inf")
-    for _ in range(5 if question.recorded.gradients <= 4 else 1):
+    for _ in range(5 if question.run.gradients <= 4 else 1):
         begin = time.process_time()
         found = what(question)
         least = min(least, time.process_time() - begin)

@@ -139,7 +139,7 @@ class Curves(Played):
         }  # fmt: skip
 
     def run(self, bound: Bound, instance: Instance, problem: Any) -> tuple[CurveRun, bool]:
-        about = bound.about if remembers(bound) else None  # without relaxation unless the bound contains it
+        about = bound.about if remembers(bound) else None  # else the relaxation does not matter
         with np.errstate(all="ignore"):
             run = CurveRun(instance, *knob(about, "relaxation", float(instance["relaxation"])))
         return run, bool(np.isfinite(run.server["optimality_gap"]).all())

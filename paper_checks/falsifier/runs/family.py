@@ -44,8 +44,8 @@ RATIONAL_STEPS = 60
 EXACT_LISTED = 300
 """``LISTED`` in exact numbers."""
 LONGEST, LONG, SHORT = 2**40, 2**20, 12
-"""Limits on the rounds: if a run needs one number; if it has control variates (whose sums drift by rounding) or is
-evaluated at a late round; and if every round is evaluated."""
+"""Limits on the rounds: if a run needs one number; if it may store more than models (such as control variates,
+whose sums drift by rounding) or is evaluated at a late round; and if every round is evaluated."""
 ANYWHERE_START, STATIONARY, AT_MINIMISER = 0, 1, 2
 """The start of a run: at the drawn position, at the distance to which the run converges, or at the minimiser."""
 PLANNED = ("cohort", "local_steps", "rounds", "step_size", "relaxation")
@@ -282,7 +282,7 @@ def _length(bound: Bound) -> str:
     if schedules.harmonic(bound) or weighed or made in (ENDS_OF_STEPS, AVERAGE):
         return EVERY_STEP
     if keeps_state(bound.about) and (kind == "min" or not _is_linear(bound)):
-        return EVERY_STEP  # with control variates the extremes need not be at the ends
+        return EVERY_STEP  # if more than models is stored, the extremes need not be at the ends
     if kind == "min" or (kind in ("mean", "last") and not capped):
         return ANY_LENGTH
     return EVERY_ROUND if capped or on_local_iterations(bound) else LATE
@@ -301,7 +301,7 @@ def remembers(bound: Bound) -> bool:
 
 
 def needs_memory(bound: Bound, beta: Any) -> bool:
-    """Return whether a run must store the clients' last local models or control variates."""
+    """Return whether a run must store the clients' last local models or other state."""
     return beta != 0 or keeps_state(bound.about) or bool(_names(bound) & LAST_MODELS)
 
 

@@ -96,14 +96,14 @@ def weighted(instance: Mapping[str, Any]) -> bool:
 
 def misweighted(bound: Bound, instance: Instance) -> str:
     """Return why the weights or the sampling of this instance are not covered by the bound; empty if they are. A
-    uniformly drawn cohort minimises another loss than a weighted F, bounds without weights assume equal ones, and
-    control variates are averaged with equal weights over clients that take part at most once."""
+    uniformly drawn cohort minimises another loss than a weighted F, bounds without weights assume equal ones, and state
+    other than models is averaged with equal weights over clients that take part at most once."""
     if keeps_state(bound.about) and instance["with_replacement"]:
-        return "a method with control variates draws no client twice"
+        return "a method that may store more than models draws no client twice"
     if not weighted(instance):
         return ""
     if keeps_state(bound.about):
-        return "control variates are averaged with equal weights: all clients must have the same weight"
+        return "state other than models is averaged with equal weights: all clients must have the same weight"
     if "client_weight" not in {q.name for q in bound.quantities}:
         return "the bound contains no weights: all clients must have the same weight"
     if instance["cohort"] < instance["clients"] and not instance["with_replacement"]:
