@@ -187,7 +187,7 @@ def _report_missing_runs(wanted: Sequence[Artefact], scale: str, store: Store, o
     if refused := empty if len(empty) == len(keys_by_name) else [name for name in empty if name in own]:
         raise BoundsError(f"no run of {', '.join(refused)} is here at this scale: leave --no-sweep out to run them")
     if empty:
-        print(f"no run is here of {', '.join(empty)}", file=sys.stderr)
+        print(f"no run of {', '.join(empty)} is here at this scale", file=sys.stderr)
     missing = sum(cell.key not in stored for cell in runs)
     if missing:
         print(f"{missing} of {len(runs)} runs are missing and will not be shown", file=sys.stderr)

@@ -44,7 +44,7 @@ def differences(kept: Any, fresh: Any) -> Iterator[str]:
     """A text for every cell whose outputs differ between two runs, apart from numbers within the tolerance."""
     for cell, other in zip(kept.cells, fresh.cells, strict=True):
         before, now = (sorted(_outputs(one)) for one in (cell, other))
-        if len(before) != len(now) or not all(map(_alike, before, now)):
+        if len(before) != len(now) or not all(map(_equal, before, now)):
             yield f"{cell.source}\n--- kept\n{before}\n--- now\n{now}"
 
 
@@ -59,7 +59,7 @@ def _outputs(cell: Any) -> Iterator[tuple[str, str]]:
     yield from streams.items()
 
 
-def _alike(one: tuple[str, str], other: tuple[str, str]) -> bool:
+def _equal(one: tuple[str, str], other: tuple[str, str]) -> bool:
     """Whether two outputs are equal, numbers up to the tolerance."""
     if one[0] != other[0] or NUMBER.sub("#", one[1]) != NUMBER.sub("#", other[1]):
         return False

@@ -90,7 +90,7 @@ def write(folder: Path) -> None:
 
 
 def pages() -> dict[str, str]:
-    """The text of every page by name; pages in ``parts`` are included by hand-written pages."""
+    """The text of every page by name; hand-written pages include those in ``parts``."""
     pages_by_name: dict[str, str] = {}
     environment = _environment()
 

@@ -44,13 +44,13 @@ def settings(entries: Iterable[NamedBound], folder: Path, *, whole: bool) -> lis
 
 
 def _setting(entry: NamedBound, words: str, found: Record, whole: bool) -> Record:
-    values, untold = found["values"], ", ".join(word.replace("_", " ") for word in found["missing"])
+    values, missing = found["values"], ", ".join(word.replace("_", " ") for word in found["missing"])
     plan = {"local_steps": 1, "step_size": 0.01, "cohort": values.get("clients"), "rounds": found["rows"][-1][1]}
     plan = {word: values.get(word, usual) for word, usual in plan.items()} if whole else {}
     given = {word: x for word, x in values.items() if word not in plan}
     return {
         "name": f"{entry.label}: {words}",
-        "words": f"A run of the store.{f' It does not tell {untold}: the example does.' if untold else ''}",
+        "words": f"A run of the store.{f' The example gives {missing}.' if missing else ''}",
         "given": given if whole else example(entry.bound) | given,
         "up_to": {},
         "plan": plan,

@@ -19,7 +19,7 @@ from bounds.showing.files import cache_folder, write_whole
 from .command import entries, Explorer, once
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("bounds", "empirics", "paper_checks", "figures")
+PACKAGES = ("bounds", "empirics", "paper_checks", "figures")
 VERSION = "2"
 """Version of the page's links."""
 LEAD = '<!doctype html><meta charset="utf-8"><title>{0}</title><meta http-equiv="refresh" content="0; url={1}">\
@@ -75,8 +75,8 @@ def _cached() -> Path:
 def _digest() -> str:
     """Return a digest of the toolkit's files: names, sizes and dates."""
     digest = hashlib.sha256()
-    for room in ROOMS:
-        for path in sorted((ROOT / room).rglob("*.*")):
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.*")):
             if path.is_file() and path.suffix != ".pyc":
                 stat = path.stat()
                 digest.update(f"{path.relative_to(ROOT)} {stat.st_size} {stat.st_mtime_ns}\n".encode())

@@ -56,7 +56,7 @@ MOST_CLIENTS, MOST_WORK, MOST_ROUNDS = 1000, 2e7, 2e5
 MOST_RELAXED = 2000
 """Limit on clients times rounds for a method with state per client, which is run client by client."""
 NEARLY_FLAT = 1e-4
-"""The smallest curvature, times 1/L, if strong convexity is not given."""
+"""The smallest curvature, as a multiple of L, if strong convexity is not given."""
 
 
 def value_in_run(kind: BoundedQuantity, run: Moments) -> float | None:

@@ -153,7 +153,7 @@ def lines(data: Data, places: Sequence[str], doubt: str = "", broken: bool = Fal
         if not why and both is not None:
             verdict = _verdict(data, both, i, len(places))
             if verdict is Verdict.UNDECIDED:
-                why = NO_SPREAD if both.alike_seeds[i] else data.lacking
+                why = NO_SPREAD if both.equal_seeds[i] else data.lacking
         rows.append(Line((place,), Estimate(target[i], error[i]), float(formula[i]), *ends, outside, verdict, why))
     return rows
 
@@ -162,21 +162,21 @@ def lines(data: Data, places: Sequence[str], doubt: str = "", broken: bool = Fal
 class Differences:
     """Measured minus bound with standard errors, one entry per value of the target.
 
-    ``alike``: whether rounding alone explains the difference, in every seed. ``alike_seeds``: whether the target is the
+    ``equal``: whether rounding alone explains the difference, in every seed. ``equal_seeds``: whether the target is the
     same in all seeds up to rounding, so that no error can be estimated.
     """
 
     excess: Array
     errors: Array
-    alike: Array
-    alike_seeds: Array
+    equal: Array
+    equal_seeds: Array
     seeds: int
 
     def verdict(self, i: int, rows: int) -> Verdict:
         """The verdict on value ``i``, if ``rows`` verdicts share one error rate."""
-        if self.alike_seeds[i]:
+        if self.equal_seeds[i]:
             return Verdict.UNDECIDED
-        if self.alike[i]:
+        if self.equal[i]:
             return Verdict.HOLDS_HERE
         return judge(Estimate(self.excess[i], self.errors[i]), self.seeds, rows)
 
@@ -213,8 +213,8 @@ def _verdict(data: Data, both: Differences, line: int, rows: int) -> Verdict:
     can be decided. An equality holds if both sides are the same number up to rounding.
     """
     if data.bound.relation == "=":
-        if data.lacking or both.alike[line] or both.alike_seeds[line]:
-            return Verdict.HOLDS_HERE if both.alike[line] and not data.lacking else Verdict.UNDECIDED
+        if data.lacking or both.equal[line] or both.equal_seeds[line]:
+            return Verdict.HOLDS_HERE if both.equal[line] and not data.lacking else Verdict.UNDECIDED
         distance = Estimate(np.abs(both.excess[line]), both.errors[line])
         return Verdict.VIOLATED if judge(distance, both.seeds, 2 * rows) is Verdict.VIOLATED else Verdict.UNDECIDED
     if data.fold != "min":
