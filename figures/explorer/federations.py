@@ -99,7 +99,7 @@ def of_worst_cases() -> Record:
     return {
         "name": "two clients, worst cases",
         "words": "Every federation of two clients with these constants, L = 1 and a gap of 1 at the start, without "
-        "noise. Of some plans the exact worst case is known: diamonds on the plane.",
+        "noise. Of some plans the exact worst case is known: diamonds on the map.",
         "given": {
             "clients": at.clients, "client_weight": [1 / at.clients] * at.clients, "smoothness": 1.0,
             "sample_smoothness": 1.0, "strong_convexity": mu, "pl_constant": mu, "initial_loss": gap,

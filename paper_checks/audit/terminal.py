@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from bounds.showing.tables import aligned
@@ -34,7 +35,8 @@ def _in_full(verdict: Verdict) -> list[str]:
     whose = "  (ours)" if claim.ours else ""
     lines = [f"{verdict.word}{defect} ({finding.grade})  {claim.name}  [{claim.source}]{whose}", f"  {claim.words}"]
     lines.append(f"  evidence: {finding.evidence}")
-    if not all(f"{name}={value}" in finding.evidence for name, value in finding.witness.items()):
+    values = (re.escape(f"{name}={value}") for name, value in finding.witness.items())
+    if not all(re.search(rf"(?<!\w){value}(?!\.?\w)", finding.evidence) for value in values):
         lines.append(f"  witness: {', '.join(f'{name} = {value}' for name, value in finding.witness.items())}")
     if claim.repair is not None and verdict.repair is not None:
         bound = f"repair {claim.repair.bound}".rstrip()

@@ -125,7 +125,7 @@ function planeLegend() {
   const whose = mapped() ? "the theorem" : "a theorem", items = [
     has((level) => level >= 5) && item(swatch(water(1)) + swatch(water(5)) + swatch(water(9)), `${whose} guarantees less than before training: a little, a tenth, a hundredth`),
     has((level) => level === 4) && item(swatch(["clear", "water unknown"]), LEVELS[4]),
-    has((level) => level > 0 && level < 4) && item(greys(), `the bound is above the value before training, 1 to 10⁴ times: it says nothing${has((level) => level >= 4) ? "" : ", anywhere on this map"}`),
+    has((level) => level > 0 && level < 4) && item(greys(), `the bound is above the value before training, 1 to 10⁴ times: vacuous${has((level) => level >= 4) ? "" : ", anywhere on this map"}`),
     has((level) => level === 0) && item(swatch(["silent"]), mapped() ? "its conditions fail" : "no theorem applies"),
     item(`<circle class="point" r="6" cx="11" cy="8"/>`, "your plan: drag it"), bestOf(drawn) && item(`<path class="best" d="M11 2l6 6l-6 6l-6 -6Z"/>`, "smallest bound")];
   const worst = new Set(knownPlaces.filter((one) => one.kind === "worst").map((one) => worstWords(one.above)));
