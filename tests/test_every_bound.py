@@ -10,7 +10,7 @@ from twins import TWINS
 
 from bounds import BOUNDS, PAPERS
 from bounds.domains import FLAG
-from bounds.errors import DomainError, MissingQuantityError, UnknownNameError
+from bounds.errors import DomainError
 from bounds.numerics.evaluate import evaluator_of
 from bounds.points import POINTS
 from paper_checks.audit.contract import (
@@ -176,16 +176,6 @@ def test_equal_clients_are_a_special_case(bound, point):
 
 
 @every_bound
-def test_fixing_a_quantity_equals_passing_it(bound, point):
-    lists = [name for name, value in point.items() if isinstance(value, list)]
-    for name in {*list(point)[-1:], *lists[:1]}:
-        fixed = bound.fix(**{name: point[name]})
-        rest = {n: v for n, v in point.items() if n != name}
-        assert name not in {q.name for q in fixed.quantities}
-        np.testing.assert_array_equal(fixed(**rest), bound(**point))
-
-
-@every_bound
 def test_it_survives_pickling(bound, point):
     again = pickle.loads(pickle.dumps(bound))
     assert again.terms == bound.terms
@@ -197,52 +187,6 @@ def test_every_numeric_condition_can_fail(bound, point):
     assert bound.failed(**point) == ()
     found = idle_conditions(bound)
     assert not found, found
-
-
-@every_bound
-def test_missing_and_unknown_quantities_are_named(bound, point):
-    for name in point:
-        rest = {n: v for n, v in point.items() if n != name}
-        with pytest.raises(MissingQuantityError, match=rf"{name}$"):
-            bound(**rest)
-        with pytest.raises(UnknownNameError, match=f"'{name}'"):
-            bound(**point, **{f"{name}x": 0.7})
-    if point:
-        with pytest.raises(MissingQuantityError) as error:
-            bound()
-        assert str(error.value).endswith(", ".join(sorted(point)))
-
-
-@every_bound
-def test_a_value_outside_the_domain_is_refused_by_name(bound, point):
-    for q in bound.quantities:
-        for bad in nonsense(q, point[q.name]):
-            with pytest.raises(DomainError, match=rf"^{q.name} "):
-                bound(**{**point, q.name: bad})
-        limit = q.card.at_most
-        lists = [len(v) for v in point.values() if isinstance(v, list) and bound.axis == "clients"]
-        known = {**({"clients": lists[0]} if lists else {}), **point}
-        if limit is None or limit.name not in known or counts_lists(bound, q):
-            continue
-        with pytest.raises(DomainError, match=f"^{q.name} .*{limit.name}"):
-            bound(**{**point, q.name: np.max(known[limit.name]) * 3})
-
-
-def nonsense(q, value):
-    """Values that ``q`` can never have, each wrong in one way only."""
-    domain = q.card.domain
-    wrong = [np.nan, np.inf]
-    if domain.low > -np.inf:
-        wrong += [domain.low - 1.7] + ([domain.low] if domain.open_low else [])
-    if domain.high < np.inf:
-        wrong += [domain.high + 1.7] + ([domain.high] if domain.open_high else [])
-    if domain.whole:
-        wrong.append(domain.low + 1.5)
-    texts = ["three", []]
-    if not isinstance(value, list):
-        return [*wrong, *texts]
-    rows = [[w, *value[1:]] for w in wrong]
-    return [*rows, *texts, *([[2.1 * v / 2 for v in value]] if domain.simplex else [])]
 
 
 @pytest.mark.slow

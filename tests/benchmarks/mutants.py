@@ -49,7 +49,7 @@ ROOMS = {
                   "tests/paper_checks/test_exact_engines.py", "tests/paper_checks/test_hits_and_certificates.py")),
     "algorithms": ("empirics/algorithms", ("tests/empirics/test_algorithms*.py", "tests/empirics/test_consensus*.py",
                    "tests/empirics/test_network_methods.py", "tests/empirics/test_engine*.py")),
-    "bounds": ("bounds", ("tests/bounds/test_*.py", "tests/test_every_bound.py", "tests/test_contract.py",
+    "bounds": ("bounds", ("tests/bounds/test_*.py", "tests/test_every_bound.py",
                "tests/test_command*.py", "tests/test_python.py")),
     "empirics": ("empirics", ("tests/empirics/test_*.py",)),
     "paper_checks": ("paper_checks", ("tests/paper_checks/test_*.py",)),

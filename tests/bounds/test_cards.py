@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from xml.etree import ElementTree
 
 import sympy as sp
@@ -12,7 +11,6 @@ from bounds import About, Bound, ClientMean, ClientSum, Condition, get, quantity
 from bounds.assumptions import EXACT_LOCAL_SOLVER
 from bounds.showing.cards import as_json, html, latex, text
 from bounds.showing.printing import latex as in_letters, split_sign, words
-from bounds.showing.tables import aligned, streamed
 
 client_weight, grad_cap_sq, grad_norm_sq = vocabulary.client_weight, vocabulary.grad_cap_sq, vocabulary.grad_norm_sq
 local_gap, local_steps, optimality_gap = vocabulary.local_gap, vocabulary.local_steps, vocabulary.optimality_gap
@@ -123,13 +121,6 @@ def test_the_notebook_card_is_escaped_needs_no_script_and_takes_the_colours_of_i
     assert "".join(root.find("ul").find("li/math").itertext()) == "η<13ℓ"
 
 
-def test_latex_of_ones_own_that_no_browser_reads_is_shown_as_it_is():
-    own = quantity("own_share", r"\mathfrak{q}", "its letter is a command of its own")
-    card = html(replace(sample, terms={"own": own * step_size}, where={}, signed=()))
-    assert r"<td><code>\mathfrak{q}</code></td>" in card
-    assert card.count("<code>") == 2
-
-
 def test_json_describes_every_quantity():
     card = json.loads(json.dumps(as_json(sample), allow_nan=False))
     assert {"name", "paper", "source", "relation", "target", "statistic", "about", "terms", "where", "conditions",
@@ -146,15 +137,3 @@ def test_json_describes_every_quantity():
     symbols = {q.name: q for q in (*sample.quantities, factor)} | {"ClientMean": ClientMean}
     for label, term in sample.terms.items():
         assert sp.sympify(card["terms"][label]["string"], locals=symbols) == term
-
-
-def test_a_long_table_begins_before_its_rows_are_all_there():
-    def rows():
-        for i in range(10):
-            yield [str(10**i), "x"]
-            assert i < 7, "asked for more than was printed"
-
-    lines = streamed(rows(), ["number", "word"], together=4)
-    assert [next(lines) for _ in range(4)] == ["number   word", "1        x", "10       x", "100      x"]
-    assert next(lines) == "1000      x"  # wider rows are to come
-    assert aligned([["1", "x"], ["100", "y"]]) == ["1     x", "100   y"]

@@ -4,11 +4,10 @@ from fractions import Fraction
 
 import pytest
 import sympy as sp
-from hypothesis import given, strategies as st
 
 from bounds import ClientMax, ClientMean, ClientSum, vocabulary
 from bounds.dimensions import unit_of
-from bounds.units import BASES, LOSS, MEGABIT, ONE, PARAMETER, SECOND, Unit
+from bounds.units import LOSS, MEGABIT, ONE, PARAMETER, SECOND
 
 w, G2, D = vocabulary.client_weight, vocabulary.dissimilarity_offset, vocabulary.download_rate
 sigma2, gap, T = vocabulary.gradient_variance, vocabulary.initial_gap, vocabulary.iterations
@@ -42,23 +41,6 @@ def test_a_sum_of_different_units_carries_none():
     for mixed in (L + 1 / eta**2, sp.log(gap), sp.exp(-mu), L * gap + sigma2 + gap, ClientMean(delta + w),
                   sp.Max(L, 1) + mu, sp.floor(gap / 3) + 1, L - L):  # fmt: skip
         assert unit_of(mixed) is None, mixed
-
-
-exponents = st.tuples(*[st.fractions(-5, 5, max_denominator=6)] * len(BASES))
-units = st.builds(Unit, exponents)
-powers = st.fractions(-3, 3, max_denominator=4)
-
-
-@given(units, units, units, powers, powers)
-def test_units_form_an_abelian_group_with_rational_powers(a, b, c, p, q):
-    assert a * b == b * a
-    assert (a * b) * c == a * (b * c)
-    assert a * ONE == a
-    assert a / a == ONE
-    assert (a / b) * b == a
-    assert (a * b) ** p == a**p * b**p
-    assert a**p * a**q == a ** (p + q)
-    assert (a**p) ** q == a ** (p * q)
 
 
 def test_a_unit_prints_as_it_is_said():

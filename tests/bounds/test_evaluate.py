@@ -14,7 +14,6 @@ from refusals import all_refused
 from bounds import Bound, BOUNDS, ClientMean, Condition, get, quantity, Source, vocabulary
 from bounds.domains import REAL
 from bounds.errors import BoundsError, DomainError, OutsideConditionsWarning, SignWarning, UndefinedValueWarning
-from bounds.letters import letters, meaning
 from bounds.numerics.evaluate import at_point
 
 w, generalization_gap, Delta = vocabulary.client_weight, vocabulary.generalization_gap, vocabulary.local_gap
@@ -75,13 +74,6 @@ def test_shapes_and_names_that_do_not_fit_are_refused():
             (lambda: BOUND.failed(**{**VALUES, "smoothness": -1.3}), "smoothness > 0"),
         ]
     )
-
-
-def test_names_are_looked_up_as_keys_and_letters_as_the_papers_import_them():
-    assert "fedinit.theorem1" not in BOUNDS
-    assert BOUNDS.get("fedinit.theorem1") is None
-    assert letters()["fedals"]["K"] == "clients"
-    assert meaning("no_letter", ()) == ""
 
 
 def test_results_are_plain_numbers_where_nothing_is_swept():

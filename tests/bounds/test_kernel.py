@@ -3,23 +3,13 @@
 import numpy as np
 import pytest
 import sympy as sp
-from hypothesis import given, strategies as st
 
 from bounds import ClientMax, ClientSum
 from bounds.numerics import recheck
-from bounds.numerics.recheck import blocks, Formulas
+from bounds.numerics.recheck import Formulas
 from bounds.vocabulary import client_value as x, client_weight as w, smoothness as L, strong_convexity as mu
 
 TOTAL = L / mu * ClientSum(w**2 * x) + ClientMax(x * sp.sqrt(L))
-
-
-@given(st.lists(st.integers(1, 7), max_size=4).map(tuple), st.integers(1, 60))
-def test_blocks_cover_every_point_once_and_are_small(shape, size):
-    seen = np.zeros(shape, dtype=int)
-    for block in blocks(shape, size):
-        assert seen[(*block, ...)].size <= size
-        seen[(*block, ...)] += 1
-    assert (seen == 1).all()
 
 
 def arguments(rng, shape, clients):

@@ -1,8 +1,7 @@
-"""Sums and means over clients: linear, equal to plain loops, and opened into exact numbers by ``bind``."""
+"""Sums and means over clients: factors are pulled out, and ``bind`` opens them into exact numbers."""
 
 import pytest
 import sympy as sp
-from hypothesis import given, strategies as st
 
 from bounds import ClassMax, ClassSum, ClientMax, ClientMean, ClientSum, vocabulary
 from bounds.errors import DeclarationError
@@ -10,19 +9,6 @@ from bounds.operators import bind, write_out_means
 
 d_c, x, w, clients = vocabulary.class_count, vocabulary.client_value, vocabulary.client_weight, vocabulary.clients
 Delta, L, mu = vocabulary.local_gap, vocabulary.smoothness, vocabulary.strong_convexity
-
-rationals = st.fractions(-4, 4, max_denominator=9).map(lambda f: sp.Rational(f.numerator, f.denominator))
-positive = st.fractions(sp.Rational(1, 9), 4, max_denominator=9).map(lambda f: sp.Rational(f.numerator, f.denominator))
-
-
-@given(rationals, rationals, st.lists(st.tuples(positive, rationals, rationals), min_size=1, max_size=4))
-def test_the_mean_over_clients_is_linear(a, b, rows):
-    weights, values, gaps = (list(column) for column in zip(*rows, strict=True))
-    point = {w: weights, x: values, Delta: gaps}
-    left = bind(ClientMean(a * x + b * L * Delta), {**point, L: sp.Rational(7, 3)})
-    right = a * bind(ClientMean(x), point) + b * sp.Rational(7, 3) * bind(ClientMean(Delta), point)
-    assert left == right
-    assert bind(ClientMean(x), point) == sum(p * v for p, v in zip(weights, values, strict=True))
 
 
 def test_factors_no_client_changes_are_pulled_out():

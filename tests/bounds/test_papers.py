@@ -7,7 +7,7 @@ import pytest
 
 from bounds import BOUNDS, get
 from bounds.assumptions import ASSUMPTIONS
-from bounds.bounded_quantity import BoundedQuantity, sides_of
+from bounds.bounded_quantity import sides_of
 from bounds.errors import DomainError
 from bounds.fedcog import labels
 from bounds.points import POINTS
@@ -100,12 +100,3 @@ def test_a_plan_decides_which_classics_speak_of_it():
     assert (left, right) == (0.02, pytest.approx(float(BOUNDS["classics.field_guide_step_size"](**held))))
     assert sides_of("the run ends with a round: its iterations are a multiple of the local steps", plan) == (150, 150)
     assert plan["summed_step_sizes"].value == pytest.approx(3.0)
-
-
-def test_a_gap_at_an_average_is_a_gap_of_its_own_place():
-    gap, average = (
-        BoundedQuantity.of(BOUNDS[f"classics.{x}"]) for x in ("field_guide_theorem_1", "local_gd_theorem_1")
-    )
-    assert gap.target == average.target == "optimality_gap"
-    assert gap.place != average.place
-    assert BoundedQuantity.of(BOUNDS["classics.scaffold_convex"]).place != gap.place

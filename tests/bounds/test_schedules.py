@@ -77,12 +77,6 @@ def test_there_is_always_one_local_step_but_as_printed():
     assert ours(**losses)[0] == 1
 
 
-def test_solving_a_schedule_is_exact_at_perfect_cubes():
-    steps = BOUNDS["decaying_k.schedule_k_rounds_steps"]
-    assert steps.solve("round_index", target=20, side="smallest", initial_local_steps=60).at == 27
-    assert steps.solve("initial_local_steps", target=27, side="largest", round_index=27).at == 81
-
-
 def test_round_up_is_exact_on_exact_numbers_and_arrays_and_prints_as_a_ceiling():
     assert RoundUp(sp.Rational(81) * sp.root(27, 3) ** -1) == 27
     assert RoundUp(sp.sqrt(2) * 5) == 8

@@ -1,10 +1,6 @@
 """Powers (1+x)^y with a small x: as many digits as anywhere else, in every form the formula is evaluated in."""
 
-import json
-import shutil
-import subprocess
 import warnings
-from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -14,8 +10,6 @@ import sympy as sp
 from bounds import Bound, BOUNDS, quantity, Source
 from bounds.domains import RELAXATION, WHOLE
 from bounds.numerics.stable import LogRatio, stable
-from figures import explorer
-from figures.explorer.javascript import javascript
 
 WEIGHT = BOUNDS["fedinit.divergence_weight"]
 SMALL = (1e-300, 3e-17, 1.7e-9, 1e-6, 2.3e-3, 0.0931)
@@ -71,13 +65,3 @@ def test_a_whole_power_of_a_negative_base_is_a_number_and_no_other_power_is() ->
             [near, 0.25**40], rel=1e-14
         )
         assert np.isnan(real.formula(x=2.7, y=3.0))
-
-
-@pytest.mark.skipif(shutil.which("node") is None, reason="needs node to run the page's code")
-def test_the_explorers_code_keeps_the_digits_too() -> None:
-    code = (Path(explorer.__file__).parent / "web/evaluate.js").read_text(encoding="utf-8")
-    points = [{"relaxation": b, "step_size_scale": 0.37, "smoothness": 0.51} for b in (0.0, *SMALL)]
-    formula = javascript(sp.Add(*WEIGHT.spelled_terms.values()))
-    run = f"{code}\nconsole.log(JSON.stringify({json.dumps(points)}.map((v) => {formula})))"
-    shown = json.loads(subprocess.run(["node", "-e", run], capture_output=True, text=True, check=True).stdout)
-    np.testing.assert_allclose(shown, [WEIGHT.formula(**v) for v in points], rtol=1e-14)

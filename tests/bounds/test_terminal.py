@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from bounds.showing.tables import aligned, cells
+from bounds.showing.tables import cells
 from bounds.showing.terminal import fold, print_lines
 
 ROW = "    step_size   \\eta   parameter^2/loss   > 0 and below a limit   step size of local SGD in every round"
@@ -88,8 +88,3 @@ def test_json_is_not_folded(monkeypatch):
     monkeypatch.setattr(sys, "stdout", Terminal())
     assert fedbounds.main(["show", "fedals.one_round"]) == 0
     assert max(map(cells, sys.stdout.getvalue().split("\n"))) <= 43
-
-
-def test_signs_on_top_of_letters_take_no_column():
-    assert cells("x̄ F̂") == 3
-    assert aligned([["x̄", "mean"], ["abc", "other"]], gap=2) == ["x̄    mean", "abc  other"]

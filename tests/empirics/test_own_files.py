@@ -79,48 +79,6 @@ def test_a_mistake_is_one_clear_line(file, refused):
     all_refused(options, lambda words: refused("train", "--clients", "4", "--rounds", "1", *words.split()))
 
 
-BREAKS = """\
-from dataclasses import dataclass
-from empirics.algorithms.algorithm import fedavg, renamed
-CALLS = []
-@dataclass(frozen=True)
-class Breaks:
-    def __call__(self, work, w, gradient, gradient_at):
-        CALLS.append(1)
-        if len(CALLS) >= {after}:
-            {raised}
-        return gradient
-breaks = renamed(fedavg, "breaks()", direction=Breaks())
-"""
-PLAN = {"problem": "softmax(iris)", "clients": 2, "rounds": 9, "local_steps": 4}
-
-
-def broken(tmp_path, raised, after, imported=True):
-    """A file whose algorithm raises, itself or in a neighbour that it imports; a training and a grid that use it."""
-    inner = tmp_path / f"inner_{tmp_path.name}_{after}_{len(raised)}.py"
-    own = tmp_path / "outer.py" if imported else inner
-    own.write_text(f"from {inner.stem} import breaks\n")
-    inner.write_text(BREAKS.format(after=after, raised=raised))
-    plan = {**PLAN, "algorithm": f"{own}:breaks"}
-    grid = {**plan, "seed": 3, "measure": ["train_loss"]}
-    lines = [f"{name} = {json.dumps(value)}" for name, value in grid.items()]
-    (tmp_path / "g.toml").write_text("\n".join(["[fixed]", *lines]))
-    train = [f"--{name.replace('_', '-')}={value}" for name, value in plan.items()]
-    return inner, ["train", *train], ["sweep", str(tmp_path / "g.toml"), "--store", str(tmp_path / "store")]
-
-
-@pytest.mark.parametrize("imported", [False, True])
-@pytest.mark.parametrize("after", [1, 25])
-def test_an_algorithm_that_raises_at_once_or_later_names_file_and_line(tmp_path, run, after, imported):
-    for verb in ("train", "sweep"):
-        (tmp_path / verb).mkdir()
-        inner, train, sweep = broken(tmp_path / verb, "gradient / missing", after, imported)
-        status, _, err = run(*(train if verb == "train" else [*sweep, "--workers", "0"]))
-        assert status == (1 if verb == "sweep" and after > 1 else 2)
-        assert f"{inner}, line 9: NameError: " in err
-        assert "'missing'" in err
-
-
 def test_a_result_of_a_file_or_table_that_has_changed_since_is_marked_as_stale(file, tmp_path, run):
     sheet = tmp_path / "my.csv"
     problems = {file: f"{file}:my_problem", sheet: f"ridge(table('{sheet}', target='y'))"}

@@ -105,20 +105,3 @@ def test_dissimilarity_and_the_gradients_growth_hold_at_every_model(problem):
         assert weights @ (gradients**2).sum(1) <= most * (1 + 1e-9)
         loss = weights @ numbers(problem.client_losses(at(problem, seed, size=2.0)))
         assert 2 * problem.pl_constant * (loss - problem.optimal_loss) <= mean @ mean * (1 + 1e-9)
-
-
-@cases("problem", [made(name) for name in ("softmax", "logistic", "svm")])
-def test_the_pairs_of_convexity_hold_at_every_model(problem):
-    e = (problem.smoothness - problem.strong_convexity) ** 2 / (4 * problem.smoothness * problem.strong_convexity)
-    weights, at_best = numbers(problem.weights), numbers(problem.client_gradients(problem.minimiser))
-    apart = weights @ (at_best**2).sum(1)
-    assert problem.dissimilarity_factor == pytest.approx(1 + 2 * e, rel=1e-9)
-    assert problem.dissimilarity_offset == pytest.approx(2 * apart, rel=1e-6)
-    for s in (0.13, 1.0, 4.2):
-        factor = 1 + (1 + s) * e
-        offset = problem.dissimilarity_offset_for(factor)
-        assert offset == pytest.approx((1 + 1 / s) * apart, rel=1e-6)
-        for seed in range(20):
-            gradients = numbers(problem.client_gradients(problem.minimiser + at(problem, seed, size=np.exp(seed - 12))))
-            mean = weights @ gradients
-            assert weights @ (gradients**2).sum(1) <= (offset + factor * mean @ mean) * (1 + 1e-9)

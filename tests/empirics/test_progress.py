@@ -1,13 +1,11 @@
 """How far long work is: plain lines on a pipe, nothing where nobody listens."""
 
-import pkgutil
 import sys
 import threading
 from types import SimpleNamespace
 
 import pytest
 
-import fedbounds
 from empirics import progress as said
 from empirics.progress import progress
 
@@ -68,33 +66,3 @@ def test_progress_ends_where_the_work_fails_or_nobody_listens_any_more(soon, mon
     with pytest.raises(KeyboardInterrupt):
         stopped()
     assert threading.active_count() == before
-
-
-GAP = ["smoothness=1.1", "client_weight=.3,.7", "local_gap=0.03", "non_iidness=0.01"]
-ONE = "fedals.one_round"
-
-
-@pytest.mark.parametrize(
-    ("work", "line"),
-    [
-        ("bounds.showing.values.grid", ("eval", ONE, *GAP, "strong_convexity=.2")),
-        ("bounds.core.Bound.holds", ("eval", ONE, "--elasticity", *GAP, "strong_convexity=.2")),
-        ("bounds.core.Bound.solve",
-         ("solve", ONE, "for=smoothness", "target=2", *GAP[1:], "strong_convexity=.1:.2:3")),
-        ("bounds.core.Bound.minimize", ("minimize", "decaying_k.per_rounds", "over=local_steps")),
-        ("figures.curves.write", ("plot", ONE, "x=strong_convexity=.1:.3:3", *GAP, "-o", "gap.svg")),
-    ],
-)  # fmt: skip
-def test_the_verbs_of_one_bound_say_that_they_work(work, line, soon, monkeypatch, tmp_path):
-    place, _, name = work.rpartition(".")
-    owner = pkgutil.resolve_name(place)
-    does, heard = getattr(owner, name), Heard("fedbounds: working")
-
-    def slow(*given, **how):
-        assert heard.came.wait(30)
-        return does(*given, **how)
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(owner, name, slow)
-    monkeypatch.setattr(sys, "stderr", heard)
-    assert fedbounds.main(list(line)) == 0

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from loops import cases
 
@@ -59,31 +58,3 @@ def test_runs_by_hand_say_what_share_of_each_term_they_need_and_keep_to_the_cond
         compared(
             Book({bound.name: bound}), bound.name, lambda: [(Fraction(1), {**values, "step_size": Fraction(3, 5)})]
         )
-
-
-def test_theorem_3_of_li_holds_for_scaled_losses_whose_gradients_exceed_the_root_of_nu():
-    """One step of one of N clients with noise, in closed form; G is met with equality at the start."""
-    draws, worst, beyond = np.random.default_rng(7), 0.0, 0.0
-    for _ in range(300):
-        clients = int(draws.integers(2, 9))
-        weights = draws.dirichlet(np.full(clients, 0.8)) * 0.9 + 0.1 / clients
-        bends, minima = draws.uniform(0.4, 3.1, clients), draws.normal(0, 2.3, clients)
-        noise, start = draws.uniform(0, 2.7), draws.normal(0, 1.9)
-        nu, varsigma = clients * weights.max(), clients * weights.min()
-        bent, flat = nu * bends.max(), varsigma * bends.min()
-        size, slopes = 2 / (flat * max(8 * bent / flat, 1)), bends * (start - minima)
-        best = weights @ (bends * minima) / (weights @ bends)
-        ends = start - size * clients * weights * slopes - best  # distances to the minimiser, less the noise
-        gap = weights @ bends / 2 * np.mean(ends**2 + (size * clients * weights * noise) ** 2)
-        cap = (slopes**2).max() + noise**2
-        beyond = max(beyond, ((clients * weights) ** 2 * (slopes**2 + noise**2)).max() / (nu * cap))
-        stated = BOUNDS["classics.li_theorem_3"](
-            client_weight=np.full(clients, 1 / clients), client_gradient_variance=np.full(clients, nu * noise**2),
-            clients=clients, cohort=1, local_steps=1, iterations=1, smoothness=bent, strong_convexity=flat,
-            grad_cap_sq=nu * cap, heterogeneity=weights @ (bends * (best - minima) ** 2) / 2,
-            initial_distance_sq=(start - best) ** 2,
-        )  # fmt: skip
-        worst = max(worst, gap / stated)
-    assert beyond > 1.5
-    assert 0.005 < worst < 1
-    assert claim("classics.li_unbalanced").known is Status.HOLDS

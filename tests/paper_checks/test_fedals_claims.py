@@ -2,11 +2,8 @@
 
 from fractions import Fraction as F
 from itertools import product
-from math import sqrt
-from statistics import fmean
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from loops import cases
 
@@ -17,36 +14,6 @@ from paper_checks.audit.running import claim
 from paper_checks.claims.claim import Book, Status
 from paper_checks.claims.fedals import algorithms as listings, discussion as needed
 from paper_checks.claims.fedals.enumerated import Walk
-
-
-def mean(values):
-    return fmean(list(values))
-
-
-def half_squared(theta, points):
-    return mean((theta - z) ** 2 / 2 for z in points)
-
-
-def coins(clients: int) -> tuple[float, float, float]:
-    """Gap, local gap and non-iidness of clients that average two draws from {0, 2, 7} each, by going through all."""
-    pool = (0.0, 2.0, 7.0)
-    sets = list(product(product(pool, repeat=2), repeat=clients))
-    gaps, local, drift = [], [], []
-    for data in sets:
-        means = [mean(d) for d in data]
-        theta = mean(means)
-        gaps.append(half_squared(theta, pool) - mean(half_squared(theta, d) for d in data))
-        local.append(half_squared(means[0], pool) - half_squared(means[0], data[0]))
-        drift.append(half_squared(theta, data[0]) - half_squared(means[0], data[0]))
-    return mean(gaps), mean(local), mean(drift)
-
-
-@cases("clients", [2, 3])
-def test_the_gap_of_iid_clients_falls_like_one_over_k_and_their_non_iidness_does_not_vanish(clients):
-    gap, local, drift = coins(clients)
-    assert gap == pytest.approx(local / clients, rel=1e-12)
-    assert drift == pytest.approx((1 - 1 / clients) * local / 2, rel=1e-12)
-    assert local / clients**2 < gap < local / clients**2 + 2 / clients * sqrt(drift * local)
 
 
 @cases("place", [-7, -100, -4000])
@@ -104,25 +71,6 @@ def walked(clients, steps, pull):
 def test_the_moments_of_walks_are_those_of_all_coins(clients, steps, pull):
     walk = Walk.of(clients, steps, pull)
     assert (walk.gap, walk.non_iidness, walk.suboptimality) == walked(clients, steps, pull)
-
-
-def test_control_variables_of_version_1_stay_at_zero_so_that_its_algorithm_4_is_its_algorithm_1():
-    """The listing's counter rounds*tau + t in plain numbers, and both listings run."""
-    reached = [(r, t) for r in range(1, 9) for t in range(3) if (r * 3 + t) % 3 == 0]
-    assert {t for _, t in reached} == {0}  # the head's walk h_{k,r,0} - h_{k,r,t} is then none
-    both, alone = (
-        listings.Listing(first=1, to_the_letter=True, else_if=True, controls=controls) for controls in (True, False)
-    )
-    assert (both.run(5) == alone.run(5)).all()
-    assert not both.controls.any()
-    assert {claim(f"fedals.algorithm_4.{name}").known for name in ("else_if", "head")} == {Status.FAILS}
-
-
-def test_algorithm_4_with_walks_of_whole_periods_reaches_the_optimum():
-    best = listings.OPTIMUM
-    assert not listings.gradients(np.array([best, best])).sum(0).any()
-    assert max(abs(listings.intended_controls(60, 2) - best)) < 1e-6
-    assert max(abs(listings.Listing(first=1, to_the_letter=True, controls=True).run(60) - best)) > 0.1
 
 
 def test_the_readings_that_are_trained_average_the_extractor_when_the_listings_do():

@@ -27,17 +27,6 @@ def test_the_worst_drift_of_two_steps_is_set_by_the_squared_gradient_alone():
         assert r["worst_case"] == pytest.approx(worst, rel=1e-6)
 
 
-def test_one_coin_for_all_clients_breaks_the_corollary_in_rounds_enough():
-    """16 clients x^2/2, tau = 1, eta = 1/4 = 1/sqrt(16): E x^2 = 1/7 stays, (6) is 4 gap/4 + 4/16/4."""
-    size, square = Fraction(1, 4), Fraction(1, 7)
-    assert mean([(1 - size) ** 2 * square + size**2 * coin**2 for coin in (-1, 1)]) == square
-    at = {"local_steps": 1, "rounds": 16, "smoothness": 1.0, "gradient_variance": 1.0, "client_weight": [1 / 16] * 16}
-    at |= {"initial_gap": 1 / 14, "dissimilarity_offset": 0.0}
-    assert BOUNDS["fedcog.corollary"].holds(**at, dissimilarity_factor=1.0)
-    assert BOUNDS["fedcog.corollary"](**at, dissimilarity_factor=1.0) == pytest.approx(1 / 14 + 1 / 16)
-    assert float(square) > 1 / 14 + 1 / 16
-
-
 def test_one_of_two_clients_a_round_breaks_the_theorem():
     """Minima +-1, tau = 1, eta = 1/2: x goes to (x +- 1)/2, so that E x^2 = 1/3 stays; violated from T = 17 on.
 

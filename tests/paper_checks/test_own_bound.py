@@ -5,7 +5,7 @@ import json
 import pytest
 
 SOUND = """
-from bounds.core import About, Bound, Condition, Statistic
+from bounds.core import About, Bound, Condition, MIXED, Statistic
 from bounds.papers import Source
 from bounds.vocabulary import cohort as N, gradient_variance as s, grad_norm_sq, initial_gap as D, rounds as R
 from bounds.vocabulary import smoothness as L, step_size as eta
@@ -18,6 +18,7 @@ def bound(terms=TERMS, conditions=HOW, **more):
 
 mine = bound()
 unit = bound({**TERMS, "noise": L**2 * eta * s / N})
+mixed = bound(off_by={"noise": MIXED})
 sign = bound({"start": 2 * D / (eta * R), "noise": -L * eta * s / N})
 signed = bound(signed=("noise",))
 idle = bound(conditions=(*HOW, Condition("idle", L * eta + 1 / (L * eta) >= 1)))
@@ -54,6 +55,7 @@ def test_a_sound_bound_keeps_the_contract_and_tells_what_moves_it(own, run):
 def test_a_planted_error_is_a_finding(own, run):
     for name, named in (
         ("unit", ("'noise'", "loss^3/parameter^4", "loss^2/parameter^2")),
+        ("mixed", ("'noise'",)),
         ("sign", ("'noise'", "negative")),
         ("signed", ("'noise'", "signed")),
         ("idle", ("'idle'", "condition")),
