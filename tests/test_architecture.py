@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -23,9 +24,9 @@ def sources(room):
     return sorted((ROOT / room).rglob("*.py")) if (ROOT / room).is_dir() else [ROOT / f"{room}.py"]
 
 
-def imports(path, folder=ROOT, types=True):
+def imports(path, types=True):
     """What a file imports, wherever in it, by full names; with what it imports for types alone, or without."""
-    package = path.relative_to(folder).with_suffix("").parts[:-1]
+    package = path.relative_to(ROOT).with_suffix("").parts[:-1]
     tree = ast.parse(path.read_text(encoding="utf-8"))
     ifs = [] if types else [n for n in ast.walk(tree) if isinstance(n, ast.If)]
     typed = {id(n) for block in ifs if "TYPE_CHECKING" in ast.unparse(block.test) for n in ast.walk(block)}
@@ -38,40 +39,23 @@ def imports(path, folder=ROOT, types=True):
             yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
-def imported_rooms(path, folder=ROOT):
-    return {name.partition(".")[0] for name in imports(path, folder)} & {*ROOMS}
+def imported_rooms(path):
+    return {name.partition(".")[0] for name in imports(path)} & {*ROOMS}
 
 
-def imports_within(room, folder=ROOT):
+def imports_within(room):
     """For every module of a room those that it imports."""
-    files = {".".join(p.relative_to(folder).with_suffix("").parts).removesuffix(".__init__"): p
-             for p in sorted((folder / room).rglob("*.py"))}  # fmt: skip
+    files = {".".join(p.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): p
+             for p in sorted((ROOT / room).rglob("*.py"))}  # fmt: skip
     found = {}
     for module, path in files.items():
-        names = {name if name in files else name.rpartition(".")[0] for name in imports(path, folder)}
+        names = {name if name in files else name.rpartition(".")[0] for name in imports(path)}
         found[module] = (names & files.keys()) - {module}
     return found
 
 
-def circles(graph):
-    """The sets of modules that import one another."""
-    reached = {}
-    for name in graph:
-        seen, new = set(), {name}
-        while new:
-            new = set().union(*(graph[one] for one in new)) - seen
-            seen |= new
-        reached[name] = seen
-    return {frozenset(x for x in seen if name in reached[x]) for name, seen in reached.items() if name in seen}
-
-
-def test_modules_of_bounds_import_each_other_one_way(tmp_path):
-    assert not circles(imports_within("bounds"))
-    (tmp_path / "room").mkdir()
-    (tmp_path / "room" / "first.py").write_text("def late():\n    from .second import a\n")
-    (tmp_path / "room" / "second.py").write_text("from . import third\n")
-    (tmp_path / "room" / "third.py").write_text("if TYPE_CHECKING:\n    from .first import a\n")
-    assert circles(imports_within("room", tmp_path)) == {frozenset({"room.first", "room.second", "room.third"})}
+def test_modules_of_bounds_import_each_other_one_way():
+    assert len(list(TopologicalSorter(imports_within("bounds")).static_order())) > 50  # a circle is an error
 
 
 def tracked_files():
@@ -93,12 +77,6 @@ def test_imports_flow_one_way(room):
     allowed = set(ROOMS[: ROOMS.index(room) + 1])
     strays = {str(p.relative_to(ROOT)): imported_rooms(p) - allowed for p in sources(room)}
     assert not {path: rooms for path, rooms in strays.items() if rooms}
-
-
-def test_an_import_against_the_flow_would_be_seen(tmp_path):
-    stray = tmp_path / "stray.py"
-    stray.write_text("def late():\n    from figures.style import STYLE\n    import empirics.training.rounds as t\n")
-    assert imported_rooms(stray, tmp_path) == {"figures", "empirics"}
 
 
 FLOORS = {
@@ -142,13 +120,6 @@ def test_rooms_stand_on_those_below(part):
         if pair not in LATER and {*pair} <= {*floors} and floors.index(pair[0]) < floors.index(pair[1])
     }
     assert not upwards
-
-
-def test_an_import_upwards_would_be_seen():
-    pairs = inner_imports("empirics")
-    assert ("experiments", "measuring") in pairs
-    assert ("training", "federation") in pairs
-    assert ("measuring", "experiments") not in pairs
 
 
 @pytest.mark.parametrize(
