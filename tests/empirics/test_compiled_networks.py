@@ -3,14 +3,12 @@
 import os
 import subprocess
 import sys
-from copy import deepcopy
 from pathlib import Path
 from statistics import median
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import assume, given, settings, strategies as st
 from loops import cases
 from refusals import all_refused
 from torch import nn
@@ -23,7 +21,7 @@ from empirics.models.compiled import compiled, ENGINES, NotServed
 from empirics.models.losses import LOSSES
 from empirics.models.network import Network
 from empirics.models.networks import network
-from empirics.models.networks.blocks import ConvPool, ConvReLU, DenseReLU, Split
+from empirics.models.networks.blocks import Split
 from empirics.training.engines import ClientLoop
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
@@ -95,68 +93,6 @@ def test_gradients_are_those_of_float64_autograd_or_at_most_twice_as_far_from_th
     torchs = errors(net, w, batch, net.gradient(w, batch))
     for name, error in errors(net, w, batch, compiled(net).gradient(w, batch)).items():
         assert error <= max(1e-6, 2 * torchs[name])
-
-
-sides, channels, kernels = st.integers(5, 11), st.integers(1, 9), st.integers(1, 4)
-
-
-@st.composite
-def convolutions(draw):
-    """A convolution of any kernel, stride and padding between two others, so that its inputs have gradients too."""
-    inputs, inner, outputs = draw(channels), draw(channels), draw(channels)
-    size, stride = (draw(kernels), draw(kernels)), (draw(st.integers(1, 3)), draw(st.integers(1, 2)))
-    rim, bias = (draw(st.integers(0, 2)), draw(st.integers(0, 2))), draw(st.booleans())
-    return (inputs, draw(sides), draw(sides)), [
-        nn.Conv2d(inputs, inner, 1), nn.Conv2d(inner, outputs, size, stride, rim, bias=bias), nn.Flatten()
-    ]  # fmt: skip
-
-
-@st.composite
-def poolings(draw):
-    """Maxima of squares after a convolution, sides odd or even."""
-    inputs, after = draw(channels), [nn.ReLU()] if draw(st.booleans()) else []
-    return (inputs, draw(sides), draw(sides)), [nn.Conv2d(inputs, 3, 2), nn.MaxPool2d(2), *after, nn.Flatten()]
-
-
-@st.composite
-def own_parts(draw):
-    """The layers of the papers' networks, odd sides included."""
-    inputs, inner = draw(channels), draw(channels)
-    first = draw(st.sampled_from([ConvPool, ConvReLU]))(
-        inputs, inner, draw(st.integers(1, 3)), padding=draw(st.integers(0, 1))
-    )
-    return (inputs, draw(sides), draw(sides)), [first, ConvPool(inner, 4, 2), nn.Flatten()]
-
-
-@st.composite
-def dense(draw):
-    inputs, inner = draw(st.integers(1, 70)), draw(st.integers(1, 40))
-    return (inputs,), [nn.Linear(inputs, inner, bias=draw(st.booleans())), nn.ReLU(), DenseReLU(inner, 5)]
-
-
-@settings(max_examples=25)
-@given(
-    st.one_of(convolutions(), poolings(), own_parts(), dense()),
-    st.integers(5, 15),  # fewer samples go to torch, whose last bits depend on where its arrays lie
-    st.integers(0, 2**20),
-)
-def test_gradients_of_every_kind_of_layer_at_random_shapes(made, samples, seed):
-    shape, parts = made
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        body = nn.Sequential(*parts)
-        try:
-            width = body(torch.randn(1, *shape)).numel()
-        except RuntimeError:  # a window larger than the picture
-            assume(False)
-        net = Network("random", lambda: nn.Sequential(deepcopy(body), nn.Linear(width, 3)))
-        w = torch.cat([p.detach().reshape(-1) for p in net.work.module.parameters()]).unsqueeze(0)
-    # Gradients of samples cancel in their mean, which is then as exact as they are: they say what is near.
-    inputs, targets, _ = batch = batch_of(net, shape, samples, 3, seed)
-    alone = [(inputs[:, i : i + 1].double(), targets[:, i : i + 1], None) for i in range(samples)]
-    each = torch.cat([in_double(net).gradient(w.double(), one) for one in alone])
-    away = compiled(net).gradient(w, batch).double() - each.mean(0)
-    assert max(relative(net, away, each).values()) < 1e-5
 
 
 @pytest.mark.parametrize(

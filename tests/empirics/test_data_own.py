@@ -171,18 +171,6 @@ def test_a_federation_of_a_frame_has_a_client_for_every_group(frame):
     assert Federation.from_frame(frame[["dose", "cost"]], "cost").client_sizes.tolist() == [24]
 
 
-def test_what_is_no_number_in_a_frame_is_refused_by_its_column(frame):
-    changes = [
-        ({"when": pandas.date_range("2024-03-05", periods=24)}, "when 0 2024-03-05"),
-        ({"dose": [0.5, None, None] * 8}, "dose 1 '' 15"),
-        ({"site": [None, *SIDES[1:]]}, "site 0 ''"),
-        ({"cost": 3}, "cost '3'"),
-    ]
-    rest = frame.drop(columns="ill")
-    all_refused(((lambda change=change: own_problem(rest.assign(**change), "cost", "site"), f"frame {words}")
-          for change, words in changes))  # fmt: skip
-
-
 @pytest.mark.parametrize(("target", "model"), [("cost", "ridge"), ("ill", "logistic"), ("stage", "softmax")])
 def test_the_model_is_that_of_the_target_and_the_long_line_prints_the_same(target, model, file, run):
     others = " ".join({"cost", "ill", "stage"} - {target})

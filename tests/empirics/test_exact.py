@@ -7,7 +7,6 @@ from math import comb
 
 import numpy as np
 import pytest
-import torch
 from loops import cases
 from plain_rounds import Client, PlainRun
 from scipy import stats
@@ -28,12 +27,10 @@ from empirics.exact import (
     NotAffineError,
     Passes,
     play,
-    Tracing,
 )
 from empirics.exact.draws import draw_of_cohorts
 from empirics.exact.sampled import sampled
-from empirics.problems.quadratics import QuadraticFederation, QuadraticModel, Quadratics, random_quadratics
-from empirics.training.rounds import rounds
+from empirics.problems.quadratics import Quadratics, random_quadratics
 from empirics.training.setting import Setting
 
 
@@ -233,16 +230,6 @@ def test_runs_that_leave_the_numbers_and_cohorts_that_are_too_many_are_refused()
 # ---- readings by their definitions ----
 
 
-def test_iterations_open_rounds_at_the_server_model():
-    problem = random_quadratics(51, 3, 2)
-    found = exact(problem, "scheduled(fedavg(), schedule='k_rounds')", rounds=3, cohort=2, local_steps=4)
-    steps = found.rounds["local_steps"]
-    assert list(steps) == [4, 4, 3]
-    line = found.iterations("grad_norm_sq")
-    assert len(line) == steps.sum() + 1
-    assert line[np.concatenate([[0], np.cumsum(steps)])] == pytest.approx(found.server["grad_norm_sq"], rel=1e-12)
-
-
 def test_a_thousand_clients_of_whom_ten_take_part_are_followed_without_listing_a_cohort():
     kind = np.arange(1000) % 2
     curves, minima = np.array([[[1.2]], [[0.7]]]), np.array([[0.3], [-1.1]])
@@ -383,12 +370,3 @@ def test_sampled_training_agrees_with_the_exact_moments(case):
     trajectory = exact_run(quadratics, algorithm(written), setting)
     away, limit = worst(sample(quadratics, written, setting), trajectory)
     assert away < limit
-
-
-def test_tracing_engine_trains_like_the_engine_of_the_models():
-    quadratics, setting = noisy(), Setting(rounds=3, cohort=1, local_steps=3, step_size=0.25)
-    model, federation = QuadraticModel(quadratics), QuadraticFederation(quadratics)
-    for written in ("scaffold", "fedals(alpha=2)", "fedinit(beta=0.3, reading='proof')"):
-        plain = rounds(model, federation, algorithm(written), setting, 5)
-        traced = rounds(model, federation, algorithm(written), setting, 5, Tracing())
-        assert all(torch.equal(one.model, other.model) for one, other in zip(plain, traced, strict=True))

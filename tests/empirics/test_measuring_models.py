@@ -266,23 +266,6 @@ def _inputs(changed):
         INPUTS.copy_(before)
 
 
-def test_the_mean_change_of_a_new_sample_is_the_expected_generalization_gap():
-    """Bousquet and Elisseeff: for any learning map, over the draws of data sets, replaced samples and their places."""
-    problem = task("softmax(iris, regularisation=0.02)").pool("iid", 3, 7)
-    setting = Setting(rounds=2, cohort=2, batch=3, local_steps=4, step_size=0.2)
-    rows = []
-    for seed in range(60):
-        drawn = problem.problem(seed)
-        gap = Run(drawn, fedavg, setting, seed, [measurement("generalization_gap")], every=2).rows()[-1].value
-        one = paired_runs(drawn, fedavg, setting, seed, swaps(drawn, seed, 8)).changes[:, -1].mean()
-        whole = paired_runs(drawn, fedavg, setting, seed, client_swaps(drawn, seed)).changes[:, -1].mean()
-        rows.append((gap, one - gap, whole - gap))
-    mean, error = np.mean(rows, axis=0), np.std(rows, axis=0, ddof=1) / len(rows) ** 0.5
-    assert mean[0] > 4 * error[0]
-    assert (np.abs(mean[1:]) < 3 * error[1:]).all()
-    assert (mean[0] > 4 * error[1:]).all()  # so that nothing else would have passed
-
-
 def test_rows_of_a_run_are_means_over_its_pairs_and_clients():
     problem = ridge(population=True)
     rows = pair_rows(problem, fedavg, SETTING, 3, ["swap_gap", "stability"])

@@ -11,7 +11,7 @@ from empirics.algorithms import algorithm, ALGORITHMS
 from empirics.experiments.jobs import train
 from empirics.measuring import measurement, MEASUREMENTS, Run
 from empirics.measuring.constants import constants
-from empirics.models.networks import network, NETWORKS
+from empirics.models.networks import NETWORKS
 from empirics.problems.tasks import task
 from empirics.training.engines import choose
 from empirics.training.engines.graphs import Graphs
@@ -38,18 +38,6 @@ def test_every_network_is_recorded_and_gives_the_cpus_numbers(name):
     assert found.apart < 1e-9
     assert not found.refused
     assert found.replayed > 0
-
-
-def test_a_gpu_evaluates_thousands_of_samples_at_once():
-    net, seen = network("femnist_dnn()"), []
-    inputs, targets = torch.randn(1, 3000, 1, 28, 28), torch.zeros(1, 3000, dtype=torch.int64)
-    net.work.module.register_forward_pre_hook(lambda module, given: seen.append(len(given[0])))
-    net.evaluate(net.start(1).unsqueeze(0), inputs, targets)
-    assert max(seen) == net.chunk == 128
-    seen.clear()
-    with pretended() as device:
-        net.evaluate(net.start(1).to(device).unsqueeze(0), inputs.to(device), targets.to(device))
-    assert seen == [2048, 952]
 
 
 def test_networks_on_another_device_run_as_graphs():

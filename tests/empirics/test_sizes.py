@@ -1,13 +1,10 @@
 """What surely does not fit is refused before the work."""
 
-import math
-import os
-
 import pytest
 from refusals import all_refused
 
 from empirics import sizes
-from empirics.sizes import byte_text, memory, refuse_beyond_memory
+from empirics.sizes import byte_text, refuse_beyond_memory
 
 IRIS = ["--problem", "softmax(iris, regularisation=0.02)", "--clients", "3"]
 
@@ -48,10 +45,3 @@ def test_what_fits_is_not_refused_and_sizes_are_in_words(small_machine):
     refuse_beyond_memory(1.99e9, "this", "do less")
     all_refused([(lambda: refuse_beyond_memory(2.01e9, "this", "do less"), "this 2.01 2 GB less")])
     assert [byte_text(x) for x in (17, 1234, 5.67e7, 3.21e25)] == ["17 B", "1.23 kB", "56.7 MB", "3.21e+07 EB"]
-
-
-def test_the_memory_of_this_machine_is_that_of_the_system(monkeypatch):
-    assert memory() > 1e8
-    if hasattr(os, "sysconf"):
-        monkeypatch.delattr(os, "sysconf")
-    assert memory() == math.inf

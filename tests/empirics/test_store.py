@@ -1,10 +1,7 @@
-"""The store: keys of results, whole rows or none, and what damage, strangers, kills and a full disk do to it."""
+"""The store: keys of results, whole rows or none, and what damage, strangers and other folders do to it."""
 
 import os
-import resource
 import sqlite3
-import subprocess
-import sys
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -12,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from refusals import all_refused
-from sweep_cells import HERE, odd
+from sweep_cells import HERE
 
 from empirics.experiments import Cell, Outcome, Store, StoreError
 from empirics.experiments.canonical import call, canonical, text
 from empirics.experiments.running import sweep
-from empirics.experiments.store import DamagedResultWarning, OutcomeError
+from empirics.experiments.store import DamagedResultWarning
 
 CELLS = [Cell(f"{HERE}:square", {"number": n}) for n in (3, 5, 7)]
 CELL = CELLS[0]
@@ -73,25 +70,6 @@ def test_a_result_comes_back_as_it_was_stored(store):
     assert [str(value) for value in nan] == ["nan", "-inf"]
 
 
-def test_a_failure_is_recorded_and_is_no_result(store):
-    store.fail(CELL, "OSError: no file a\udc80b", 0.1)
-    assert not store.has(CELL)
-    assert store.get(CELL).card["error"] == "OSError: no file a\udc80b"
-    assert [k.status for k in store] == ["failed"]
-
-
-def test_what_cannot_be_stored_leaves_the_store_as_it_was_and_other_files_are_read_around(store):
-    store.keep(CELL, OUTCOME, minutes=0.1)
-    (store.folder / "notes.json").write_text("{")
-    (store.folder / "README").write_text("mine")
-    before = store.file.read_bytes()
-    for kind in ("ragged", "mixed", "status", "facts", "columns"):
-        with pytest.raises(OutcomeError):
-            store.keep(CELL, odd(kind), minutes=0.1)
-    assert store.file.read_bytes() == before
-    assert [k.cell for k in store] == [CELL]
-
-
 def test_a_store_is_one_file_that_can_be_copied_and_read_where_nothing_can_be_written(store, tmp_path, run):
     store.keep(CELL, OUTCOME, 0.1)
     assert [path.name for path in store.folder.iterdir()] == [store.file.name]
@@ -103,39 +81,6 @@ def test_a_store_is_one_file_that_can_be_copied_and_read_where_nothing_can_be_wr
     assert copy.has(CELL)
     assert "error" not in run("results", "--store", copy.folder)[1]
     copy.folder.chmod(0o700)
-
-
-FULL = """
-import resource, sys
-from pathlib import Path
-from sweep_cells import HERE
-from empirics.experiments import Cell, Outcome, Store, StoreError
-store, cell = Store(Path(sys.argv[1])), Cell(f"{HERE}:square", {"number": 3})
-store.keep(cell, Outcome({"a": [1]}), 0.1)
-import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-size = store.file.stat().st_size
-resource.setrlimit(resource.RLIMIT_FSIZE, (size + 5000, size + 5000))
-try:
-    store.keep(Cell(f"{HERE}:square", {"number": 4}), Outcome({"a": [i * i % 7919 for i in range(100000)]}), 0.1)
-except StoreError as error:
-    print("refused:", error)
-"""
-
-
-def python(code, *words):
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, words)], stdout=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": f"tests{os.pathsep}{os.environ.get('PYTHONPATH', '.')}"},
-    )  # fmt: skip
-
-
-@pytest.mark.skipif(not hasattr(resource, "RLIMIT_FSIZE"), reason="no limit on file sizes here")
-def test_a_full_disk_loses_nothing_and_says_so(store):
-    told, _ = python(FULL, store.folder).communicate()
-    assert told.startswith(f"refused: {store.file}: ")
-    assert store.has(CELL)
-    assert [path.name for path in store.folder.iterdir()] == [store.file.name]
-    assert changed(store, "PRAGMA integrity_check") == [("ok",)]
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from empirics.experiments.grids import Grid, read_grid
 from empirics.experiments.running import sweep
 from empirics.measuring import Run
 from empirics.measuring.kept import read
-from empirics.problems.tasks import task
 
 SQUARES = Grid("squares", vary={"number": [1, 2, 3]}, job=f"{HERE}:square")
 
@@ -210,14 +209,6 @@ def test_cells_for_a_gpu_are_refused_before_the_first_where_there_is_none(store,
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     all_refused([(lambda: sweep(on_a_gpu(engine="cuda"), store, 0), "GPU engine")])
     assert not list(store.folder.glob("*"))
-
-
-def test_a_problem_that_moves_has_the_same_numbers():
-    dealt = task("femnist_dnn(held_out(digits))").deal("dirichlet(0.7)", 4, 3, local_test="matched")
-    moved = dealt.to("cpu")
-    w = dealt.model.start(3)
-    assert moved.loss(w) == dealt.loss(w)
-    assert (moved.test.clients, moved.local_test.clients, moved.device) == (1, 4, dealt.device)
 
 
 @pytest.mark.gpu
