@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import warnings
 from functools import cache
 from typing import Any, NamedTuple
@@ -12,9 +11,7 @@ import numpy as np
 import sympy as sp
 
 from bounds import Bound, Quantity
-from bounds.errors import DomainError, UnderflowWarning, UnsettledWarning
-from bounds.numerics.floats import Floats
-from bounds.numerics.tape import Tape
+from bounds.errors import UnderflowWarning, UnsettledWarning
 from bounds.operators import bind, varies
 
 mp = mpmath.mp
@@ -23,7 +20,7 @@ ENOUGH = 1e-9
 EQUAL = 2e-11
 """Sides of a condition nearer than this, relatively, are equal up to rounding: floating point decides."""
 MOST = mpmath.mpf(float(np.finfo(float).max))
-REGIMES = {"tiny": (-150, -50), "huge": (50, 150), "wide": (-150, 150), "mild": (-6, 6), "border": (-1, 1)}
+REGIMES = {"tiny": (-150, -50), "huge": (50, 150), "wide": (-150, 150), "mild": (-6, 6)}
 Points = dict[str, np.ndarray]
 
 
@@ -31,7 +28,7 @@ Points = dict[str, np.ndarray]
 
 
 def points(bound: Bound, count: int, regime: str, rng: np.random.Generator) -> Points:
-    """Points of the domain, lists over an axis as rows; in ``border`` moved onto the border of a condition."""
+    """Points of the domain, lists over an axis as rows."""
     low, high = REGIMES[regime]
     values: Points = {}
     for q in sorted(bound.quantities, key=lambda q: (q.card.at_most is not None, q.name)):
@@ -43,9 +40,6 @@ def points(bound: Bound, count: int, regime: str, rng: np.random.Generator) -> P
             values[q.name] = np.minimum(values[q.name], values[limit.name])
         elif limit is not None and limit.name == bound.axis:
             values[q.name] = np.minimum(values[q.name], MEMBERS)
-    if regime == "border":
-        for relation in bound.relations:
-            _onto(bound, relation, values, rng)
     return values
 
 
@@ -71,50 +65,6 @@ def _drawn(q: Quantity, shape: tuple[int, ...], low: float, high: float, rng: np
         drawn = np.where(rng.random(shape) < 0.05, 0.0, drawn)
     inside_domain = domain.contains(drawn)
     return np.where(inside_domain, drawn, max(domain.low, 0.5) if domain.low > -np.inf else 0.5)
-
-
-@cache
-def _sides(names: tuple[str, ...], relation: sp.Basic) -> Any:
-    tape = Tape([relation.lhs, relation.rhs])
-
-    def sides(*arrays: np.ndarray) -> list[Any]:
-        held = tape.run(Floats(MEMBERS), dict(zip(names, arrays, strict=True)))
-        return [held[slot] for slot in tape.outputs]
-
-    return sides
-
-
-def _onto(bound: Bound, relation: sp.Basic, values: Points, rng: np.random.Generator) -> None:
-    """Scale one quantity of a relation until its sides are equal, or off by up to a few thousand roundings."""
-    movable = [
-        q for q in bound.quantities
-        if q in relation.free_symbols and not q.card.axis and not q.card.domain.whole and q.name != bound.axis
-    ]  # fmt: skip
-    if not movable or not relation.is_Relational:
-        return
-    name = movable[rng.integers(len(movable))].name
-    code = _sides(tuple(values), relation)
-
-    def apart(x: np.ndarray) -> np.ndarray:
-        left, right = code(*[(x if n == name else a).T for n, a in values.items()])
-        off = np.log(left) - np.log(right)
-        return np.asarray(np.broadcast_to(off, (MEMBERS if bound.axis else 1, len(x)))[0])
-
-    x = values[name]
-    with np.errstate(all="ignore"):
-        for _ in range(60):
-            off = apart(x)
-            tries = [x * np.exp(np.clip(power * off, -3, 3)) for power in (-1, 1, -0.5, 0.5, -0.25, 0.25, -0.05, 0.05)]
-            gaps = np.array([np.abs(apart(t)) for t in (x, *tries)])
-            chosen = np.argmin(np.where(np.isnan(gaps), np.inf, gaps), axis=0)
-            if not chosen.any():  # as near as it comes: every later look would be this one again
-                break
-            x = np.choose(chosen, [x, *tries])
-    x = x * (1 + rng.integers(-4, 5, x.shape) * 2.0 ** rng.integers(-53, -40, x.shape))
-    with contextlib.suppress(DomainError), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        bound.holds(**{**values, name: x})
-        values[name] = x
 
 
 # ---- the reference ----

@@ -66,7 +66,7 @@ def _moved(bound, q, value, spread, rng):
     if domain.simplex:
         moved = moved / moved.sum()
     moved = np.where(domain.contains(moved), moved, values)
-    return moved.tolist()
+    return (moved.astype(int) if domain.whole else moved).tolist()
 
 
 def neighbours(bound, point, count, rng):
@@ -111,10 +111,22 @@ def test_its_point_is_generic(bound, point):
     assert len(set(numbers)) == len(numbers)
 
 
+AT_ITS_POINT = {
+    "fedals.communicated_parameters": "counts whole periods",
+    "fedals.communicated_parameters_table_2": "counts whole periods",
+    "fedals.participation_gap_quadratic": "places clients in a plane, where some distances do not exist",
+}
+"""References that are compared at the point of the bound alone."""
+
+
 @every_bound
-def test_it_equals_its_slow_twin(bound, point):
+def test_it_equals_its_slow_twin_at_its_point_and_around(name, bound, point):
     assert bound.holds(**point)
-    found = wrong_values(bound, TWINS[bound.name], [point])
+    found = wrong_values(bound, TWINS[name], [point])
+    if name not in AT_ITS_POINT:
+        with quiet():
+            others = [p for spread in (0.3, 1.0) for p in around(bound, point, 4, spread, draws()) if bound.holds(**p)]
+            found += wrong_values(bound, TWINS[name], others, close=1e-10)
     assert not found, found
 
 

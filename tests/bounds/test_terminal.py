@@ -49,18 +49,6 @@ def test_folded_lines_fit_and_lose_nothing(shown):
     assert shown(len(ROW), ROW, "", PROSE[:30]) == f"{ROW}\n\n{PROSE[:30]}\n"
 
 
-def test_the_last_column_stays_one_other_cells_stay_whole_and_products_break_behind_a_sign():
-    under, *more = fold(f"{'claim':<20}   {PROSE.strip()}", 61)[1:]
-    assert all(part.startswith(" " * 23) and part[23] != " " for part in (under, *more))
-    parts = fold(ROW, 53)
-    assert parts[1] == "        > 0 and below a limit"
-    assert parts[0].endswith("parameter^2/loss")
-    assert fold(PRODUCT, 60)[0].endswith("*")
-    for before in ("  ", "example: "):
-        command = f"{before}fedbounds compare grad_norm_sq @examples/sites.json cohort=10 local_steps=16"
-        assert fold(command, 47) == [command]  # it can be copied
-
-
 def test_a_pipe_gets_the_lines_as_they_are(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "41")
     print_lines([ROW, "FAILS", PROSE])

@@ -5,10 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from statistics import mean
 
-import numpy as np
 import pytest
 import sympy as sp
-from loops import cases
 
 from bounds.catalog import BOUNDS
 from bounds.vocabulary import jensen_shannon as js, step_size as eta
@@ -42,32 +40,6 @@ def test_one_of_two_clients_a_round_breaks_the_theorem():
     witness = judge(claim("fedcog.theorem.participation")).finding.witness["instance"]
     assert int(witness.rpartition("T = ")[2]) >= 17
     assert claim("fedcog.theorem.participation").known is Status.FAILS
-
-
-@cases("momentum ratio", [(0.9, 1.263), (0.0, 0.00877)])
-def test_local_momentum_comes_to_rest_above_the_theorem(momentum, ratio):
-    """Rounds of 400 steps on 0.6 of x^2/2 and 0.4 of (x - 1)^2/200, until the server's model no longer moves."""
-    shares, curvatures, minima, size, server = (0.6, 0.4), (1.0, 0.01), (0.0, 1.0), 1 / 1900, 0.5
-    for _ in range(200):
-        ends = []
-        for h, c in zip(curvatures, minima, strict=True):
-            x, buffer = server, 0.0
-            for _ in range(400):
-                buffer = momentum * buffer + h * (x - c)
-                x -= size * buffer
-            ends.append(x)
-        server = sum(p * x for p, x in zip(shares, ends, strict=True))
-    slopes = [
-        [h * (x - c) for h, c in zip(curvatures, minima, strict=True)] for x in (server, *np.linspace(-1, 1, 4001))
-    ]
-    mean_, square = ([sum(p * v**k for p, v in zip(shares, each, strict=True)) for each in slopes] for k in (1, 2))
-    kappa_sq = max(s - 5 * m**2 for s, m in zip(square, mean_, strict=True))
-    loss = sum(p * h * (server - c) ** 2 / 2 for p, h, c in zip(shares, curvatures, minima, strict=True))
-    at = {"initial_gap": loss, "smoothness": 1.0, "local_steps": 400, "step_size": size, "rounds": 10**6,
-          "gradient_variance": 0.0, "dissimilarity_offset": kappa_sq, "client_weight": list(shares)}  # fmt: skip
-    bound = BOUNDS["fedcog.theorem"](**at, dissimilarity_factor=5.0)
-    assert mean_[0] ** 2 / bound == pytest.approx(ratio, rel=0.01)
-    assert claim("fedcog.theorem.momentum").known is Status.FAILS
 
 
 def test_an_edge_is_found_on_its_side_alone():
