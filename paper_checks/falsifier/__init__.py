@@ -1,16 +1,25 @@
 """The falsifier: a search for counterexamples to a bound.
 
 A counterexample is an instance (a federation and the plan of a run) that meets every assumption of a bound and still
-violates it. ``falsify`` searches families of instances on which both sides of a bound can be computed exactly, in
-floating point; it simplifies what it finds and confirms it in exact arithmetic. Start with ``falsify`` and ``Search``;
-the families (``runs``, ``curves``, ``atoms``) implement the protocol ``Family``.
+violates it. Read the modules in this order:
+
+1. ``core`` and ``exact``: an instance, and both sides of a bound there in floating point and in exact arithmetic;
+   ``deciding`` decides the conditions, ``client_groups`` writes sums over many clients as sums over few groups.
+2. ``family``: what a family of instances defines. The families are ``quadratics`` (with ``quadratic_tables``),
+   ``curves`` and ``atoms``; ``numbers`` checks that a table of numbers is an instance of one.
+3. ``box`` and ``search``: the ranges of an instance's parameters, and the search for a violation among them; ``cells``
+   counts what was visited.
+4. ``falsify``: the search in all families; ``simplify`` simplifies a violation, which ``exact`` then confirms.
+5. ``witness``: files of counterexamples, and what recomputing one gives; ``command`` is ``fedbounds falsify``.
+
+``detection_rate`` is the share of planted violations that searches find. ``weakened_assumptions`` and ``bent_atoms``
+have instances that break one assumption, which show where a proof needs it.
 """
 
 from .core import Evaluation
-from .definitions import defined, loaded
 from .falsify import CannotServeError, falsify, replay, Search, serving
-from .instances import Family
-from .witness import load_witness, Replay, Witness, WitnessError
+from .family import Family
+from .witness import defined, load_witness, loaded, Replay, Witness, WitnessError
 
 __all__ = [
     "CannotServeError", "Evaluation", "Family", "Replay", "Search", "Witness", "WitnessError", "defined", "falsify",

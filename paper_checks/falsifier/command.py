@@ -19,12 +19,10 @@ from bounds.showing.values import read
 from empirics.progress import progress
 
 from ..falsify_options import EVALUATIONS
-from .definitions import loaded
-from .falsify import falsify as search, replay as replay_of, Search
-from .families import FAMILIES
-from .fringe import fringes
-from .power import power
-from .witness import holds_witness, load_witness, Replay, statement_text
+from .detection_rate import detection_rate
+from .falsify import falsify as search, FAMILIES, replay as replay_of, Search
+from .weakened_assumptions import weakened
+from .witness import holds_witness, load_witness, loaded, Replay, statement_text
 
 MAX_EVALUATIONS = 10**9
 """Limit on the evaluations of a search, which would take weeks."""
@@ -88,7 +86,7 @@ def falsify(
         result = search(
             bound, budget, seed, family, minutes=minutes, pins=_pins(bound, words), progress=bar, name=name
         )  # fmt: skip
-    report = Report(lines(result, bound.conditions) + [one.text for one in fringes(bound)], as_json(result))
+    report = Report(lines(result, bound.conditions) + [one.text for one in weakened(bound)], as_json(result))
     report.status = int(result.violated)
     if result.witness is not None and path is not None:
         try:
@@ -156,7 +154,7 @@ def lines(result: Search, conditions: Sequence[Any]) -> list[str]:
         text.append(f"no result: none of the instances was admissible, after {spent}")
     text += [f"searched {visited.text}" for visited in result.visited]
     if result.witness is None:
-        text.append(power(result.bound, result.evaluations))
+        text.append(detection_rate(result.bound, result.evaluations))
     if result.unconfirmed:
         text.append(f"{result.unconfirmed} violation(s) in floating point that exact arithmetic did not confirm")
     if result.interrupted:

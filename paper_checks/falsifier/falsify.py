@@ -6,23 +6,25 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from bounds.core import Bound
 from bounds.errors import BoundsError, UnknownNameError
 from empirics.progress import Progress, Silent
 
 from ..falsify_options import EVALUATIONS
+from .atoms import Atoms
 from .cells import Cells, Visited
 from .core import Instance, MARGIN
-from .definitions import loaded
+from .curves import Curves
 from .exact import Exactly
-from .families import FAMILIES
-from .instances import Family
+from .family import Family
+from .quadratics import QuadraticRuns
 from .search import Searcher, SearchState
-from .shrink import Shrinker
-from .witness import compared, formula, Replay, Witness, witness_of, WitnessError
+from .simplify import Shrinker
+from .witness import compared, formula, loaded, Replay, Witness, witness_of, WitnessError
 
+FAMILIES: dict[str, Family] = {family.name: family for family in (QuadraticRuns(), Curves(), Atoms())}
+"""All families of instances, by name."""
 TRIES = 4
 """Number of searches in a family while exact arithmetic does not confirm what they find."""
 
@@ -214,8 +216,3 @@ def replay(witness: Witness, bound: Bound | None = None) -> Replay:
     except (LookupError, ArithmeticError) as error:  # the file was edited
         what = f"has no {error}" if isinstance(error, KeyError) else f"cannot be run: {error}"
         raise WitnessError(f"{where} {what}") from None
-
-
-def parameters(instance: Mapping[str, Any]) -> str:
-    """Return an instance as a line of text."""
-    return " ".join(f"{name}={value}" for name, value in sorted(instance.items()))

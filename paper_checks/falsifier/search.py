@@ -17,7 +17,7 @@ from empirics.progress import Progress, Silent
 from .box import Box, Unit
 from .cells import Cells
 from .core import Evaluation, Instance
-from .instances import Family
+from .family import Family
 
 CORNERS, EVERYWHERE, CELLS, EDGES = 0.4, 0.1, 0.35, 0.05
 """Shares of the budget for corners of the box, random places, walks from the best place of every cell, and places at

@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import sympy as sp
 
-from bounds.core import Bound
+from bounds.core import Bound, Condition
 from bounds.errors import BoundsError, shortened
 from bounds.showing.files import from_json, MOST_SOURCE, write_whole
+from bounds.showing.loading import load
 
 from .core import Instance
 from .exact import DIGITS, Exactly
@@ -184,3 +185,33 @@ def compared(witness: Witness, bound: Bound, exact: Exactly) -> Replay:
         exact.arithmetic, exact.failed, tuple(words for words, _, met in exact.conditions if met is None),
         exact.conditions, tuple(f"{name} is {new}, not {old}" for name, (old, new) in pairs.items() if old != new),
     )  # fmt: skip
+
+
+def loaded(name: str, definitions: Iterable[str] = ()) -> Bound:
+    """Return the bound of this name after substituting the equations of these names."""
+    bound = load(name)
+    for equation in definitions:
+        bound = defined(bound, load(equation))
+    return bound
+
+
+def defined(bound: Bound, equation: Bound) -> Bound:
+    """Return the bound with the target of the equation replaced by its right side. An assumption of the bound that
+    states what the quantity is (such as a cap on gradients) is dropped, since the equation now defines the quantity;
+    the conditions of the equation are added."""
+    target = equation.target
+    if equation.relation != "=" or target not in bound.all_quantities:
+        raise BoundsError(f"{equation.name} is not an equation for a quantity of {bound.name}")
+    kept = [c for c in bound.conditions if not _states(c, target.name)]
+    words = {c.words for c in kept}
+    return replace(
+        bound,
+        where={**bound.where, **equation.where, target: equation.expr},
+        conditions=(*kept, *(c for c in equation.conditions if c.words not in words)),
+        note=f"{bound.note} With {target.name} as {equation.name} defines it.".strip(),
+    )
+
+
+def _states(condition: Condition, name: str) -> bool:
+    """Return whether the condition is the assumption that states what the quantity of this name is."""
+    return condition.assumption is not None and getattr(condition.assumption.holds, "attribute", "") == name

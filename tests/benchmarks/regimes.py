@@ -4,8 +4,8 @@ Eighteen statements that are false in one regime only, and (``--mechanical``) a 
 statement whose verdict is a search's, for each of clients, samples, local steps and rounds. Every hit is confirmed in
 exact arithmetic, not made simple. Two budgets: that of the claims, and the usual one of ``fedbounds falsify``. The
 outcome of every plant goes into ``regimes.json`` at once: a benchmark that is stopped goes on where it was, and begins
-anew where the falsifier has changed. Verdicts quote the counts in ``paper_checks/falsifier/power.json``. Seeds that
-cannot change whether a plant counts are left out.
+anew where the falsifier has changed. Verdicts quote the counts in ``falsifier/detection_rate.json``. Seeds that cannot
+change whether a plant counts are left out.
 
 A mechanical plant that no search finds is looked for once more by one that is told the far end of the axis. Where that
 finds nothing either, the plant is not known to be false, and does not count.
@@ -35,7 +35,7 @@ from tools.planted_regimes import mechanical, Planted, regimes
 from bounds.core import Bound
 from paper_checks.claims.checkers import Dominates
 from paper_checks.falsifier import CannotServeError, falsify
-from paper_checks.falsifier.power import MEASURED as COUNTS
+from paper_checks.falsifier.detection_rate import MEASURED as COUNTS
 from paper_checks.falsify_options import EVALUATIONS
 
 MEASURED = HERE / "regimes.json"
@@ -46,7 +46,7 @@ TOLD = 1000
 """Evaluations of a search that is told where to look."""
 
 
-SPEAK = {"command.py", "power.py", "witness.py"}
+SPEAK = {"command.py", "detection_rate.py", "witness.py"}
 """Files that say what a search found, and have no part in finding it."""
 
 

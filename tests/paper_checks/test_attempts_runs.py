@@ -25,7 +25,7 @@ from loops import cases
 
 from bounds.catalog import BOUNDS
 from bounds.core import About
-from paper_checks.falsifier.families import FAMILIES
+from paper_checks.falsifier.falsify import FAMILIES
 
 QUADRATICS = FAMILIES["quadratics"]
 

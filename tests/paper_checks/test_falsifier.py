@@ -23,9 +23,8 @@ from bounds.vocabulary import smoothness as L
 from paper_checks.falsifier import CannotServeError, defined, falsify, replay
 from paper_checks.falsifier.command import as_json
 from paper_checks.falsifier.core import Evaluation, score
-from paper_checks.falsifier.curves.shapes import SHAPES
-from paper_checks.falsifier.falsify import serving
-from paper_checks.falsifier.families import FAMILIES
+from paper_checks.falsifier.curves import SHAPES
+from paper_checks.falsifier.falsify import FAMILIES, serving
 from paper_checks.falsify_options import FAMILIES as IN_WORDS
 
 WITNESSES = Path(fedbounds.__file__).parent / "paper_checks" / "counterexamples"

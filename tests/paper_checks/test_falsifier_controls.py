@@ -12,7 +12,7 @@ from bounds.core import Condition
 from bounds.operators import ClientSum
 from bounds.vocabulary import average_gap, client_weight, global_step, grad_norm_sq, next_divergence, step_offset
 from paper_checks.falsifier import falsify
-from paper_checks.falsifier.families import FAMILIES
+from paper_checks.falsifier.falsify import FAMILIES
 from paper_checks.runs.obstacles import obstacle
 from paper_checks.runs.origins import CURVES, QUADRATICS
 

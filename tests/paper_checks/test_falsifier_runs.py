@@ -13,13 +13,12 @@ from tools.planted import LOOSE, TIGHT
 import paper_checks
 from bounds.catalog import get
 from empirics.problems.quadratics import Quadratics
-from paper_checks.falsifier import load_witness
-from paper_checks.falsifier.curves.family import _impossible
+from paper_checks.falsifier import load_witness, quadratic_tables as tables
+from paper_checks.falsifier.curves import _impossible
 from paper_checks.falsifier.deciding import largest
-from paper_checks.falsifier.families import FAMILIES
-from paper_checks.falsifier.runs import instance as tables
-from paper_checks.falsifier.runs.family import _finite
-from paper_checks.falsifier.simpler import simpler
+from paper_checks.falsifier.falsify import FAMILIES
+from paper_checks.falsifier.quadratics import _finite
+from paper_checks.falsifier.simplify import simpler
 
 WITNESSES = Path(paper_checks.__file__).parent / "counterexamples"
 TABLE = {
@@ -133,7 +132,7 @@ def test_the_largest_step_size_is_the_cap_of_the_conditions():
 
 
 def test_constants_in_two_dimensions_are_those_of_the_problem():
-    from paper_checks.falsifier.runs.constants import constants
+    from paper_checks.falsifier.quadratic_tables import constants
 
     exact = {n: v if isinstance(v, int) else Fraction(str(v)) for n, v in TABLE.items()}
     table = {**exact, "dissimilarity_factor": Fraction(9)}

@@ -15,8 +15,8 @@ from fedbounds import main
 from paper_checks.claims.checkers.instances import Broken
 from paper_checks.claims.claim import Book
 from paper_checks.falsifier import load_witness, replay, WitnessError
-from paper_checks.falsifier.families import FAMILIES
-from paper_checks.falsifier.simpler import simpler
+from paper_checks.falsifier.falsify import FAMILIES
+from paper_checks.falsifier.simplify import simpler
 
 FOLDER = Path(paper_checks.__file__).parent / "counterexamples"
 WITNESSES = sorted(FOLDER.glob("*.json"))

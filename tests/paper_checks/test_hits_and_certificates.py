@@ -10,7 +10,7 @@ import paper_checks
 from bounds.catalog import BOUNDS
 from bounds.core import Statistic
 from empirics.training.setting import Setting
-from paper_checks.falsifier.runs import instance as tables
+from paper_checks.falsifier import quadratic_tables as tables
 from paper_checks.falsifier.witness import load_witness
 from paper_checks.worst_case.solve import worst_case
 from paper_checks.worst_case.tightness_table import committed, has_table

@@ -28,11 +28,11 @@ from paper_checks.claims.checkers import Dominates
 from paper_checks.claims.claim import Book, Grade
 from paper_checks.falsifier import falsify, replay
 from paper_checks.falsifier.deciding import compare
-from paper_checks.falsifier.families import FAMILIES
-from paper_checks.falsifier.fringe import FRINGES, fringes
-from paper_checks.falsifier.power import measured
-from paper_checks.falsifier.runs.family import AT_MINIMISER
+from paper_checks.falsifier.detection_rate import measured
+from paper_checks.falsifier.falsify import FAMILIES
+from paper_checks.falsifier.quadratics import AT_MINIMISER
 from paper_checks.falsifier.search import Searcher
+from paper_checks.falsifier.weakened_assumptions import weakened, WEAKENED_ASSUMPTIONS
 from paper_checks.falsify_options import EVALUATIONS
 
 REGIMES, MECHANICAL = regimes(), mechanical()
@@ -216,18 +216,18 @@ NEEDED = [
 
 @cases("name words case ratio within", NEEDED)
 def test_what_the_proofs_need_is_shown_by_an_instance_without_it(name, words, case, ratio, within):
-    (seen,) = [each for each in fringes(get(name)) if words in each.without]
-    assert seen.violated
+    (seen,) = [each for each in weakened(get(name)) if words in each.without]
+    assert seen.exact.violated
     assert "FAILS" in seen.text
-    assert seen.case.startswith(case)
-    assert seen.ratio == pytest.approx(ratio, rel=within)
+    assert seen.words.startswith(case)
+    assert seen.exact.ratio == pytest.approx(ratio, rel=within)
 
 
 def test_clipped_means_of_coins_have_the_gaps_counted_by_hand():
-    (case,) = [values for words, values in FRINGES[1].cases() if words.startswith("3 clients")]
+    (case,) = [values for words, values in WEAKENED_ASSUMPTIONS[1].cases() if words.startswith("3 clients")]
     assert case["generalization_gap"] == Fraction(1, 16)
     assert case["local_gap"] == [Fraction(3, 16)]
 
 
 def test_a_statement_that_speaks_of_other_words_is_not_read_there():
-    assert fringes(get("fedinit.theorem_1")) == []
+    assert weakened(get("fedinit.theorem_1")) == []

@@ -40,7 +40,7 @@ from bounds.vocabulary import (
     step_size as eta,
     strong_convexity as mu,
 )
-from paper_checks.falsifier.definitions import loaded
+from paper_checks.falsifier.witness import loaded
 
 CUT = sp.Rational(99, 100)
 """What is left of a tight constant."""

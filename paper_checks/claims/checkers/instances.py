@@ -40,7 +40,6 @@ class Dominates:
 
     def __call__(self, book: Book) -> Finding:
         from ...falsifier import falsify
-        from ...falsifier.falsify import parameters
 
         bound = book[self.bound] if isinstance(self.bound, str) else self.bound
         search = falsify(bound, evaluations=self.evaluations, seed=self.seed, family=self.family)
@@ -49,18 +48,19 @@ class Dominates:
         found = search.witness
         evidence = f"violated: {_compared(found.measured, found.value)} on {found.family}"
         instance = {name: str(number) for name, number in found.instance.items()}
-        return Finding(Status.FAILS, Grade.EXACT, f"{evidence}: {parameters(found.instance)}", instance)
+        given = " ".join(f"{name}={number}" for name, number in sorted(instance.items()))
+        return Finding(Status.FAILS, Grade.EXACT, f"{evidence}: {given}", instance)
 
     def _survived(self, bound: Bound, search: Any) -> Finding:
-        from ...falsifier.fringe import fringes
-        from ...falsifier.power import power
+        from ...falsifier.detection_rate import detection_rate
+        from ...falsifier.weakened_assumptions import weakened
 
         ratio = 1 / search.ratio if search.ratio > 0 else float("inf")
         evidence = f"bound / exact value >= {at_least(ratio)} on {search.admissible} instances of "
         evidence += ", ".join(search.families) + "".join(f"; searched {each.text}" for each in search.visited)
-        evidence += f"; {power(bound.name, self.evaluations)}"
+        evidence += f"; {detection_rate(bound.name, self.evaluations)}"
         evidence += f"; {needed_words(search.shares)}" if search.shares else ""
-        evidence += "".join(f"; {each.text}" for each in fringes(bound) if each.violated)
+        evidence += "".join(f"; {each.text}" for each in weakened(bound) if each.exact.violated)
         if search.undecided:
             evidence += f"; no machine decides: {'; '.join(search.undecided)}"
         if search.unconfirmed:

@@ -104,10 +104,10 @@ def breaks(book: Book, data: Data, stretch: int) -> Finding:
 
 def searched(book: Book, seed: int = 0, **opened: bool) -> Finding:
     """Search finite distributions that the proof does not cover; FAILS with a simplified violation in fractions."""
-    from ...falsifier.atoms.bent import BentAtoms, shown  # the falsifier needs torch
+    from ...falsifier.bent_atoms import BentAtoms, shown  # the falsifier needs torch
     from ...falsifier.core import MARGIN
     from ...falsifier.search import Searcher
-    from ...falsifier.shrink import Shrinker
+    from ...falsifier.simplify import Shrinker
 
     bound, family = book[ONE_ROUND], BentAtoms(**opened)
     search = Searcher(bound, family, 1000, seed).run()

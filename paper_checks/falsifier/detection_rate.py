@@ -1,6 +1,6 @@
 """The measured detection rate of searches: how many planted violations they find.
 
-``power.json`` is written by ``tests/benchmarks/regimes.py``. For every statement, and for all of them by kind of
+``tests/benchmarks/regimes.py`` writes ``detection_rate.json``. For every statement, and for all of them by kind of
 violation, it counts planted violations: ``false`` are known to be violations, ``unmeasured`` of these were not searched
 yet, ``unknown`` may be none, and ``found`` (by budget) were found with nearly every seed.
 """
@@ -13,18 +13,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-MEASURED = Path(__file__).with_name("power.json")
+MEASURED = Path(__file__).with_name("detection_rate.json")
 NONE = {"false": 0, "unmeasured": 0, "unknown": 0}
 
 
 @cache
 def measured() -> Mapping[str, Any]:
-    """Return the content of ``power.json``: budgets in evaluations, counts by statement, and total counts by kind."""
+    """Return the content of the file: budgets in evaluations, counts by statement, and total counts by kind."""
     content: Mapping[str, Any] = json.loads(MEASURED.read_text(encoding="utf-8"))
     return content
 
 
-def power(statement: str, evaluations: int) -> str:
+def detection_rate(statement: str, evaluations: int) -> str:
     """Return as text how many planted violations, of this statement and of all, a search with this budget finds. The
     counts are those of the largest measured budget up to this one."""
     content = measured()

@@ -18,11 +18,10 @@ import numpy as np
 
 from bounds.core import Bound
 
-from ..box import Box, Parameter
-from ..core import Instance, Point
-from ..kinds import counts
-from .family import Atoms
-from .sums import entry, quantities, weights
+from .atoms import Atoms, entry, quantities, weights
+from .box import Box, Parameter
+from .client_groups import counts
+from .core import Instance, Point
 
 Sample = tuple[Fraction, Fraction]
 """Curvature and place of a sample's loss."""

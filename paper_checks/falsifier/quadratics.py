@@ -1,4 +1,4 @@
-"""Quadratic federations under local SGD or SCAFFOLD, for bounds whose quantities such a run determines."""
+"""The family ``quadratics``: local SGD or SCAFFOLD on quadratic losses, with exact moments over noise and cohorts."""
 
 from __future__ import annotations
 
@@ -20,19 +20,18 @@ from empirics.exact.coefficients import first_round
 from empirics.exact.moments import ALL, ENDS, LAST_ROUND as LAST, MEAN
 from empirics.problems.quadratics import Quadratics
 
-from ...falsify_options import FAMILIES
-from ...runs import readings, schedules
-from ...runs.methods import demands, keeps_state, knob, method as named
-from ...runs.origins import AVERAGE, ENDS as ENDS_OF_STEPS, on_local_iterations, SOURCES
-from .. import deciding
-from ..box import Box, Parameter
-from ..core import Instance, Point
-from ..exact import decimal, Exactly, RATIONAL, WORKING
-from ..kinds import counts, kinds as kinds_of, of_kinds
-from ..numbers import misfit
-from . import instance as tables
-from .constants import constants, exact_clients
-from .played import Played
+from ..falsify_options import FAMILIES
+from ..runs import readings, schedules
+from ..runs.methods import demands, keeps_state, knob, method as named
+from ..runs.origins import AVERAGE, ENDS as ENDS_OF_STEPS, on_local_iterations, SOURCES
+from . import deciding, quadratic_tables as tables
+from .box import Box, Parameter
+from .client_groups import counts, kinds as kinds_of, of_groups
+from .core import Instance, Point
+from .exact import decimal, Exactly, RATIONAL, WORKING
+from .family import Played
+from .numbers import misfit
+from .quadratic_tables import constants, exact_clients
 
 KINDS, DIM = 4, 2
 MAX_CLIENTS = 10**6
@@ -174,7 +173,7 @@ class QuadraticRuns(Played):
         from_minimiser = problem.start - problem.minimiser
         gap = float(from_minimiser @ problem.curvature @ from_minimiser) / 2  # accurate, unlike a difference of losses
         values |= readings.of_losses(problem.optimal_loss + gap, problem.optimal_loss)
-        values |= {n: np.array(v) for n, v in of_kinds(counts(instance), list(problem.weights)).items()}
+        values |= {n: np.array(v) for n, v in of_groups(counts(instance), list(problem.weights)).items()}
         if "contraction" in instance:
             values["contraction"] = instance["contraction"]
         if "dissimilarity_factor" in instance:

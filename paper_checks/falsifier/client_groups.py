@@ -37,7 +37,7 @@ def _over_groups(expression: Any) -> Any:
 
 
 @lru_cache(maxsize=256)
-def by_kind(bound: Bound) -> Bound:
+def by_group(bound: Bound) -> Bound:
     """Return the bound as a function of one value per group; the bound itself if no quantity varies over clients."""
     if not bound.axis:
         return bound
@@ -55,7 +55,7 @@ def _spelled(bound: Bound) -> Sequence[sp.Basic | None]:
     return [next(relations) if c.kind == "numeric" else None for c in bound.conditions]
 
 
-def of_kinds(sizes: Sequence[Any], shares: Sequence[Any]) -> Mapping[str, Any]:
+def of_groups(sizes: Sequence[Any], shares: Sequence[Any]) -> Mapping[str, Any]:
     """Return the quantities that depend on the groups: numbers of clients and the weight of a client of each group.
     ``sizes`` are the numbers of clients of the groups and ``shares`` their total weights, in any number type."""
     weights = [share / size for share, size in zip(shares, sizes, strict=True)]

@@ -12,20 +12,17 @@ from fractions import Fraction
 from math import comb
 from typing import Any
 
-import sympy as sp
-
 from bounds.core import Bound
-from bounds.operators import bind
 
-from .exact import number
-from .kinds import by_kind, of_kinds
+from .client_groups import by_group, of_groups
+from .exact import Entry, Exactly, RATIONAL, weigh
 
 Values = Mapping[str, Any]
 ONE = Fraction(1)
 
 
 @dataclass(frozen=True)
-class Fringe:
+class WeakenedAssumption:
     """Instances without one hypothesis; ``cases`` yields a description and the values by quantity of each."""
 
     without: str
@@ -33,32 +30,23 @@ class Fringe:
 
 
 @dataclass(frozen=True)
-class FringeResult:
-    """A statement at the case of a weakened assumption where it is violated most, in exact numbers."""
+class Case:
+    """A statement at the case of a weakened assumption where it is violated most, in exact arithmetic."""
 
     without: str
-    case: str
-    measured: sp.Expr
-    bound: sp.Expr
-
-    @property
-    def violated(self) -> bool:
-        return bool(self.measured > self.bound)
-
-    @property
-    def ratio(self) -> float:
-        return float(self.measured / self.bound) if self.bound else float("inf")
+    words: str
+    exact: Exactly
 
     @property
     def text(self) -> str:
         """A line of text."""
-        result = "FAILS" if self.violated else "not refuted either"
-        return f"read without {self.without}: {result}, measured/bound {self.ratio:.3g} ({self.case})"
+        result = "FAILS" if self.exact.violated else "not refuted either"
+        return f"read without {self.without}: {result}, measured/bound {self.exact.ratio:.3g} ({self.words})"
 
 
 def _learned(clients: int, gap: Any, local: Any, apart: Any) -> Values:
     """Return the quantities of one round of learning with equal clients."""
-    kinds = of_kinds([clients], [ONE])
+    kinds = of_groups([clients], [ONE])
     return {**kinds, "generalization_gap": gap, "local_gap": [local], "non_iidness": [apart], "smoothness": ONE,
             "strong_convexity": ONE}  # fmt: skip
 
@@ -95,7 +83,7 @@ def _common() -> Iterator[tuple[str, Values]]:
     for clients in (2, 10, 1000):
         run = {"next_distance_sq": step**2, "distance_sq": 0 * ONE, "step_size": step, "local_steps": 1}
         yield f"{clients} clients, one step of 1/4, one noise of variance 1 for all", {
-            **of_kinds([clients], [ONE]), **run, "cohort": clients, "smoothness": ONE, "strong_convexity": ONE,
+            **of_groups([clients], [ONE]), **run, "cohort": clients, "smoothness": ONE, "strong_convexity": ONE,
             "client_gradient_variance": [ONE], "grad_cap_sq": ONE, "heterogeneity": 0 * ONE,
         }  # fmt: skip
 
@@ -108,47 +96,35 @@ def _one_batch() -> Iterator[tuple[str, Values]]:
         drift = sum((1 - a) ** 2 for a in left)
         mean, path = sum(left) / steps, sum(1 - a for a in left) / steps
         yield f"{steps} steps of 35/{99 * steps} with one mini-batch of variance 1", {
-            **of_kinds([1], [ONE]), "cohort": 1, "local_steps": steps, "step_size": eta, "relaxation": 0 * ONE,
+            **of_groups([1], [ONE]), "cohort": 1, "local_steps": steps, "step_size": eta, "relaxation": 0 * ONE,
             "smoothness": ONE, "gradient_variance": ONE, "client_gradient_variance": [ONE], "divergence": 0 * ONE,
             "grad_norm_sq": 0 * ONE, "dissimilarity_offset": 0 * ONE, "dissimilarity_factor": ONE,
             "local_drift": drift, "mean_update_sq": mean**2, "mean_path_gradient_sq": path**2,
         }  # fmt: skip
 
 
-FRINGES = (
-    Fringe("convexity in the parameters (convex in the prediction only)", _predictions),
-    Fringe("minimisers that are stationary points (theirs lie on a boundary)", _boundary),
-    Fringe("samples that are independent over clients (all hold the same)", _copied),
-    Fringe("noise that is independent over clients (theirs is common)", _common),
-    Fringe("noise that is independent over local steps (one mini-batch serves all)", _one_batch),
+WEAKENED_ASSUMPTIONS = (
+    WeakenedAssumption("convexity in the parameters (convex in the prediction only)", _predictions),
+    WeakenedAssumption("minimisers that are stationary points (theirs lie on a boundary)", _boundary),
+    WeakenedAssumption("samples that are independent over clients (all hold the same)", _copied),
+    WeakenedAssumption("noise that is independent over clients (theirs is common)", _common),
+    WeakenedAssumption("noise that is independent over local steps (one mini-batch serves all)", _one_batch),
 )
 
 
-def fringes(bound: Bound) -> list[FringeResult]:
+def weakened(bound: Bound) -> list[Case]:
     """Return the worst case of the bound under every weakened assumption whose instances have its quantities."""
-    worst_cases = []
     if bound.relation != "<=" or bound.given:
         return []
-    grouped = by_kind(bound)
+    grouped = by_group(bound)
     names = {q.name for q in grouped.quantities} | {bound.target.name}
-    for fringe in FRINGES:
-        cases = [_at(grouped, fringe.without, *case) for case in fringe.cases() if names <= {*case[1]}]
-        if admissible := [case for case in cases if case is not None]:
-            worst_cases.append(max(admissible, key=lambda case: case.ratio))
+    worst_cases = []
+    for weaker in WEAKENED_ASSUMPTIONS:
+        cases = []
+        for words, values in weaker.cases():
+            if names <= {*values}:
+                entry = Entry(dict(values), values[bound.target.name], None)
+                cases.append(Case(weaker.without, words, weigh(grouped, entry, (), RATIONAL, values)))
+        if admissible := [case for case in cases if not case.exact.failed]:
+            worst_cases.append(max(admissible, key=lambda case: case.exact.ratio))
     return worst_cases
-
-
-def _at(bound: Bound, without: str, case: str, values: Values) -> FringeResult | None:
-    """Return the bound at a case; None if a numeric condition fails."""
-    given: dict[Any, Any] = {}
-    for q in bound.quantities:
-        value = values[q.name]
-        given[q] = [number(x) for x in value] if isinstance(value, list) else number(value)
-    for relation in bound.relations:
-        met = bind(relation, given)
-        if met.subs({q: v[0] for q, v in given.items() if isinstance(v, list)}) != sp.true:
-            return None
-    total = sum((bind(term, given) for term in bound.spelled_terms.values()), sp.S.Zero)
-    return FringeResult(
-        without, case, number(values[bound.target.name]), sp.N(total, 50) if total.has(sp.Pow) else total
-    )

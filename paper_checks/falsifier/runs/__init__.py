@@ -1,1 +1,0 @@
-"""Quadratic federations under local SGD: instances, fast exact moments, and the same again in plain arithmetic."""
