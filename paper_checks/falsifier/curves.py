@@ -32,8 +32,8 @@ from .core import Instance, Point
 from .exact import decimal, WORKING
 from .family import Played
 from .numbers import misfit, Number, POSITIVE
-from .quadratic_tables import misweighted, PLAN
-from .quadratics import cohort_of, derived_parameters, PLANNED, QuadraticRuns, regime, remembers, up_to
+from .quadratic_tables import misweighted, PLAN, planned
+from .quadratics import cohort_of, derived_parameters, QuadraticRuns, regime, remembers, up_to
 
 
 class Shape(NamedTuple):
@@ -320,10 +320,9 @@ class Curves(Played):
         )  # fmt: skip
         return {
             **{name: getattr(problem, name) for name in constants},
-            **readings.of_plan(**{name: instance[name] for name in PLANNED}, step_offset=instance.get("step_offset")),
+            **planned(instance),
             **readings.UNBIASED, "condition_number": readings.condition(problem.smoothness, problem.strong_convexity),
             **readings.of_losses(problem.floor + problem.initial_gap, problem.floor),
-            **({"contraction": instance["contraction"]} if "contraction" in instance else {}),
             "initial_gap": problem.initial_gap, "client_gradient_variance": [0] * problem.clients,
             **of_groups([1] * problem.clients, problem.client_weight),
             "initial_distance_sq": instance["start"] * instance["start"],

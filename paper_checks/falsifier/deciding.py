@@ -11,15 +11,18 @@ import numpy as np
 import sympy as sp
 
 from bounds import vocabulary
-from bounds.core import Bound
+from bounds.core import Bound, Condition
 from bounds.quantities import Quantity
 
+from ..runs.schedules import FIRST, SCALE
 from .core import Evaluation, scores
 
 EDGE = 1 - 1e-12
 """Factor by which values stay below the limit of a condition, so that rounding does not exceed it."""
 ALIKE = 1e-6
 """Relative difference up to which numbers that differ by rounding errors count as equal; others are not compared."""
+LOWEST = 1e-9
+"""Share of the largest value to which smaller ones are tried."""
 HALVINGS = 50
 PLACES = 120
 """Number of values that are tried if conditions may also be lower limits."""
@@ -30,23 +33,24 @@ VANISHED = 1e-26
 
 
 @lru_cache(maxsize=256)
-def compiled(bound: Bound) -> Callable[..., Any]:
-    """Return the bound as a fast function, which is NaN where a numeric condition fails."""
-    return bound.compile()
+def compiled(bound: Bound) -> Callable[[Mapping[str, Any]], Any]:
+    """Return the bound as a fast function of a table of quantities, which may contain others too. Its value is NaN
+    where a numeric condition fails."""
+    function, names = bound.compile(), [q.name for q in bound.quantities]
+    return lambda values: function(**{name: values[name] for name in names})
 
 
 def compare(bound: Bound, values: Mapping[str, Any], measured: Any) -> Evaluation:
     """Return the evaluation of the entry where measured numbers violate the bound most. Entries where a numeric
     condition fails are left out."""
-    given = {q.name: values[q.name] for q in bound.quantities}
     with np.errstate(all="ignore"):
-        at, exact = np.broadcast_arrays(compiled(bound)(**given), measured)
+        at, exact = np.broadcast_arrays(compiled(bound)(values), measured)
     valid = ~np.isnan(at) & np.isfinite(exact)
     if not valid.any():
-        return Evaluation(failed=failed_conditions(bound, given), relation=bound.relation)
+        return Evaluation(failed=failed_conditions(bound, values), relation=bound.relation)
     # leave out differences that rounding can make: two numbers that should be zero, terms that cancel
     target_error = max(1e-13 * largest_of_unit(bound, values), VANISHED)
-    error = max(target_error, _cancellation_error(bound, given) if bound.signed else 0.0)
+    error = max(target_error, _cancellation_error(bound, values) if bound.signed else 0.0)
     right, left = at[valid], exact[valid].astype(float)
     with np.errstate(all="ignore"):
         difference, size = np.abs(left - right), np.maximum(np.abs(left), np.abs(right))
@@ -55,20 +59,20 @@ def compare(bound: Bound, values: Mapping[str, Any], measured: Any) -> Evaluatio
     if not kept.any():
         return Evaluation(0.0, 0.0, relation=bound.relation)
     worst = int(np.argmax(scores(left[kept], right[kept], bound.relation)))
-    shares = _shares(bound, given, exact, at, max(target_error, ROUNDED * float(np.max(np.abs(right)))))
+    shares = _shares(bound, values, exact, at, max(target_error, ROUNDED * float(np.max(np.abs(right)))))
     return Evaluation(float(left[kept][worst]), float(right[kept][worst]), (), bound.relation, shares)
 
 
-def _shares(bound: Bound, given: Mapping[str, Any], exact: Any, at: Any, error: float) -> dict[str, float]:
+def _shares(bound: Bound, values: Mapping[str, Any], exact: Any, at: Any, error: float) -> dict[str, float]:
     """Return, for every term that cannot be negative, the largest share of it that an entry needs."""
     if bound.relation != "<=":
         return {}
     shares = {}
-    for name, (term_bound, function) in zip(bound.terms, _parts(bound), strict=True):
+    for name, part in zip(bound.terms, _parts(bound), strict=True):
         if name in bound.signed:
             continue
         with np.errstate(all="ignore"):
-            term = function(**{q.name: given[q.name] for q in term_bound.quantities})
+            term = compiled(part)(values)
             lacking = exact - (at - term)
             share = np.where((lacking > error) & (term > error), lacking / term, 0.0)
         shares[name] = float(np.max(share, where=np.isfinite(share), initial=0.0))
@@ -94,20 +98,15 @@ def _names_of_unit(unit: Any) -> tuple[str, ...]:
     return tuple(q.name for q in vars(vocabulary).values() if isinstance(q, Quantity) and q.card.unit == unit)
 
 
-def _cancellation_error(bound: Bound, given: Mapping[str, Any]) -> float:
+def _cancellation_error(bound: Bound, values: Mapping[str, Any]) -> float:
     """Return a limit on the rounding error of a bound whose terms cancel."""
-    sizes = [
-        np.max(np.abs(_finite(function(**{q.name: given[q.name] for q in term_bound.quantities}))))
-        for term_bound, function in _parts(bound)
-    ]
-    return 1e-9 * float(max(sizes))
+    return 1e-9 * max(float(np.max(np.abs(_finite(compiled(part)(values))))) for part in _parts(bound))
 
 
 @lru_cache(maxsize=256)
-def _parts(bound: Bound) -> tuple[tuple[Bound, Callable[..., Any]], ...]:
-    """Return every term as a bound without conditions, and as a fast function."""
-    terms = [replace(bound, terms={n: t}, conditions=(), signed=(), off_by={}) for n, t in bound.terms.items()]
-    return tuple((term, term.compile()) for term in terms)
+def _parts(bound: Bound) -> tuple[Bound, ...]:
+    """Return every term as a bound without conditions."""
+    return tuple(replace(bound, terms={n: t}, conditions=(), signed=(), off_by={}) for n, t in bound.terms.items())
 
 
 def _finite(term: Any) -> Any:
@@ -115,25 +114,17 @@ def _finite(term: Any) -> Any:
     return np.where(np.isfinite(numbers), numbers, 0.0)
 
 
-def failed_conditions(bound: Bound, given: Mapping[str, Any]) -> tuple[str, ...]:
+def failed_conditions(bound: Bound, values: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the texts of the numeric conditions that fail."""
     with np.errstate(all="ignore"):
-        failed = tuple(words for words, function in _conditions(bound) if np.isnan(function(**given)).any())
+        failed = tuple(c.words for c, alone in _alone(bound) if np.isnan(compiled(alone)(values)).any())
     return failed or ("the bound has a value there",)
 
 
 @lru_cache(maxsize=256)
-def _conditions(bound: Bound) -> tuple[tuple[str, Callable[..., Any]], ...]:
-    """Return the text of every numeric condition, and the bound under this condition alone as a fast function."""
-    names = {q.name for q in bound.quantities}
-    bounds = [(c.words, replace(bound, conditions=(c,))) for c in bound.numeric_conditions]
-    return tuple((words, _ignoring_others(single, names)) for words, single in bounds)
-
-
-def _ignoring_others(bound: Bound, names: set[str]) -> Callable[..., Any]:
-    """Return the bound as a function that ignores other keyword arguments."""
-    function, own = compiled(bound), {q.name for q in bound.quantities}
-    return lambda **given: function(**{name: given[name] for name in own & names})
+def _alone(bound: Bound) -> tuple[tuple[Condition, Bound], ...]:
+    """Return every numeric condition, and the bound under this condition alone."""
+    return tuple((c, replace(bound, conditions=(c,))) for c in bound.numeric_conditions)
 
 
 def broken_assumptions(bound: Bound, problem: Any, method: Any, setting: Any) -> tuple[str, ...]:
@@ -152,56 +143,53 @@ def decided(bound: Bound, problem: Any, method: Any, setting: Any) -> tuple[tupl
     return tuple(conditions)
 
 
-@lru_cache(maxsize=256)
-def _scalar(bound: Bound, name: str) -> Callable[..., Any] | None:
-    """Return the numeric conditions that contain ``name`` as one function of scalars; None if there are none."""
-    relations = [r for r in bound.relations if name in {getattr(s, "name", "") for s in r.free_symbols}]
-    if not relations or name not in {q.name for q in bound.quantities}:
-        return None
-    symbols = {q: sp.Symbol(q.name) for q in bound.quantities}
-    code = sp.lambdify(
-        list(symbols.values()), [relation.subs(symbols) for relation in relations], modules=["math", "sympy"]
-    )
-    return lambda **values: all(code(**values))
-
-
-def largest(bound: Bound, values: Mapping[str, Any], name: str, high: float, low_share: float = 1e-9) -> float:
+def largest(bound: Bound, values: Mapping[str, Any], name: str, high: float) -> float:
     """Return the largest value of ``name`` up to ``high`` that meets the conditions; 0 if even tiny ones fail. Assumes
     that conditions are upper limits on it. Quantities that are missing in ``values`` count as 1."""
-    check = _scalar(bound, name)
-    if check is None:
+    allowed = _allowed(bound, values, name)
+    if allowed is None or allowed(high):
         return high
-    allowed = _allowed(bound, values, name, check)
-    if allowed(high):
-        return high
-    low = high * low_share
+    low = high * LOWEST
     return _limit(allowed, low, high) if allowed(low) else 0.0
 
 
-def inside(bound: Bound, values: Mapping[str, Any], name: str, high: float, low_share: float = 1e-9) -> float:
-    """Return ``largest`` for conditions that may also be lower limits."""
-    check = _scalar(bound, name)
-    if check is None:
+def largest_step_size(bound: Bound, values: Mapping[str, Any], high: float, offset: float | None) -> float:
+    """Return the largest step size up to ``high`` that meets the conditions, 0 if none does. With an ``offset``, step
+    sizes decrease from it, and the conditions may limit their scale from below too."""
+    if offset is None or SCALE not in {q.name for q in bound.quantities}:
+        return largest(bound, values, FIRST, high)
+    allowed = _allowed(bound, values, SCALE)
+    if allowed is None:
         return high
-    allowed = _allowed(bound, values, name, check)
-    candidates = [high * low_share ** (i / PLACES) for i in range(PLACES + 1)]
-    first = next((i for i, value in enumerate(candidates) if allowed(value)), None)
+    scales = [high * offset * LOWEST ** (i / PLACES) for i in range(PLACES + 1)]
+    first = next((i for i, scale in enumerate(scales) if allowed(scale)), None)
     if first is None:
         return 0.0
-    return _limit(allowed, candidates[first], candidates[first - 1]) if first else high
+    return (_limit(allowed, scales[first], scales[first - 1]) if first else scales[0]) / offset
 
 
-def _allowed(bound: Bound, values: Mapping[str, Any], name: str, check: Callable[..., Any]) -> Callable[[float], bool]:
-    """Return a function that decides whether the conditions are met at a value of ``name``."""
+def _allowed(bound: Bound, values: Mapping[str, Any], name: str) -> Callable[[float], bool] | None:
+    """Return a function that decides whether the conditions are met at a value of ``name``; None if none has it."""
+    conditions = _conditions_with(bound, name)
+    if conditions is None:
+        return None
     given = {q.name: values.get(q.name, 1.0) for q in bound.quantities}
 
     def allowed(value: float) -> bool:
         try:
-            return bool(check(**{**given, name: value}))
+            return all(conditions(**{**given, name: value}))
         except (ArithmeticError, ValueError, TypeError):
             return False
 
     return allowed
+
+
+@lru_cache(maxsize=256)
+def _conditions_with(bound: Bound, name: str) -> Callable[..., Any] | None:
+    """Return the numeric conditions that contain ``name`` as one function of scalars; None if there are none."""
+    symbols = {q: sp.Symbol(q.name) for q in bound.quantities}
+    relations = [r.subs(symbols) for r in bound.relations if name in {s.name for s in r.free_symbols if s in symbols}]
+    return sp.lambdify(list(symbols.values()), relations, modules=["math", "sympy"]) if relations else None
 
 
 def _limit(allowed: Callable[[float], bool], low: float, high: float) -> float:

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import mpmath
 import numpy as np
 import sympy as sp
-from flint import fmpq
 
 from bounds.core import Bound
 from bounds.numerics.balls import Point
 from bounds.numerics.tape import Tape
+from empirics.exact import FRACTIONS
 
 from .core import scores
 from .deciding import compiled, largest_of_unit
@@ -45,7 +45,7 @@ def worst_entry(bound: Bound, used: Mapping[str, Any], measured: Any) -> Entry:
     axis."""
     rough = {name: np.asarray(value, dtype=float) for name, value in used.items()}
     with np.errstate(all="ignore"):
-        at = np.broadcast_to(compiled(bound)(**rough), measured.shape)
+        at = np.broadcast_to(compiled(bound)(rough), measured.shape)
     violation = np.where(np.isnan(at), -np.inf, scores(measured.astype(float), at, bound.relation))
     index = np.unravel_index(int(np.argmax(violation)), measured.shape)
     client = int(index[-1]) if bound.target.card.axis else None
@@ -117,7 +117,8 @@ def weigh(
     """Return the exact statement at an entry. ``decided`` are the conditions that are not numeric. ``known`` are all
     quantities of the instance, whose sizes determine the rounding error."""
     values = {q.name: entry.values[q.name] for q in bound.quantities}
-    given = {n: [_rational(x) for x in (value if isinstance(value, list) else [value])] for n, value in values.items()}
+    lists = {name: value if isinstance(value, list) else [value] for name, value in values.items()}
+    given = {name: [FRACTIONS.make(x) for x in value] for name, value in lists.items()}
     width = max(map(len, given.values()), default=1)
     tapes = [Tape((e,)) for e in (sp.Add(*bound.spelled_terms.values()), *bound.relations)]
     totals, *relations = [Point(tape, given, width, exact=True) for tape in tapes]
@@ -129,14 +130,6 @@ def weigh(
     ]
     grain = 0.0 if arithmetic == RATIONAL else LOST * max(largest_of_unit(bound, known), TINY)
     return Exactly(number(entry.measured), _decimal(total), bound.relation, (*decided, *numeric), arithmetic, grain)
-
-
-def _rational(value: Any) -> fmpq:
-    """Return a number as an exact fraction."""
-    if isinstance(value, mpmath.mpf):
-        return fmpq(*map(int, mpmath.libmp.to_rational(value._mpf_)))
-    exact = Fraction(value)
-    return fmpq(exact.numerator, exact.denominator)
 
 
 def _decimal(ball: Any) -> sp.Expr:

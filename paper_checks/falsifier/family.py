@@ -130,22 +130,17 @@ class Played(Family, Protocol):
             table[schedules.OFFSET] = point[schedules.OFFSET]
         names = {q.name for q in bound.quantities}
         quantities = {**self.static(table, problem, {*names, "smoothness"}), "contraction": 1e-9}
-        limits = {"relaxation": 0.9, "step_size": 1.9 / quantities["smoothness"], "contraction": 1 - 1e-9}
-        shares = {"relaxation": "relaxation_share", "step_size": "step_share", "contraction": "contraction_share"}
-        for name, limit in limits.items():
-            if name in names or name == "step_size":
-                value = point.get(name)
-                if value is None:
-                    value = point[shares[name]] * self._largest(bound, quantities, name, limit)
-                table[name] = quantities[name] = value
+        limits = {"relaxation": 0.9, schedules.FIRST: 1.9 / quantities["smoothness"], "contraction": 1 - 1e-9}
+        for name, high in limits.items():
+            if name in point:
+                table[name] = quantities[name] = point[name]
+            elif name == schedules.FIRST:
+                most = deciding.largest_step_size(bound, quantities, high, quantities.get(schedules.OFFSET))
+                table[name] = quantities[name] = point["step_share"] * most
+            elif name in names:
+                most = deciding.largest(bound, quantities, name, high)
+                table[name] = quantities[name] = point[f"{name}_share"] * most
         return self.pinned(bound, table, problem)
-
-    def _largest(self, bound: Bound, quantities: Mapping[str, Any], name: str, limit: float) -> float:
-        """Return the largest allowed value; for decreasing step sizes, from the conditions on their scale."""
-        offset = quantities.get(schedules.OFFSET)
-        if name != schedules.FIRST or offset is None or schedules.SCALE not in {q.name for q in bound.quantities}:
-            return deciding.largest(bound, quantities, name, limit)
-        return deciding.inside(bound, quantities, schedules.SCALE, limit * offset) / offset
 
     def pinned(self, bound: Bound, instance: Mapping[str, Any], problem: Any) -> Instance:
         """Return the instance with the step sizes that the bound prescribes, if it does; 0 if they are not possible."""

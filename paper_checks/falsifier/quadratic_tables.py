@@ -117,7 +117,9 @@ def misweighted(bound: Bound, instance: Instance) -> str:
 def exact_clients(instance: Mapping[str, Any], kind: Kind = FRACTIONS) -> Clients:
     """Return the clients of an instance in an exact number type, translated so that the minimiser is 0."""
     dim, every = int(instance["dim"]), range(kinds(instance))
-    table: Instance = {**{name: Fraction(value) for name, value in instance.items()}, "dim": dim}
+    of_clients = ("weight_", "curvature_", "turn_", "minimum_", "noise_", "start_")
+    table: Instance = {name: Fraction(value) for name, value in instance.items() if name.startswith(of_clients)}
+    table["dim"] = dim
     noises = [[[table[f"noise_{k}"] / dim * (i == j) for i in range(dim)] for j in range(dim)] for k in every]
     return Clients.of(
         kind, counts(instance), [table[f"weight_{k}"] for k in every], [curvature(table, k) for k in every],
@@ -126,8 +128,17 @@ def exact_clients(instance: Mapping[str, Any], kind: Kind = FRACTIONS) -> Client
     )  # fmt: skip
 
 
-def constants(instance: Mapping[str, Any], step_size: Any, step_offset: Any = None) -> dict[str, Any]:
-    """Return all quantities that do not need a run, by name; step sizes are given, as they may be irrational."""
+def planned(instance: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the quantities that the numbers of an instance are or that its plan determines."""
+    names = ("cohort", "local_steps", "rounds", "step_size", "relaxation")
+    plan = of_plan(**{name: instance[name] for name in names}, step_offset=instance.get("step_offset"))
+    free = {name: instance[name] for name in ("contraction", "dissimilarity_factor") if name in instance}
+    return {**plan, **free}
+
+
+def constants(instance: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all quantities that do not need a run, by name, for an instance in fractions; its step size may be an
+    irrational number of 60 digits."""
     c, give = exact_clients(instance), FRACTIONS.result
     every = range(kinds(instance))
     values = [Fraction(instance[f"curvature_{k}_{i}"]) for k in every for i in range(c.dim)]
@@ -136,7 +147,6 @@ def constants(instance: Mapping[str, Any], step_size: Any, step_offset: Any = No
     gamma, at_minimiser = give(c.weights @ (c.minima * pulls).sum(1) / 2), [give(x) for x in (pulls**2).sum(1)]
     mean = give(c.weights @ (pulls**2).sum(1))
     optimal = Fraction(instance["floor"]) + gamma
-    cohort, steps, rounds = (int(instance[name]) for name in ("cohort", "local_steps", "rounds"))
     quantities = {
         **of_groups(c.sizes, [give(weight) for weight in c.weights]),
         "smoothness": max(values),
@@ -152,13 +162,11 @@ def constants(instance: Mapping[str, Any], step_size: Any, step_offset: Any = No
         "control_error": mean,  # controls start at zero
         "uniform_dissimilarity": max(at_minimiser) if (c.curvature == c.curvature[0]).all() else mpmath.inf,
         **UNBIASED,
-        **of_plan(cohort, steps, rounds, step_size, Fraction(instance["relaxation"]), step_offset),
+        **planned(instance),
     }
-    if "contraction" in instance:
-        quantities["contraction"] = Fraction(instance["contraction"])
     if "dissimilarity_factor" in instance:
-        factor = quantities["dissimilarity_factor"] = Fraction(instance["dissimilarity_factor"])
-        quantities["dissimilarity_offset"] = give(offset(c, FRACTIONS.make(factor)))
+        factor = FRACTIONS.make(instance["dissimilarity_factor"])
+        quantities["dissimilarity_offset"] = give(offset(c, factor))
     return quantities
 
 

@@ -47,7 +47,6 @@ LONGEST, LONG, SHORT = 2**40, 2**20, 12
 whose sums drift by rounding) or is evaluated at a late round; and if every round is evaluated."""
 ANYWHERE_START, STATIONARY, AT_MINIMISER = 0, 1, 2
 """The start of a run: at the drawn position, at the distance to which the run converges, or at the minimiser."""
-PLANNED = ("cohort", "local_steps", "rounds", "step_size", "relaxation")
 LAST_MODELS = {name for name, word in SOURCES.items() if {"divergence", "active_divergence"} & {name, word.of}}
 """Quantities that depend on the clients' last local models."""
 
@@ -167,15 +166,11 @@ class QuadraticRuns(Played):
     def static(
         self, instance: Mapping[str, Any], problem: Quadratics, wanted: Collection[str] | None = None
     ) -> dict[str, Any]:
-        plan = {name: instance[name] for name in PLANNED}
-        values = readings.of_problem(problem, wanted)
-        values |= readings.of_plan(**plan, step_offset=instance.get("step_offset"))
+        values = readings.of_problem(problem, wanted) | tables.planned(instance)
         from_minimiser = problem.start - problem.minimiser
         gap = float(from_minimiser @ problem.curvature @ from_minimiser) / 2  # accurate, unlike a difference of losses
         values |= readings.of_losses(problem.optimal_loss + gap, problem.optimal_loss)
         values |= {n: np.array(v) for n, v in of_groups(counts(instance), list(problem.weights)).items()}
-        if "contraction" in instance:
-            values["contraction"] = instance["contraction"]
         if "dissimilarity_factor" in instance:
             factor = values["dissimilarity_factor"] = float(instance["dissimilarity_factor"])
             if wanted is None or "dissimilarity_offset" in wanted:
@@ -205,16 +200,16 @@ class QuadraticRuns(Played):
         drawn = instance["cohort"] if instance["with_replacement"] else 1
         steps = max(kinds_of(instance) * instance["local_steps"] * instance["rounds"], drawn)
         kind = FRACTIONS if steps <= RATIONAL_STEPS else DIGITS
-        plan = {name: Fraction(instance[name]) for name in (schedules.FIRST, schedules.OFFSET) if name in instance}
-        values = constants(instance, **plan)
+        step_sizes = {n: Fraction(instance[n]) for n in (schedules.FIRST, schedules.OFFSET) if n in instance}
+        instance = {**instance, **step_sizes}  # a ratio of integers would be a float
+        values = constants(instance)
         if schedules.prescribed(bound):
-            plan = schedules.step_plan(bound, values)
-            values = constants(instance, **plan)
+            instance = {n: x for n, x in instance.items() if n != schedules.OFFSET} | schedules.step_plan(bound, values)
+            values = constants(instance)
         if kind is not FRACTIONS:
             values = {name: _in_digits(value) for name, value in values.items()}
-        planned = {**{name: value for name, value in instance.items() if name != schedules.OFFSET}, **plan}
         states = LAST if late else evaluated_states(bound, instance, EXACT_LISTED)
-        run = _run(bound, planned, exact_clients(instance, kind), states)
+        run = _run(bound, instance, exact_clients(instance, kind), states)
         if not run.finite:
             raise ArithmeticError("between the ends of the run its moments may lie anywhere")
         return values, run, RATIONAL if kind is FRACTIONS else f"{WORKING} digits"

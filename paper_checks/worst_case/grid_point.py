@@ -23,7 +23,7 @@ from bounds.core import Bound, Statistic
 from bounds.errors import BoundsError
 from empirics.training.setting import Setting
 
-from ..falsifier.deciding import inside, largest
+from ..falsifier.deciding import largest, largest_step_size
 from ..runs import schedules
 from ..runs.methods import demands, method
 from ..runs.obstacles import obstacle
@@ -150,10 +150,7 @@ def values(bound: Bound, point: GridPoint) -> dict[str, Any]:
     quantities = _quantities(point, TINY, offset)
     if {schedules.SCALE, schedules.FIRST} & set(schedules.prescribed(bound)):
         return values_at_step(bound, point, schedules.step_plan(bound, quantities)[schedules.FIRST])
-    if offset is not None and schedules.SCALE in names:
-        limit = inside(bound, _scalars(quantities), schedules.SCALE, FREE * offset) / offset
-    else:
-        limit = largest(bound, _scalars(quantities), schedules.FIRST, FREE)
+    limit = largest_step_size(bound, _scalars(quantities), FREE, offset)
     if not {schedules.FIRST, schedules.SCALE} & names or limit == FREE:
         limit = 1.0  # no condition limits it: 1/L
     if not limit:
@@ -170,7 +167,7 @@ def _offset(bound: Bound, point: GridPoint) -> float | None:
     for candidate in (offset,) if offset else OFFSETS:
         quantities = _quantities(point, TINY, candidate)
         offset = schedules.step_plan(bound, quantities)[schedules.OFFSET]
-        if not has_scale or inside(bound, _scalars(quantities), schedules.SCALE, FREE * offset):
+        if not has_scale or largest_step_size(bound, _scalars(quantities), FREE, offset):
             break
     return offset
 
