@@ -6,5 +6,5 @@ and JSON card. Each paper has a folder: `grid.py` plans the runs, `tables.py` an
 findings, `findings.py` holds what these share. The files beside this one are common to all papers.
 
 Start with `artefact.py` (what a figure or table is) and `catalogue.py` (all of them by name); `making.py` writes the
-files, `comparing.py` and `regimes.py` decide whether a finding of a paper is reproduced, `explorer/` is the web page.
+files, `comparing.py` and `guards.py` decide whether a finding of a paper is reproduced, `explorer/` is the web page.
 """

@@ -17,28 +17,28 @@ from bounds.papers import PAPERS
 from empirics.progress import duration
 
 from .catalogue import NAMES
-from .comparing import Reproduction, SEEN
+from .comparing import Reproduction
 
 Card = Mapping[str, Any]
 
 TITLE = "# Figures and tables beside what the papers report"
 READING = """\
-A conclusion is *reproduced* when every comparison it consists of is surely so, *contradicted* when one is surely the
-other way (95 %, simultaneously; wrong where differences over seeds are far from normal or of unequal variance),
-*equal within delta* when all that is not surely so differs surely by less than a stated delta, and otherwise
-*undecided*. It is *not judged* where our runs miss its regime: the problem that a remedy cures is absent or less than
-half of the paper's, runs are shorter than half of the paper's local work and have not levelled off, FedAvg is more than
-five points from the paper's where a size is claimed, or above it where a gain is claimed, methods were not trained
-in the same way, or the statistic is another. The guard that fails is shown with its number. The least difference is
-that of the comparison that is least surely so, with half the width of its interval. *More* is what further seeds take
-of one core until that interval would no longer reach zero, were the difference as seen.""".splitlines()
-DIFFERENCE = re.compile(r"([+-][\d.]+(?:e[+-]?\d+)?) ± ([\d.]+(?:e[+-]?\d+)?)")
+A conclusion is *reproduced* when every comparison it consists of is surely so, *contradicted* when one is
+surely the other way (95 %, simultaneously; wrong where differences over seeds are far from normal or of unequal
+variance), *equal within delta* when all that is not surely so differs surely by less than a stated delta, and
+otherwise *undecided*. It is *not judged* where our runs miss one of its guards: the problem that a remedy cures
+is absent or less than half of the paper's, runs are shorter than half of the paper's local work and have not
+levelled off, FedAvg is more than five points from the paper's where a size is claimed, or above it where a gain
+is claimed, methods were not trained in the same way, or the statistic is another. The guard that is missed is
+shown with its number. The least difference is that of the comparison that is least surely so, with half the
+width of its interval. *More* is what further seeds take of one core until that interval would no longer reach
+zero, were the difference as seen.""".splitlines()
 MOST = 1000.0
 """Core-hours of further seeds beyond which more seeds are no realistic way to decide a finding."""
 TAU = """\
 Tau is Kendall's rank correlation between the reported numbers and ours, with 90 % of it when both move by their noise.\
 """
-VERDICTS = ("reproduced", "contradicted", "equal within delta", "undecided", str(Reproduction.REGIME))
+VERDICTS = ("reproduced", "contradicted", "equal within delta", "undecided", str(Reproduction.NOT_JUDGED))
 EXPERIMENTS, FORMULAS, OURS = "the papers' experiments", "the papers' formulas, settings and costs", "ours"
 KEYS = {"name", "title", "source", "kind", "scale", "unavailable", "ran", "runs", "keys", "agreement", "conclusions"}
 """The keys of a card that the report needs."""
@@ -94,19 +94,17 @@ class Conclusion:
     @property
     def effect(self) -> str:
         """The smallest difference behind the verdict, or what else was observed; several if the cards differ."""
-        reasons = (one["why"].partition(SEEN)[2] or one["why"] for one in self.occurrences)
-        return "<br>".join(dict.fromkeys(why.partition("least: ")[2] or why for why in reasons))
+        return "<br>".join(dict.fromkeys(one["effect"] for one in self.occurrences))
 
     @property
     def objection(self) -> str:
-        """The guards that fail; if none does, what differs from the paper's runs, the authors' likely objection."""
-        missed = [regime["words"] for one in self.occurrences for regime in one["regimes"] if regime["missed"]]
+        """The guards that are missed; if none is, what differs from the paper's runs, the authors' likely objection."""
+        missed = [guard for one in self.occurrences for guard in one["guards"] if guard["missed"]]
         if missed:
-            first_by_guard = {words.partition(":")[0].partition(" (")[0]: words for words in missed[::-1]}
-            return "<br>".join(first_by_guard.values())
-        descriptions = [one["words"] for card in self.cards for one in card["ran"]]
-        parts = [part for words in descriptions for part in words.split(", ")]
-        return "<br>".join(dict.fromkeys(part for part in parts if " for " in part))
+            first_by_subject = {guard["subject"]: guard["words"] for guard in missed[::-1]}
+            return "<br>".join(first_by_subject.values())
+        differences = (words for card in self.cards for one in card["ran"] for words in one["differences"])
+        return "<br>".join(dict.fromkeys(differences))
 
     @property
     def more(self) -> float | None:
@@ -115,10 +113,10 @@ class Conclusion:
         The width of an interval falls like the square root of the number of seeds, so this is infinite if the
         difference is exactly zero. None if the finding is decided, or nothing was measured.
         """
-        match = DIFFERENCE.search(self.occurrences[0]["why"].partition("least: ")[2])
-        if self.verdict != "undecided" or match is None:
+        least = self.occurrences[0]["least"]
+        if self.verdict != "undecided" or least is None:
             return None
-        difference, half_width = float(match[1]), float(match[2])
+        difference, half_width = least
         if not difference:
             return math.inf
         times = (half_width / difference) ** 2 - 1
@@ -168,7 +166,7 @@ def text(cards: Sequence[Card], claims: Mapping[str, int] | None = None) -> str:
         lines += [f"## {_title(paper)}", ""]
         if mine := [one for one in drawn if one.paper == paper]:
             lines += [
-                "| conclusion | verdict | least difference, or what was seen | failing guard, or likely objection "
+                "| conclusion | verdict | least difference, or what was seen | missed guard, or likely objection "
                 "| what ran | where |",
                 "|---|---|---|---|---|---|",
             ]

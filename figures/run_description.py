@@ -50,13 +50,18 @@ class SettingText:
         """``5 of 50``, or the number alone if all clients take part."""
         return self.clients if self.cohort in ("", self.clients) else f"{self.cohort} of {self.clients}"
 
+    @property
+    def parts(self) -> list[str]:
+        """Data, network, clients and rounds in words, as far as they apply."""
+        return _parts(self.data, self.network, self.taking_part, self.rounds)
+
     def __str__(self) -> str:
-        return _joined(self.data, self.network, self.taking_part, self.rounds)
+        return ", ".join(self.parts)
 
 
-def _joined(data: str, network: str, clients: str, rounds: str) -> str:
+def _parts(data: str, network: str, clients: str, rounds: str) -> list[str]:
     counted = f"{clients} clients" if clients else "", f"{rounds} round{'' if rounds == '1' else 's'}" if rounds else ""
-    return ", ".join(filter(None, (data, network, *counted)))
+    return list(filter(None, (data, network, *counted)))
 
 
 @dataclass(frozen=True)
@@ -78,9 +83,19 @@ class RunInfo:
     def clients(self) -> str:
         return ours_for_theirs(self.ours.taking_part, self.paper.taking_part)
 
-    def __str__(self) -> str:
+    @property
+    def parts(self) -> list[str]:
+        """Data, network, clients and rounds in words, beside the paper's where they differ."""
         rounds = ours_for_theirs(self.ours.rounds, self.paper.rounds)
-        return _joined(self.data, self.network, self.clients, rounds)
+        return _parts(self.data, self.network, self.clients, rounds)
+
+    @property
+    def differences(self) -> list[str]:
+        """The parts in which our runs differ from the paper's."""
+        return [part for part in self.parts if part not in self.ours.parts]
+
+    def __str__(self) -> str:
+        return ", ".join(self.parts)
 
     def columns(self) -> dict[str, str]:
         """Return the columns of a CSV; ``stand_in`` is the paper's data set if ours is another."""

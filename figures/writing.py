@@ -86,7 +86,7 @@ def picture(
     return paths
 
 
-def notes(caption: str, info: Sequence[Mapping[str, str]] | None) -> str:
+def notes(caption: str, info: Sequence[Mapping[str, Any]] | None) -> str:
     """Return the caption followed by data, network, clients and rounds of the runs, if there are any."""
     words = f"What ran: {'; '.join(one['words'] for one in info)}." if info else ""
     return " ".join(filter(None, (caption, words)))
@@ -130,18 +130,25 @@ def make_card(
         "agreement": [dict(vars(a)) for a in content.agreement],
         "conclusions": [
             {
-                **vars(j),
-                "verdict": str(j.verdict),
-                "regimes": [{"words": str(r), "missed": r.missed} for r in j.regimes],
+                "words": finding.words,
+                "verdict": str(finding.verdict),
+                "why": finding.why,
+                "effect": finding.effect,
+                "least": finding.least.rounded if finding.least else None,
+                "counted": finding.counted,
+                "guards": [{"subject": g.subject, "words": str(g), "missed": g.missed} for g in finding.guards],
             }
-            for j in content.findings
+            for finding in content.findings
         ],
     }
 
 
-def unique_runs(info: Iterable[RunInfo | None]) -> list[dict[str, str]]:
-    """Return the descriptions of the runs, each once: the columns of a CSV and a text under ``words``."""
-    return [{**one.columns(), "words": str(one)} for one in dict.fromkeys(filter(None, info))]
+def unique_runs(info: Iterable[RunInfo | None]) -> list[dict[str, Any]]:
+    """Return the descriptions of the runs, each once: the columns of a CSV, a text, and the differences."""
+    return [
+        {**one.columns(), "words": str(one), "differences": one.differences}
+        for one in dict.fromkeys(filter(None, info))
+    ]
 
 
 def _sorted_unique(values: Iterable[str]) -> list[str]:

@@ -13,7 +13,7 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..comparing import Finding, judge, Pair
-from ..regimes import above_guessing, effect, HALF, horizon, POINT, Regime, statistic, treatment
+from ..guards import above_guessing, effect, Guard, HALF, horizon, POINT, statistic, treatment
 from ..runs import Curve, Runs
 from . import grid
 from .grid import CURVES, ETA_DECAYS, FIXED, GAIN, JOINT, K_DECAYS, OVERTAKEN, SMALLEST, STEPPED, TASKS, TITLES
@@ -31,7 +31,7 @@ def judge_by_task(
     scale: str,
     keys: Sequence[str],
     pairs: Callable[[str], Iterable[Pair]],
-    guards: Callable[[str], list[Regime]],
+    guards: Callable[[str], list[Guard]],
     among: Sequence[str],
     delta: float = 0.0,
 ) -> list[Finding]:
@@ -50,7 +50,7 @@ def judge_by_task(
     return findings
 
 
-def base_guards(runs: Runs, scale: str, quantity: str, keys: Sequence[str], task: str, part: float = 1) -> list[Regime]:
+def base_guards(runs: Runs, scale: str, quantity: str, keys: Sequence[str], task: str, part: float = 1) -> list[Guard]:
     """Return the guards of every finding on schedules: half of ``part`` of the paper's time, equal treatment, and the
     paper's plateau rule."""
     spans = []
@@ -64,7 +64,12 @@ def base_guards(runs: Runs, scale: str, quantity: str, keys: Sequence[str], task
                     gained = 100 * (-np.log(values) if quantity == LOSS else values)
                 curves.append((runs.curve(cell, "runtime")[1] / SECONDS, gained))
             guard = horizon(info, curves)
-            spans.append(replace(guard, words=f"{guard.words}, {grid.data_name(scale, task)}"))
+            subject, detail, name = guard.subject, guard.detail, f", {grid.data_name(scale, task)}"
+            if quantity:
+                detail += name
+            else:  # the report lists every task, by its subject
+                subject += name
+            spans.append(replace(guard, subject=subject, detail=detail))
     found = sorted(spans, key=lambda guard: not guard.missed)[:1]
     found.append(treatment({CURVES[key]: grid.cells(scale, task, key) for key in keys}))
     stepped = [cell for key in keys if key in STEPPED for cell in grid.cells(scale, task, key)]
@@ -75,37 +80,37 @@ def base_guards(runs: Runs, scale: str, quantity: str, keys: Sequence[str], task
     return found
 
 
-def overtaking(runs: Runs, scale: str, task: str) -> list[Regime]:
+def overtaking(runs: Runs, scale: str, task: str) -> list[Guard]:
     """Require runs as long as the paper's dSGD takes to overtake."""
     info = grid.info_of(scale, task)
     minutes = info.ours.work / SECONDS if info else nan
-    return [Regime("simulated minutes; dSGD's number in the paper", minutes, OVERTAKEN / SECONDS)]
+    return [Guard("simulated minutes; dSGD's number in the paper", minutes, OVERTAKEN / SECONDS)]
 
 
-def drifting(runs: Runs, scale: str, task: str) -> list[Regime]:
+def drifting(runs: Runs, scale: str, task: str) -> list[Guard]:
     """Require client drift: dSGD overtakes in accuracy, as in all tasks of the paper."""
     one, other = (values_at(runs, scale, task, key, ACCURACY) for key in (SMALLEST, FIXED))
     name = grid.data_name(scale, task)
     return [effect(f"accuracy that Kη-fixed loses to dSGD by the end on {name}", one, other, nan)]
 
 
-def learning(runs: Runs, scale: str, task: str) -> list[Regime]:
+def learning(runs: Runs, scale: str, task: str) -> list[Guard]:
     """Require that Kη-fixed trains better than guessing."""
     return above_guessing(grid.info_of(scale, task), values_at(runs, scale, task, FIXED, ACCURACY))
 
 
-def same_data(runs: Runs, scale: str, task: str) -> list[Regime]:
+def same_data(runs: Runs, scale: str, task: str) -> list[Guard]:
     """Require the paper's own data, for findings that state a size."""
     info = grid.info_of(scale, task)
-    return [Regime(f"a size on other data: {info.data}", float(" for " in info.data), 0, True)] if info else []
+    return [Guard("a size on other data", float(" for " in info.data), 0, True, f": {info.data}")] if info else []
 
 
-def decaying(key: str, runs: Runs, scale: str, task: str) -> list[Regime]:
+def decaying(key: str, runs: Runs, scale: str, task: str) -> list[Guard]:
     """Require that a decay of K saves at least half as many steps as in the paper's Table 4."""
     known = [1 - share for share in step_shares(runs, scale, task, key) if np.isfinite(share)]
     words = f"share of the steps that {TITLES[key]} saves on {grid.data_name(scale, task)}"
     printed = 1 - float(SHARES[task, TITLES[key]].value)
-    return [Regime(words, float(np.mean(known)) if known else nan, HALF * printed)]
+    return [Guard(words, float(np.mean(known)) if known else nan, HALF * printed)]
 
 
 # ---- values read off the runs ----
@@ -152,7 +157,7 @@ def plateaus(runs: Runs, scale: str, task: str) -> list[float]:
 
 # ---- the findings of the figures ----
 
-Guards = Callable[[Runs, str, str], list[Regime]]
+Guards = Callable[[Runs, str, str], list[Guard]]
 """A function that returns guards for runs, scale and task."""
 
 
@@ -180,7 +185,7 @@ class ScheduleFinding:
         words = self.words.format(**{task: grid.data_name(scale, task) for task in TASKS})
         less = quantity == LOSS
 
-        def guards(task: str) -> list[Regime]:
+        def guards(task: str) -> list[Guard]:
             own = [guard for make in self.guards for guard in make(runs, scale, task)]
             return [*base_guards(runs, scale, quantity, keys, task, self.part), *own]
 

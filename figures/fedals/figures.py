@@ -13,9 +13,9 @@ from empirics.experiments import Cell
 
 from ..artefact import Artefact, Content, figure_content
 from ..captions import caption as put_together
-from ..comparing import Finding, judge, Pair, Reproduction, with_guards
+from ..comparing import Finding, judge, Pair, Reproduction
 from ..drawing import Axis, curve_drawing, draw_panels
-from ..regimes import horizon
+from ..guards import horizon
 from ..run_description import describe
 from ..runs import curve_rows, mean_rows, Runs
 from .findings import caption, label, method_findings
@@ -90,12 +90,13 @@ def _early_layers_finding(runs: Runs, used: Sequence[Cell], sizes: dict[str, int
 
     whole = finding()
     for place, name in enumerate(sizes, 1):
-        if (other := finding(name)).verdict != whole.verdict:
-            why = f"{whole.why}; without layer {place} of {len(sizes)}: {other.why.rpartition('third ')[2]}"
-            whole = replace(whole, verdict=Reproduction.UNDECIDED, why=why)
+        if (other := finding(name)).result != whole.result:
+            shown = other.least.numbers if other.least else other.counts
+            more = f"; without layer {place} of {len(sizes)}: {shown}"
+            whole = replace(whole, result=Reproduction.UNDECIDED, more=more)
             break
     curves = [(np.arange(float(len(ratio))), ratio) for ratio in ratios]
-    return with_guards(whole, [horizon(describe(used, PAPER_SETTING), curves, STEADY)])
+    return replace(whole, guards=(horizon(describe(used, PAPER_SETTING), curves, STEADY),))
 
 
 def _thirds(curves: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

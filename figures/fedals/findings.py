@@ -10,7 +10,7 @@ from paper_checks.reported import Reported, table
 
 from ..captions import caption as put_together
 from ..comparing import Entry, Finding, judge, Pair
-from ..regimes import above_guessing, ceiling, drift, horizon, level, POINT, Regime, treatment
+from ..guards import above_guessing, ceiling, drift, Guard, horizon, level, POINT, treatment
 from ..run_description import describe
 from ..runs import Runs
 from ..sheets import entry
@@ -100,7 +100,7 @@ def caption(
 
 def base_guards(
     runs: Runs, scale: str, column: str, methods: Mapping[str, Sequence[Cell]], wanted: str = "", cure: bool = True
-) -> list[Regime]:
+) -> list[Guard]:
     """Return the guards of a finding that compares these methods for non-iid clients on the data of a column.
 
     ``wanted`` is the paper's column if the data are another's. ``cure`` marks findings on a gain, which also require
@@ -119,17 +119,17 @@ def base_guards(
 
 def training_guards(
     runs: Runs, scale: str, column: str, methods: Mapping[str, Sequence[Cell]], there: str, split: str = "non-iid"
-) -> list[Regime]:
+) -> list[Guard]:
     """Return the guards on training: runs long enough or FedAvg levelled off, and equal treatment of the methods."""
     arguments = {name: cells[0].arguments for name, cells in methods.items() if cells}
     searched = [name for name, one in arguments.items() if best_step_size(scale, search_key(one))]
-    alike = treatment(methods, searched)
-    if "momentum" in alike.words and any("scaffold" in c[0].arguments["algorithm"] for c in methods.values() if c):
-        alike = replace(alike, words=alike.words + PLAIN_STEPS)
+    equal = treatment(methods, searched)
+    if "momentum" in equal.detail and any("scaffold" in c[0].arguments["algorithm"] for c in methods.values() if c):
+        equal = replace(equal, detail=equal.detail + PLAIN_STEPS)
     info = describe([cell for cells in methods.values() for cell in cells], paper_setting(there, split))
     plain, text = cells_of(scale, column, AVG, split), column == TEXT
     curves = [runs.curve(cell, "test_loss") for cell in plain] if text else runs.percent(plain)
-    return [horizon(info, curves, NEARLY if text else POINT), alike]
+    return [horizon(info, curves, NEARLY if text else POINT), equal]
 
 
 # ---- findings ----
@@ -144,7 +144,7 @@ def method_findings(runs: Runs, scale: str, column: str, wanted: str = "", toget
     info = describe(cells_of(scale, column, AVG, "non-iid"), paper_setting(there))
     name = info.data if info else there
 
-    def guards(*methods: str) -> list[Regime]:
+    def guards(*methods: str) -> list[Guard]:
         return base_guards(runs, scale, column, {m: cells_of(scale, column, m, "non-iid") for m in methods}, there)
 
     def over(one: str, other: str, words: str) -> Finding:

@@ -13,7 +13,7 @@ from empirics.experiments import Cell
 from empirics.experiments.engines import GPU
 from paper_checks.reported import table
 
-from ..regimes import known_mean
+from ..guards import known_mean
 from ..run_description import data_set, SettingText
 from ..scale import Budget, Plan
 from ..substitutes import available

@@ -13,7 +13,7 @@ from paper_checks.reported import table
 
 from ..artefact import Artefact, Content, no_runs
 from ..comparing import by_position, judge, leads, Pair
-from ..regimes import POINT, Regime
+from ..guards import Guard, POINT
 from ..run_description import describe, ours_for_theirs
 from ..runs import Runs
 from ..sheets import comparison, entry, text_table
@@ -72,7 +72,7 @@ def _periods(runs: Runs, scale: str) -> Content:
     def above(high: int, low: int, name: str = accuracy) -> Pair:
         return Pair(f"alpha={high} over alpha={low}", at[f"alpha={high}", name].ours, at[f"alpha={low}", name].ours)
 
-    def guards(compared: list[int], cure: bool) -> list[Regime]:
+    def guards(compared: list[int], cure: bool) -> list[Guard]:
         methods = {row: used[first, row] for row in rows if rows[row] in compared}
         return base_guards(runs, scale, first, methods, cure=cure)
 

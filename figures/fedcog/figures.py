@@ -13,7 +13,7 @@ from empirics.experiments import Cell
 from ..artefact import Artefact, Content, figure_content
 from ..comparing import Finding, judge, Pair
 from ..drawing import Axis, curve_drawing, draw_curve, each_panel, new_figure, Row, run_text, set_figure_note
-from ..regimes import coefficient_effect, POINT, Regime
+from ..guards import coefficient_effect, Guard, POINT
 from ..run_description import problem_words
 from ..runs import curve_rows, point_rows, Runs
 from ..style import CYCLE, line_style as look_of, WIDTH, width_factor
@@ -48,7 +48,7 @@ def measured(runs: Runs, scale: str, method: str, quantity: str) -> list[float]:
     return [mean**0.5 if quantity == DISTANCE else 100 * mean for mean in means]
 
 
-def local_guards(runs: Runs, scale: str, methods: Sequence[str]) -> list[Regime]:
+def local_guards(runs: Runs, scale: str, methods: Sequence[str]) -> list[Guard]:
     """Return the guards of findings on local models and accuracy one round after the change of methods."""
     place = Compared({m: one_round_cells(scale, m) for m in methods}, printed_value("4", PLAIN, "Acc"))
     return base_guards(runs, scale, place, later=1)
@@ -65,12 +65,12 @@ def local_models(runs: Runs, scale: str) -> Content:
     ]
     claims = {DISTANCE: "nearest to the global one", COMMON: "the most accurate on all classes"}
     claims[OWN] = "the most accurate on their own classes"
-    regimes, judged = local_guards(runs, scale, THREE), []
+    guards, judged = local_guards(runs, scale, THREE), []
     for quantity, words in claims.items():
         far = quantity == DISTANCE
         sides = [(m, FEDCOG) if far else (FEDCOG, m) for m in THREE if m != FEDCOG]
         pairs = [Pair(f"{a} over {b}", found[quantity, a], found[quantity, b]) for a, b in sides]
-        judged.append(judge(f"FedCOG's local models are {words}", pairs, 0.0 if far else POINT, regimes))
+        judged.append(judge(f"FedCOG's local models are {words}", pairs, 0.0 if far else POINT, guards))
     summary = caption(
         scale, "One round after FedAvg's, mean over clients (the paper shows each).",
         [(m, one_round_cells(scale, m)) for m in here], BARS,
@@ -172,17 +172,17 @@ def _default(
         for other in weights
         if other != default
     ]
-    regimes = [
+    guards = [
         coefficient_effect(f"accuracy by the {what}, {kind}", [final[panel, f"FedCOG, {kind}", w] for w in weights])
         for kind in KINDS
     ]
     for kind in KINDS:
         cells, setup = found.get((panel, f"FedCOG, {kind}", default), []), Setup(kind=kind)
         place = Compared({"its default": cells}, printed_value("1", PLAIN, f"CIFAR-10 {kind}"), setup)
-        regimes += [*base_guards(runs, scale, place), findings.paper_treatment(cells, setup)]
+        guards += [*base_guards(runs, scale, place), findings.paper_treatment(cells, setup)]
         if panel == APART:  # its runs distil with the weight of the plan
-            regimes += findings.distillation_guard(scale, cells)
-    return judge(f"{default:g} is the best {what} in both splits", pairs, POINT, dict.fromkeys(regimes))
+            guards += findings.distillation_guard(scale, cells)
+    return judge(f"{default:g} is the best {what} in both splits", pairs, POINT, dict.fromkeys(guards))
 
 
 def _draw_weights(content: Content) -> Any:
@@ -344,7 +344,7 @@ def over_rounds(runs: Runs, scale: str) -> Content:
     saturated = "All methods are saturated: none gains more than a point in the last seventh of the rounds"
     judged = [
         judge("FedCOG is the most accurate in the end", best, POINT, base_guards(runs, scale, place)),
-        judge(saturated, still, regimes=base_guards(runs, scale, plain, remedy=False, ended=False)),
+        judge(saturated, still, guards=base_guards(runs, scale, plain, remedy=False, ended=False)),
     ]
     left, bands = grid.omission_note(scale, ("methods", grid.PLUGGED)), "Band: one standard error over seeds."
     return figure_content(caption(scale, "", found.items(), left, bands), rows, judged, unavailable(scale))

@@ -12,10 +12,10 @@ import numpy as np
 from empirics.experiments import Cell
 from paper_checks.reported import table
 
-from .. import regimes
+from .. import guards
 from ..captions import caption as put_together
 from ..comparing import Entry
-from ..regimes import Regime
+from ..guards import Guard
 from ..runs import Runs
 from ..sheets import entry, printed_number
 from . import grid
@@ -108,41 +108,41 @@ def base_guards(
     remedy: bool = True,
     ended: bool = True,
     read: Reader | None = None,
-) -> list[Regime]:
+) -> list[Guard]:
     """Return the guards of a finding that compares methods in these setups, each once.
 
     The finding is read ``later`` rounds after the change of methods (None: at the end) by ``read`` (None: accuracies).
     ``remedy``: a method is claimed to cure heterogeneity, which must then cost accuracy. ``ended``: curves that have
     levelled off make up for short runs.
     """
-    lengths: list[Regime] = []
-    rest: dict[Regime, None] = {}
+    lengths: list[Guard] = []
+    rest: dict[Guard, None] = {}
     for methods, reported, setup in places:
         plain = methods.get(PLAIN) or grid.cells(scale, PLAIN, setup)
         reader = read or (None if later is None else after_change)
         info, ours = (info_of(plain, setup, later), reader(runs, plain) if reader else accuracies(runs, scale, plain))
-        lengths.append(regimes.horizon(info, runs.percent(plain) if ended and later is None else ()))
-        each = [*regimes.above_guessing(info, ours), *regimes.level(info, ours, reported), regimes.treatment(methods)]
+        lengths.append(guards.horizon(info, runs.percent(plain) if ended and later is None else ()))
+        each = [*guards.above_guessing(info, ours), *guards.level(info, ours, reported), guards.treatment(methods)]
         each += distillation_guard(scale, methods.get(FEDCOG, ()))
         if remedy:  # the paper prints no cost of heterogeneity; measured from the most homogeneous split to the paper's
             both = Setup(setup.data, dirichlet=max(DIRICHLETS)), Setup(setup.data, setup.kind)
             iid, skewed = (accuracies(runs, scale, grid.cells(scale, PLAIN, one)) for one in both)
-            drift = regimes.drift(f"{grid.data_name(scale, setup.data)} {setup.kind}", iid, skewed)
-            each += [drift, *regimes.ceiling(ours, reported)]
+            drift = guards.drift(f"{grid.data_name(scale, setup.data)} {setup.kind}", iid, skewed)
+            each += [drift, *guards.ceiling(ours, reported)]
         rest.update(dict.fromkeys(each))
     return [next((one for one in lengths if one.missed), lengths[0]), *rest] if lengths else []
 
 
-def distillation_guard(scale: str, cells: Sequence[Cell]) -> list[Regime]:
+def distillation_guard(scale: str, cells: Sequence[Cell]) -> list[Guard]:
     """Require FedCOG to distil with the paper's weight; no guard without runs of FedCOG."""
     ours = distillation(scale)
-    words = f"different treatment: FedCOG distils with weight {ours:g} for the paper's {DISTILLATION:g}"
-    return [Regime(words, float(ours != DISTILLATION), 0, at_most=True)] if cells else []
+    detail = f": FedCOG distils with weight {ours:g} for the paper's {DISTILLATION:g}"
+    return [Guard(guards.TREATMENT, float(ours != DISTILLATION), 0, True, detail)] if cells else []
 
 
-def paper_treatment(cells: Sequence[Cell], setup: Setup = BASE) -> Regime:
+def paper_treatment(cells: Sequence[Cell], setup: Setup = BASE) -> Guard:
     """Require FedCOG to be trained as in the paper, since the best value of a coefficient depends on it."""
-    return regimes.treatment({"here": cells, "the paper": grid.cells("paper", FEDCOG, setup)})
+    return guards.treatment({"here": cells, "the paper": grid.cells("paper", FEDCOG, setup)})
 
 
 # ---- captions ----

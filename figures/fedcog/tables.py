@@ -14,7 +14,7 @@ from paper_checks.reported import table
 
 from ..artefact import Artefact, Content, no_runs
 from ..comparing import by_position, judge, leads, Pair
-from ..regimes import coefficient_effect, effect, POINT, Regime, statistic
+from ..guards import coefficient_effect, effect, Guard, POINT, statistic
 from ..run_description import ours_for_theirs, problem_words
 from ..runs import Runs
 from ..sheets import comparison, entry, entry_rows, printed_number
@@ -64,7 +64,7 @@ def all_methods(runs: Runs, scale: str) -> Content:
     data_sets = [d for d in grid.DATA if {d + one, d + two} <= set(here)]
     names = {d: here[d + one].removesuffix(one) for d in data_sets}
 
-    def guards(columns_: Iterable[str], *compared: str, remedy: bool = True) -> list[Regime]:
+    def guards(columns_: Iterable[str], *compared: str, remedy: bool = True) -> list[Guard]:
         each = {c: {m: cells_at[m, c] for m in compared or methods_of(scale, c)} for c in columns_}
         setups = [Compared(those, printed_value("1", PLAIN, c), setup_of(c)) for c, those in each.items()]
         return base_guards(runs, scale, *setups, remedy=remedy)
@@ -175,7 +175,7 @@ def _seconds(runs: Runs, cells: Iterable[Cell], job: str) -> list[float]:
     return [s for c in tables if c for name, s in zip(c["job"], c["seconds"], strict=True) if name == job]
 
 
-def _where_timed(cells: Sequence[Cell]) -> list[Regime]:
+def _where_timed(cells: Sequence[Cell]) -> list[Guard]:
     """Require times of a GPU, as in the paper: a GPU processes many images at once, a core one after the other."""
     return [statistic("seconds of one core", "seconds of a GPU")] if cells else []
 
@@ -209,7 +209,7 @@ def cost_and_effect(runs: Runs, scale: str) -> Content:
     guards = local_guards(runs, scale, [*others, FEDCOG])
     judged = [
         judge("FedCOG is the most accurate after one round", accurate, POINT, guards),
-        judge("FedCOG takes less local time than FedProx and MOON", faster, regimes=_where_timed(timed)),
+        judge("FedCOG takes less local time than FedProx and MOON", faster, guards=_where_timed(timed)),
     ]
     more = (
         f"Accuracy and local models: {rounds - 1} rounds of FedAvg, then one of the method; time: {rounds} rounds "
@@ -234,7 +234,7 @@ def time_of_generation(runs: Runs, scale: str) -> Content:
     cheap = [Pair(f"logarithm of twice {least} over {most} samples", [math.log(2.0)] * len(logs[most]), logs[most])]
     judged = [
         judge("More samples take longer", longer),
-        judge(f"{most} samples take less than twice as long as {least}", cheap, regimes=_where_timed(cells)),
+        judge(f"{most} samples take less than twice as long as {least}", cheap, guards=_where_timed(cells)),
     ]
     summary = (
         f"One client of {problem_words(grid.problem(scale)) or 'data that are not here'} ({grid.data_name(scale)}) "
@@ -344,12 +344,12 @@ def swept(name: str, runs: Runs, scale: str) -> Content:
     judged = [
         judge(f"FedCOG is the most accurate for every {one.quantity}", best, POINT, base_guards(runs, scale, *compared))
     ]
-    regimes = base_guards(runs, scale, *compared, remedy=False, ended=False)
+    guards = base_guards(runs, scale, *compared, remedy=False, ended=False)
     for words, step in one.findings.items():
         steps = pairwise(shown) if step is None else [step] if {*step} <= {*shown} else []
         named = [(shown[low], shown[high]) for low, high in steps]
         pairs = [Pair(f"{m}, {b} over {a}", at[m, b].ours, at[m, a].ours) for m in methods for a, b in named]
-        judged.append(judge(words, pairs, POINT, regimes))
+        judged.append(judge(words, pairs, POINT, guards))
     left = omission_note(scale, ("swept", COMPARED), (one.axis, every))
     used = [(m, cells) for (m, _), cells in cells_at.items()]
     return comparison(caption(scale, one.columns, used, ERROR, left), found, judged, ACCURACY)
@@ -376,11 +376,11 @@ def personal(runs: Runs, scale: str) -> Content:
     found = findings.transpose(entries(runs, scale, "9", cells_at, own_accuracy))
     by_method = {PLAIN: used["FedAvg+FT"], FEDCOG: used[best], **used}
     place = Compared(by_method, printed_value("9", "Acc %", "FedAvg+FT"))
-    regimes = base_guards(runs, scale, place, read=own_accuracy, ended=False)
+    guards = base_guards(runs, scale, place, read=own_accuracy, ended=False)
     steps = grid.local_steps_of(scale, "fedrep") / PLANS[scale].setting["local_steps"]
     times = 2 * steps if used["FedRep"] else math.nan
-    regimes.append(Regime("local steps of FedRep, head and body, over those of the others", times, 1, at_most=True))
-    judged = judge("FedCOG, fine-tuned, personalises best", leads(found, best), POINT, regimes)
+    guards.append(Guard("local steps of FedRep, head and body, over those of the others", times, 1, at_most=True))
+    judged = judge("FedCOG, fine-tuned, personalises best", leads(found, best), POINT, guards)
     words = (
         "Mean over clients, each on test samples with the class shares of its own; FT is the model after local "
         "training; coefficients of FedRep and Ditto are not stated (here as many steps for FedRep's head as its body, "
@@ -403,13 +403,13 @@ def generation_steps(runs: Runs, scale: str) -> Content:
     found = findings.transpose(entries(runs, scale, "10", at, named=lambda column: names.get(column, column)))
     place = Compared({PLAIN: grid.cells(scale, PLAIN), FEDCOG: cells_at[default], **cells_at})
     levels = [accuracies(runs, scale, cells) for cells in cells_at.values()]
-    regimes = [
+    guards = [
         *base_guards(runs, scale, place),
         coefficient_effect("accuracy by the number of generation steps", levels),
     ]
-    regimes.append(findings.paper_treatment(cells_at[default]))
+    guards.append(findings.paper_treatment(cells_at[default]))
     best = leads(found, names[default], [name for c, name in names.items() if c != default])
-    judged = judge("The default number of generation steps beats fewer and more", best, POINT, regimes)
+    judged = judge("The default number of generation steps beats fewer and more", best, POINT, guards)
     words = (
         "Rows are the paper's numbers of steps; here as many times the default as 100 there; the paper does not state "
         "its split, here NIID-1."

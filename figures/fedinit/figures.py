@@ -11,7 +11,7 @@ from empirics.experiments import Cell
 from ..artefact import Artefact, Content, figure_content
 from ..comparing import Finding, judge, Pair
 from ..drawing import Axis, curve_drawing, draw_panels
-from ..regimes import horizon, known_mean, POINT
+from ..guards import horizon, known_mean, POINT
 from ..run_description import describe
 from ..runs import curve_rows, point_rows, Runs
 from . import findings, grid
@@ -85,8 +85,8 @@ def _betas(method: str, runs: Runs, scale: str) -> Content:
     name, sized = f"beta = {BEST:g} and 0", guards(runs, scale, [HOME], size=True)
     nearer, gain = f"the relaxed start lowers the divergence of {method}", f"{POINTS:g} points or more"
     judged = [
-        judge(nearer, [Pair(name, far, near)], regimes=guards(runs, scale, [HOME])),
-        judge(f"the relaxed start gives {method} {gain}", [Pair(name, high, low, POINTS)], delta=POINT, regimes=sized),
+        judge(nearer, [Pair(name, far, near)], guards=guards(runs, scale, [HOME])),
+        judge(f"the relaxed start gives {method} {gain}", [Pair(name, high, low, POINTS)], delta=POINT, guards=sized),
     ]
     return figure_content(text, rows, judged, unavailable(scale, [HOME]))
 
@@ -114,9 +114,9 @@ def _over_intervals(runs: Runs, scale: str) -> Content:
     more += f" FedInit over FedAvg: {', '.join(parts)}."
 
     def above(other: int, words: str) -> Finding:
-        regimes = [horizon(info[k], runs.percent(found[k])) for k in (best, other)]
+        long_enough = [horizon(info[k], runs.percent(found[k])) for k in (best, other)]
         pair = Pair(f"K={best} over {other}", ours[best], ours[other])
-        return judge(f"{words} (K = {best} over {other})", [pair], delta=POINT, regimes=regimes)
+        return judge(f"{words} (K = {best} over {other})", [pair], delta=POINT, guards=long_enough)
 
     judged = [above(least, "accuracy rises with K at first"), above(most, "accuracy falls again when K is large")]
     text = caption(scale, more, ((f"K = {k}", cells) for k, cells in found.items()), end_note(scale), BARS)
@@ -141,8 +141,8 @@ def _over_betas(runs: Runs, scale: str) -> Content:
     collapse = f"beyond a threshold training breaks down: at {THRESHOLD:g} accuracy is {FALL:g} points lower"
     positive = [above(b) for b in BETAS if 0 < b < BEST]
     judged = [
-        judge(collapse, [above(THRESHOLD, FALL)], delta=POINT, regimes=sized),
-        judge("the largest beta below it is the best positive one", positive, delta=POINT, regimes=helps),
+        judge(collapse, [above(THRESHOLD, FALL)], delta=POINT, guards=sized),
+        judge("the largest beta below it is the best positive one", positive, delta=POINT, guards=helps),
     ]
     used = ((f"beta = {b:g}", cells) for b, cells in found.items())
     text = caption(scale, "The runs are those of Table 3.", used, end_note(scale), BARS)

@@ -10,7 +10,7 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..captions import caption as put_together
-from ..regimes import above_guessing, ceiling, effect, horizon, level, Regime, treatment
+from ..guards import above_guessing, ceiling, effect, Guard, horizon, level, treatment
 from ..run_description import describe
 from ..runs import Runs
 from . import grid
@@ -47,7 +47,7 @@ def guards(
     *,
     remedy: bool = True,
     size: bool = False,
-) -> list[Regime]:
+) -> list[Guard]:
     """Return the guards of a finding on these setups: length of the runs, level of FedAvg, treatment of ``methods``.
 
     ``remedy`` marks findings that something helps, so that heterogeneity must cost FedAvg accuracy and the task must

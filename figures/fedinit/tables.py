@@ -12,7 +12,7 @@ from paper_checks.reported import table
 
 from ..artefact import Artefact, Content
 from ..comparing import by_position, Entry, Finding, judge, leads, Pair
-from ..regimes import POINT
+from ..guards import POINT
 from ..run_description import describe
 from ..runs import Runs
 from ..sheets import comparison, entry
@@ -68,7 +68,7 @@ def _methods(runs: Runs, scale: str) -> Content:
     findings = [
         judge(f"FedInit is more accurate than every other method {every}", best, POINT, all_methods),
         judge("FedInit is more accurate than FedAvg in every one of these columns", above, POINT, two),
-        judge(fewer, [steadier], regimes=guards(runs, scale, (HOME, FEW), both)),
+        judge(fewer, [steadier], guards=guards(runs, scale, (HOME, FEW), both)),
     ]
     dash = "" if VGG in PLANS[scale].networks else "A dash: not run at this scale."
     summary = caption(

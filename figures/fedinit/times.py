@@ -14,7 +14,7 @@ from paper_checks.reported import table
 
 from ..artefact import Artefact, Content
 from ..comparing import by_position, Entry, judge, leads, Pair
-from ..regimes import horizon
+from ..guards import horizon
 from ..run_description import describe, ours_for_theirs
 from ..runs import Runs
 from ..sheets import comparison, entry
@@ -68,9 +68,9 @@ def _timed(runs: Runs, scale: str) -> Content:
     faster = [Pair(f"{m} over FedInit, {c}", at[m, c].ours, mine[c]) for c in columns for m in others]
     slowest = f"FedSAM is the slowest per round ({columns[0].rpartition(',')[0]})"
     findings = [
-        judge("FedInit takes at most 6 % longer than FedAvg", cheap, regimes=whole),
-        judge("FedInit is faster per round than every method but FedAvg", faster, regimes=whole),
-        judge(slowest, leads(entries, "FedSAM", columns=columns[:1]), regimes=whole),
+        judge("FedInit takes at most 6 % longer than FedAvg", cheap, guards=whole),
+        judge("FedInit is faster per round than every method but FedAvg", faster, guards=whole),
+        judge(slowest, leads(entries, "FedSAM", columns=columns[:1]), guards=whole),
     ]
     more = (
         "Reported / ours: seconds of a round and ratio to FedAvg. All methods take turns in one process, round by "
@@ -155,7 +155,7 @@ def _reached(runs: Runs, scale: str) -> Content:
         for word, what in (("rounds", "rounds"), ("time", "seconds"))
     ]
     fewer = [pair for method in FASTER for pair in fastest(method, ["FedAvg"], "rounds")]
-    findings.append(judge("SCAFFOLD and FedDyn need fewer rounds than FedAvg", fewer, regimes=some))
+    findings.append(judge("SCAFFOLD and FedDyn need fewer rounds than FedAvg", fewer, guards=some))
     rule = (
         "Target: 70 % on CIFAR-10, 30 % on CIFAR-100, as in the paper."
         if scale == "paper"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ def _findings(found: dict[str, list[float]], rows: list[dict[str, Any]]) -> list
     ):
         pairs = [Pair(name, high, low) for name, (high, low) in sides.items()]
         one = judge(f"with identical clients the gap falls like {words}", pairs)
-        findings.append(Finding(one.words, one.verdict, f"{one.why}; slopes {fitted}"))
+        findings.append(replace(one, more=f"{one.more}; slopes {fitted}"))
     mine = [row for row in rows if row["curve"] == "first term alone"]
     broken = [f"{row['panel']}, K = {row['x']:g}" for row in mine if row["verdict"] == str(Standing.VIOLATED)]
     holds = bool(mine) and all(row["verdict"] == str(Standing.HOLDS_HERE) for row in mine)

@@ -9,7 +9,7 @@ from loops import cases
 from scipy.stats import kendalltau, t
 
 from figures.comparing import agreement, Entry, judge, kendall, leads, Pair, Reproduction
-from figures.regimes import Regime
+from figures.guards import Guard
 from figures.sheets import entry, entry_rows
 
 NAN = math.nan
@@ -29,8 +29,8 @@ def test_tau_is_scipys_also_with_ties_and_zero_of_a_constant():
 def test_noise_that_every_row_of_a_seed_shares_moves_no_rank():
     shared, own = (0.0, 7.3, -4.1), (0.011, -0.013, 0.002)
     table = {f"m{i}": (70.0 + i, [i + s + (own[(i + j) % 3]) for j, s in enumerate(shared)]) for i in range(4)}
-    found = agreement("c", entries(table))
-    assert (found.tau, found.low, found.high) == (1.0, 1.0, 1.0)
+    ranks = agreement("c", entries(table))
+    assert (ranks.tau, ranks.low, ranks.high) == (1.0, 1.0, 1.0)
 
 
 HIGH, AHEAD = [5.1, 5.3, 5.2], [50.11, 50.32, 50.23]
@@ -39,7 +39,7 @@ OPEN, AGAINST = Pair("a over d", HIGH, [5.2, 5.1, 5.3]), Pair("a over e", HIGH, 
 NEAR, FAR = Pair("a over b", AHEAD, [50.31, 50.12, 50.27]), Pair("a over d", AHEAD, [45.31, 45.12, 45.27])
 WIDE = Pair("a over c", [50.1, 52.3, 49.2], [51.3, 50.1, 50.2])
 LEFT = Pair("p", [5.0, 5.1, 5.3], [4.0, math.inf, 4.2])  # a seed that left the finite numbers
-MET, MISSED = Regime("drift", 0.25), Regime("learning", 1.25, 1.5)
+MET, MISSED = Guard("drift", 0.25), Guard("learning", 1.25, 1.5)
 VERDICTS = [
     ([CLEAR, CLEAR_TOO], {}, "reproduced", ""),
     ([CLEAR, OPEN], {}, "undecided", ""),
@@ -62,30 +62,32 @@ VERDICTS = [
     ([FAR, NEAR], {"delta": 1.5}, "equal within delta", "; 1 of 2 surely differ by less than 1.5"),
     ([FAR, NEAR], {}, "undecided", ""),
     ([FAR], {}, "reproduced", ""),
-    # a regime that is missed comes before the verdict
-    ([CLEAR], {"regimes": [MET, MISSED]}, "not judged: regime", "learning: 1.25"),
-    ([CLEAR], {"regimes": [Regime("drift", NAN)]}, "reproduced", ""),
+    # a guard that is missed comes before the verdict
+    ([CLEAR], {"guards": [MET, MISSED]}, "not judged", "learning: 1.25"),
+    ([CLEAR], {"guards": [Guard("drift", NAN)]}, "reproduced", ""),
 ]
 
 
 @cases("pairs options verdict why", VERDICTS)
 def test_a_conclusion_is_drawn_where_every_comparison_is_sure(pairs, options, verdict, why):
-    told = judge("a is best", pairs, **options)
-    assert (str(told.verdict), why in told.why) == (verdict, True), told.why
+    finding = judge("a is best", pairs, **options)
+    assert (str(finding.verdict), why in finding.why) == (verdict, True), finding.why
 
 
 def test_the_interval_is_the_pooled_t_interval_shared_among_the_pairs():
     one, two = np.array([0.9, 1.4, 1.1]), np.array([2.3, 2.0, 2.9])
     spread = math.sqrt((one.var(ddof=1) + two.var(ddof=1)) / 2)
     half = t.ppf(1 - 0.05 / 2 / 2, 4) * spread / math.sqrt(3)
-    why = judge("x", [Pair("one", one, np.zeros(3)), Pair("two", two, np.zeros(3))]).why
-    assert why.endswith(f"least: one {one.mean():+.3g} ± {half:.2g}")
+    finding = judge("x", [Pair("one", one, np.zeros(3)), Pair("two", two, np.zeros(3))])
+    assert finding.least.words == "one"
+    assert (finding.least.mean, finding.least.half) == pytest.approx((one.mean(), half))
+    assert finding.why.endswith(f"least: one {one.mean():+.3g} ± {half:.2g}")
 
 
 def rate(count, draw, wrong, delta=None):
     """How often a judgement of drawn pairs is wrong."""
-    told = [judge("x", draw(), **({} if delta is None else {"delta": delta})).verdict for _ in range(count)]
-    return sum(map(wrong, told)) / count
+    verdicts = [judge("x", draw(), **({} if delta is None else {"delta": delta})).verdict for _ in range(count)]
+    return sum(map(wrong, verdicts)) / count
 
 
 def test_errors_stay_rare():
@@ -110,8 +112,7 @@ def test_errors_stay_rare():
 def test_a_pair_that_varies_more_than_the_others_counts_with_its_own_spread():
     steady = [Pair(f"q{i}", [2.0, 2.1 + i / 100, 2.05], [1.0, 1.0, 1.1]) for i in range(13)]
     lucky = Pair("one run of three broke down", [70.0, 70.5, 70.3], [0.0, 70.1, 70.2])
-    told = judge("x", [*steady, lucky])
-    assert told.verdict is Reproduction.UNDECIDED
+    assert judge("x", [*steady, lucky]).verdict is Reproduction.UNDECIDED
     means = lucky.differences
     half = t.ppf(1 - 0.05 / 14 / 2, 28) * means.std(ddof=1) / math.sqrt(3)
     assert half > means.mean()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from empirics.experiments import Cell
-from figures.regimes import above_guessing, coefficient_effect, drift, effect, horizon, level, Regime, treatment
+from figures.guards import above_guessing, coefficient_effect, drift, effect, Guard, horizon, level, treatment
 from figures.run_description import describe, RunInfo, SettingText, work
 
 NAN = math.nan
@@ -45,7 +45,7 @@ def test_runs_are_half_as_long_as_the_papers_or_have_ended():
     rising = horizon(info(900.0), [curve(4.0, seed) for seed in range(5)])
     assert rising.missed
     assert rising.value == pytest.approx(0.045)
-    assert "gains +3.8" in rising.words
+    assert "gains +3.8" in rising.detail
     flat = [curve(0.0, seed) for seed in range(5)]
     assert not horizon(info(900.0), flat).missed
     noisy = [(at, values + 9 * (-1) ** seed * np.linspace(-1, 1, len(at))) for seed, (at, values) in enumerate(flat)]
@@ -76,19 +76,19 @@ def test_sizes_need_the_papers_level_and_so_does_its_own_network():
     assert level(info(network="ResNet-20"), accuracies, NAN) == []
 
 
-def test_methods_are_trained_alike_but_for_what_differs_in_the_paper():
+def test_methods_are_trained_equally_but_for_what_differs_in_the_paper():
     def cells(**given):
         return [Cell("train", {"batch": 20, "momentum": 0.9, "step_size": 0.1, **given})]
 
-    alike = {"FedAvg": cells(), "FedALS": cells()}
-    assert not treatment(alike).missed
-    plain = {**alike, "SCAFFOLD": cells(momentum=0.0, step_size=0.05)}
+    equal = {"FedAvg": cells(), "FedALS": cells()}
+    assert not treatment(equal).missed
+    plain = {**equal, "SCAFFOLD": cells(momentum=0.0, step_size=0.05)}
     assert treatment(plain).value == 2
-    assert "momentum" in treatment(plain).words
+    assert "momentum" in treatment(plain).detail
     assert treatment(plain, papers=["momentum", "step_size"]).value == 0
     searched = treatment(plain, searched=["FedAvg", "SCAFFOLD"])
     assert searched.value == 2
-    assert "step size of FedALS not searched" in searched.words
+    assert "step size of FedALS not searched" in searched.detail
     assert not treatment({"FedAvg": cells(), "FedCM": []}).missed
 
 
@@ -98,4 +98,4 @@ def test_training_has_begun_and_a_coefficient_moves_something():
     assert above_guessing(RunInfo(SettingText("Shakespeare")), [13.0]) == above_guessing(None, []) == []
     assert coefficient_effect("w", [[66.5, 66.25], [66.75, 66.5]]).missed
     assert not coefficient_effect("w", [[66.5, 66.25], [67.75, 66.5]]).missed
-    assert not Regime("not measured", NAN, 1.0).missed
+    assert not Guard("not measured", NAN, 1.0).missed
