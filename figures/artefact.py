@@ -43,6 +43,21 @@ def figure_content(caption: str, rows: Rows, findings: Sequence[Finding], unavai
 
 
 @dataclass(frozen=True)
+class Entry:
+    """A row of a paper's table of figures: the fields of an ``Artefact``, with the names of functions.
+
+    A function is named ``module.function`` within the paper's folder, followed by its first arguments if it takes more
+    than an artefact's.
+    """
+
+    title: str
+    data: str | tuple[Any, ...]
+    draw: str | Callable[[Content], Any] | None = None
+    pack: str = ""
+    reads: str | Callable[[str], Sequence[Cell]] | None = None
+
+
+@dataclass(frozen=True)
 class Artefact:
     """One figure or table by ``name`` (``fedinit.table_3``).
 

@@ -1,40 +1,25 @@
-"""All figures and tables by name. The module that defines one is imported on first use."""
+"""All figures and tables by name. The module that computes one is imported on first use."""
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
+from typing import Any
 
 from bounds.errors import unknown
 
-from .artefact import Artefact
+from . import decaying_k, fedals, fedcog, fedinit, ours
+from .artefact import Artefact, Entry
 
-MODULES = {
-    "fedals": {"figures": "figure_1 figure_2 figure_3", "tables": "table_1 table_2 table_3 table_4 table_5"},
-    "fedinit": {
-        "figures": "figure_1a figure_1b figure_2 figure_3 figure_4 figure_5 figure_6 figure_7",
-        "tables": "table_1 table_2 table_3",
-        "listing": "table_6 table_7 table_8 table_9",
-        "times": "table_10 table_11",
-    },
-    "decaying_k": {"figures": "figure_1 figure_2", "tables": "table_1 table_2 table_3 table_4"},
-    "fedcog": {
-        "figures": "figure_2 figure_3 figure_4 figure_5 figure_6",
-        "tables": "table_1 table_2 table_3 table_4 table_5 table_6 table_7 table_8 table_9 table_10 table_11",
-    },
-    "ours": {
-        "theorems": "theorems_fedals theorems_fedinit theorems_fedinit_data theorems_decaying_k theorems_fedcog",
-        "local_steps": "local_steps",
-        "gap_slopes": "gap_slopes",
-        "relaxation": "relaxation",
-        "vacuity": "vacuity",
-        "ratios": "tightness worst_cases",
-        "rates": "rates",
-    },
+BY_PAPER: dict[str, dict[str, Entry]] = {
+    "fedals": fedals.ENTRIES,
+    "fedinit": fedinit.ENTRIES,
+    "decaying_k": decaying_k.ENTRIES,
+    "fedcog": fedcog.ENTRIES,
+    "ours": ours.ENTRIES,
 }
-"""The figures and tables in the ``ARTEFACTS`` of every module, by paper and module, in order."""
-
-NAMES_BY_PAPER = {paper: tuple(" ".join(files.values()).split()) for paper, files in MODULES.items()}
-NAMES = tuple(f"{paper}.{name}" for paper, names in NAMES_BY_PAPER.items() for name in names)
+"""The figures and tables by paper, in order."""
+NAMES = tuple(f"{paper}.{name}" for paper, entries in BY_PAPER.items() for name in entries)
 
 
 def artefact(name: str) -> Artefact:
@@ -42,9 +27,19 @@ def artefact(name: str) -> Artefact:
     if name not in NAMES:
         raise unknown("figure or table", name, NAMES)
     paper, _, own = name.partition(".")
-    file = next(file for file, names in MODULES[paper].items() if own in names.split())
-    defined: tuple[Artefact, ...] = import_module(f"figures.{paper}.{file}").ARTEFACTS
-    return next(one for one in defined if one.name == name)
+    entry = BY_PAPER[paper][own]
+
+    def function(named: Any) -> Any:
+        """Return the function that an entry names."""
+        if isinstance(named, tuple):
+            return partial(function(named[0]), *named[1:])
+        if not isinstance(named, str):
+            return named
+        module, _, word = named.partition(".")
+        return getattr(import_module(f"figures.{paper}.{module}"), word)
+
+    data, draw, reads = map(function, (entry.data, entry.draw, entry.reads))
+    return Artefact(name, entry.title, data, draw, entry.pack, reads)
 
 
 def select(names: tuple[str, ...] | list[str]) -> list[Artefact]:

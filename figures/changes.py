@@ -23,7 +23,7 @@ from empirics.numbers import check_options, quoted
 from empirics.spec_strings import refuse_twice
 
 from .artefact import Artefact
-from .catalogue import NAMES_BY_PAPER
+from .catalogue import BY_PAPER
 from .report import read_cards as cards
 from .scale import apply_changes, Plan
 
@@ -79,7 +79,7 @@ def apply_to_plans(changes: Changes, scale: str) -> Iterator[None]:
     if not str(changes):
         yield
         return
-    tables: list[dict[str, Plan]] = [import_module(f"figures.{paper}.grid").PLANS for paper in NAMES_BY_PAPER]
+    tables: list[dict[str, Plan]] = [import_module(f"figures.{paper}.grid").PLANS for paper in BY_PAPER]
     kept = [plans[scale] for plans in tables]
     try:
         for plans, plan in zip(tables, kept, strict=True):

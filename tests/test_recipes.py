@@ -59,7 +59,7 @@ FIGURE = '''"""A table for the recipe's test: no runs, two numbers."""
 
 from __future__ import annotations
 
-from ..artefact import Artefact, Content, no_runs
+from ..artefact import Content
 from ..runs import Runs
 
 
@@ -67,8 +67,6 @@ def data(runs: Runs, scale: str) -> Content:
     rows = [{"row": "a", "column": "b", "ours": 2.5}, {"row": "c", "column": "b", "ours": 3.5}]
     return Content("Two numbers.", rows, [["", "b"], ["a", "2.5"], ["c", "3.5"]], [])
 
-
-ARTEFACTS = (Artefact("ours.table_recipe", "two numbers", data, reads=no_runs),)
 '''
 
 
@@ -136,8 +134,9 @@ def test_a_claim_is_added_as_the_recipe_says(scratch):
 
 def test_a_figure_is_added_as_the_recipe_says(scratch):
     scratch.write("figures/ours/table_recipe.py", FIGURE)
-    last = '        "rates": "rates",\n'
-    scratch.replace("figures/catalogue.py", last, last + '        "table_recipe": "table_recipe",\n')
+    first = "ENTRIES = {\n"
+    entry = '    "table_recipe": Entry("two numbers", "table_recipe.data", reads=no_runs),\n'
+    scratch.replace("figures/ours/__init__.py", first, first + entry)
     scratch.run("-m", "fedbounds", "figure", "ours.table_recipe", "--scale", "laptop", "-o", "figures/laptop")
     tests = ("tests/figures/test_every_artefact.py", "tests/figures/test_committed.py")
     scratch.test(*tests, "-k", "recipe or nothing_else or report_is_made")

@@ -17,7 +17,7 @@ from typing import Any
 import figures
 from bounds.papers import PAPERS
 from fedbounds import main
-from figures.catalogue import NAMES, NAMES_BY_PAPER
+from figures.catalogue import BY_PAPER, NAMES
 
 from .notebook import PLACE
 from .text import slug
@@ -57,7 +57,7 @@ def figures_title(paper: str) -> str:
 
 def names_of(paper: str) -> list[str]:
     """The figures and tables of a paper, or our own."""
-    return [f"{paper}.{name}" for name in NAMES_BY_PAPER[paper]]
+    return [f"{paper}.{name}" for name in BY_PAPER[paper]]
 
 
 def drawn(name: str) -> bool:

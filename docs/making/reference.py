@@ -21,7 +21,7 @@ from bounds.scenario_values import QUANTITIES
 from bounds.showing import cards, printing
 from bounds.showing.verb_table import VERBS
 from empirics.algorithms import ALGORITHMS
-from figures.catalogue import artefact, NAMES, NAMES_BY_PAPER
+from figures.catalogue import artefact, BY_PAPER, NAMES
 from figures.explorer import optima, verdicts
 from figures.writing import notes
 from paper_checks.audit.records import OF_PAPER, OURS
@@ -47,7 +47,7 @@ def _environment() -> Environment:
         environment.globals.update({name: item for name, item in vars(module).items() if not name.startswith("_")})
     environment.globals |= {
         "ALGORITHMS": ALGORITHMS, "ASSUMPTIONS": ASSUMPTIONS, "AUDIT_STATUS": AUDIT_STATUS, "BOUNDS": BOUNDS,
-        "BREAK": text.BREAK, "CLAIMS": CLAIMS, "KINDS": cards.KINDS, "NAMES_BY_PAPER": NAMES_BY_PAPER,
+        "BREAK": text.BREAK, "CLAIMS": CLAIMS, "KINDS": cards.KINDS, "BY_PAPER": BY_PAPER,
         "OF_PAPER": OF_PAPER, "OURS": OURS,
         "PAPERS": PAPERS, "POINTS": POINTS, "QUANTITIES": QUANTITIES, "REVIEWS": REVIEWS, "VERBS": VERBS,
         "about_claim": verdicts.about, "artefact": artefact, "as_json": cards.as_json, "derived": optima.derived,
@@ -121,7 +121,7 @@ def pages() -> dict[str, str]:
     titles = {file: title for file, (title, _) in pictures.notebook_parts().items() if file}
     for file, title in titles.items():
         add(f"notebook/{file}", "notebook_part", file=file, title=title)
-    for group in NAMES_BY_PAPER:
+    for group in BY_PAPER:
         add(f"figures/{group}", "figures_of_paper", paper=group)
     for name in ("counted", "found", "shelf"):
         add(f"parts/{name}", name)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-from ..artefact import Artefact, Content
+from ..artefact import Content
 from ..captions import caption as put_together
 from ..drawing import Axis, draw_panels
 from ..runs import half_interval, mean_rows, Runs, standard_error
@@ -82,7 +81,7 @@ def data(quantity: str, runs: Runs, scale: str) -> Content:
     )
 
 
-def draw(y: Axis, content: Content) -> Any:
+def _draw(content: Content, y: Axis) -> Any:
     """Draw a panel for each task, with a vertical line at the plateau."""
     curves, lines = ([row for row in content.rows if (row["curve"] == PLATEAU) is line] for line in (False, True))
     made = draw_panels(curves, Axis("simulated time (minutes)"), y)
@@ -92,13 +91,9 @@ def draw(y: Axis, content: Content) -> Any:
     return made
 
 
-ARTEFACTS = (
-    Artefact(
-        "decaying_k.figure_1", "smallest training loss against simulated time", partial(data, LOSS),
-        partial(draw, Axis("training loss", log=True)),
-    ),
-    Artefact(
-        "decaying_k.figure_2", "largest test accuracy against simulated time", partial(data, ACCURACY),
-        partial(draw, Axis("test accuracy (%)")), "decaying_k.figure_1",
-    ),
-)  # fmt: skip
+def draw_losses(content: Content) -> Any:
+    return _draw(content, Axis("training loss", log=True))
+
+
+def draw_accuracies(content: Content) -> Any:
+    return _draw(content, Axis("test accuracy (%)"))

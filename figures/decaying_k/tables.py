@@ -17,7 +17,7 @@ from bounds.vocabulary import current_loss, initial_local_steps, initial_loss, i
 from empirics.experiments import Cell
 from paper_checks.reported import table
 
-from ..artefact import Artefact, Content, no_runs
+from ..artefact import Content
 from ..comparing import by_position, exact_finding, Finding, judge, Pair
 from ..run_description import network_title, partition_words, problem_words, RunInfo, SettingText
 from ..runs import Runs
@@ -237,11 +237,3 @@ def steps(runs: Runs, scale: str) -> Content:
         "±: standard error over seeds. A run that diverged has no share.",
     )
     return comparison(summary, entries, findings, "printed / ours")
-
-
-ARTEFACTS = (
-    Artefact("decaying_k.table_1", "tasks and settings", settings, reads=no_runs),
-    Artefact("decaying_k.table_2", "seconds per SGD step", times),
-    Artefact("decaying_k.table_3", "the eight schedules", schedules, reads=no_runs),
-    Artefact("decaying_k.table_4", "SGD steps relative to Kη-fixed", steps),
-)

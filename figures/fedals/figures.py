@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from empirics.experiments import Cell
 
-from ..artefact import Artefact, Content, figure_content
+from ..artefact import Content, figure_content
 from ..captions import caption as put_together
 from ..comparing import Finding, judge, Pair, Reproduction
-from ..drawing import Axis, curve_drawing, draw_panels
+from ..drawing import Axis, draw_panels
 from ..guards import horizon
 from ..run_description import describe
 from ..runs import curve_rows, mean_rows, Runs
@@ -105,7 +104,7 @@ def _thirds(curves: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     return np.mean(each[-third:], 0), np.mean(each[:third], 0)
 
 
-def _draw_layers(content: Content) -> Any:
+def draw_layers(content: Content) -> Any:
     """Draw a few layers over rounds, from the first to the last."""
     names = list(dict.fromkeys(r["curve"] for r in content.rows))
     few = {names[i] for i in np.linspace(0, len(names) - 1, CURVES).round().astype(int)} if names else set()
@@ -136,16 +135,3 @@ def over_rounds(wanted: str, runs: Runs, scale: str) -> Content:
     findings = method_findings(runs, scale, column, wanted, together=False)
     unavailable = "" if data_set_for(scale, column) else missing or label(scale, column)
     return figure_content(summary, rows, findings, unavailable)
-
-
-def _of(number: int, wanted: str, metric: str) -> Artefact:
-    title = f"{metric.removesuffix(' (%)')} over rounds, non-iid and iid"
-    draw = curve_drawing(Axis("round"), Axis(metric), shared=True)
-    return Artefact(f"fedals.figure_{number}", title, partial(over_rounds, wanted), draw)
-
-
-ARTEFACTS = (
-    Artefact("fedals.figure_1", "consensus distance by layer over rounds", layers, _draw_layers, reads=figure_1_cells),
-    _of(2, "SVHN", "test accuracy (%)"),
-    _of(3, TEXT, "test loss"),
-)

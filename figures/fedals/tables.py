@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +11,7 @@ from bounds.vocabulary import adaptation, extractor_size, head_size, iterations,
 from empirics.experiments import Cell
 from paper_checks.reported import table
 
-from ..artefact import Artefact, Content, no_runs
+from ..artefact import Content
 from ..comparing import by_position, judge, leads, Pair
 from ..guards import Guard, POINT
 from ..run_description import describe, ours_for_theirs
@@ -24,7 +24,7 @@ from .grid import ALPHA, cells_of, LOCAL_STEPS, PLANS, printed_number, SETS, TEX
 # ---- Table 1: four methods ----
 
 
-def _methods(runs: Runs, scale: str) -> Content:
+def methods(runs: Runs, scale: str) -> Content:
     rows = dict.fromkeys(method for method, _ in TABLE_1)
     split = {row: row.split(" ") for row in rows}
     used = {(c, row): cells_of(scale, c, method, on) for row, (method, on) in split.items() for c in SETS}
@@ -52,7 +52,7 @@ def exchanged_parameters(alpha: int) -> float:
     return float(get("fedals.communicated_parameters_table_2").expr.subs(values))
 
 
-def _periods(runs: Runs, scale: str) -> Content:
+def periods(runs: Runs, scale: str) -> Content:
     paper, columns = table("fedals", "Table 2", version="v2"), ("CIFAR-10", "SVHN")
     rows, first = {row: int(row.partition("=")[2]) for row, _ in paper}, columns[0]
     used = {(c, row): cells_of(scale, c, row, "non-iid") for c in columns for row in rows}
@@ -104,7 +104,7 @@ LAYERS = tuple(int(row.partition("=")[2]) for row in dict.fromkeys(row for row, 
 BEST = 16
 
 
-def _splits(runs: Runs, scale: str) -> Content:
+def splits(runs: Runs, scale: str) -> Content:
     """Return Table 3; the printed numbers of layers are scaled to the network of this scale."""
     plan, columns = PLANS[scale], ("CIFAR-10", "CIFAR-100", "SVHN")
     every, shown, borders = plan.counts["layers"], plan.axes["splits"], dict(plan.axes["borders"])
@@ -221,12 +221,3 @@ def settings(text: bool, runs: Runs, scale: str) -> Content:
         rows + searched,
         ["setting", "printed", "runs at the paper's scale"],
     )
-
-
-ARTEFACTS = (
-    Artefact("fedals.table_1", "four methods, iid and non-iid", _methods),
-    Artefact("fedals.table_2", "accuracy and communication for several alpha", _periods),
-    Artefact("fedals.table_3", "accuracy by the split into extractor and head", _splits),
-    Artefact("fedals.table_4", "settings of image classification", partial(settings, False), reads=searches),
-    Artefact("fedals.table_5", "settings of the language model", partial(settings, True), reads=no_runs),
-)

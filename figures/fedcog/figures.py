@@ -10,9 +10,9 @@ import numpy as np
 
 from empirics.experiments import Cell
 
-from ..artefact import Artefact, Content, figure_content
+from ..artefact import Content, figure_content
 from ..comparing import Finding, judge, Pair
-from ..drawing import Axis, curve_drawing, draw_curve, each_panel, new_figure, Row, run_text, set_figure_note
+from ..drawing import Axis, draw_curve, each_panel, new_figure, Row, run_text, set_figure_note
 from ..guards import coefficient_effect, Guard, POINT
 from ..run_description import problem_words
 from ..runs import curve_rows, point_rows, Runs
@@ -78,7 +78,7 @@ def local_models(runs: Runs, scale: str) -> Content:
     return figure_content(summary, rows, judged, unavailable(scale))
 
 
-def _draw_local_models(content: Content) -> Any:
+def draw_local_models(content: Content) -> Any:
     made, axes = new_figure(1, len(MEASURES), 0)
     set_figure_note(made, run_text(content.rows))
     for ax, words in zip(axes[0], MEASURES.values(), strict=True):
@@ -185,7 +185,7 @@ def _default(
     return judge(f"{default:g} is the best {what} in both splits", pairs, POINT, dict.fromkeys(guards))
 
 
-def _draw_weights(content: Content) -> Any:
+def draw_weights(content: Content) -> Any:
     names = list(dict.fromkeys(r["curve"] for r in content.rows))
 
     def panel(ax: Any, rows: list[Row]) -> None:
@@ -236,7 +236,7 @@ def holdings(runs: Runs, scale: str) -> Content:
     )
 
 
-def _draw_holdings(content: Content) -> Any:
+def draw_holdings(content: Content) -> Any:
     def panel(ax: Any, rows: list[Row]) -> None:
         share = LARGEST * grid.CLIENTS / sum(r["samples"] for r in rows)
         filled = [r for r in rows if r["samples"]]
@@ -294,7 +294,7 @@ def image(row: Any) -> np.ndarray:
     return channels[0] if len(channels) == 1 else np.moveaxis(channels, 0, -1)
 
 
-def _draw_images(content: Content) -> Any:
+def draw_images(content: Content) -> Any:
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     steps = list(dict.fromkeys(r["steps"] for r in content.rows)) or [REAL]
@@ -356,14 +356,3 @@ def accuracies_before_tail(runs: Runs, scale: str, cells: list[Cell]) -> list[fl
     before = rounds - max(1, rounds // TAIL)
     values = [dict(zip(*curve, strict=True)).get(before, math.nan) for curve in runs.percent(cells)]
     return [0.0 if runs.diverged(cell) else float(value) for cell, value in zip(cells, values, strict=True)]
-
-
-ARTEFACTS = (
-    Artefact("fedcog.figure_2", "local models after one round", local_models, _draw_local_models),
-    Artefact("fedcog.figure_3", "heterogeneity and weights", weights, _draw_weights),
-    Artefact("fedcog.figure_4", "who holds what", holdings, _draw_holdings),
-    Artefact("fedcog.figure_5", "generated images", images, _draw_images),
-    Artefact(
-        "fedcog.figure_6", "accuracy over rounds", over_rounds, curve_drawing(Axis("round"), Axis("test accuracy (%)"))
-    ),
-)  # fmt: skip

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
 from empirics.experiments import Cell
 from paper_checks.reported import table
 
-from ..artefact import Artefact, Content, no_runs
+from ..artefact import Content
 from ..comparing import by_position, judge, leads, Pair
 from ..guards import coefficient_effect, effect, Guard, POINT, statistic
 from ..run_description import ours_for_theirs, problem_words
@@ -416,18 +415,3 @@ def generation_steps(runs: Runs, scale: str) -> Content:
     )
     summary = caption(scale, words, cells_at.items(), ERROR, omission_note(scale, ("steps", every)))
     return comparison(summary, found, [judged], "steps: reported / ours (%)")
-
-
-ARTEFACTS = (
-    Artefact("fedcog.table_1", "test accuracy of all methods", all_methods),
-    Artefact("fedcog.table_2", "multi-label scores on FLAIR", flair, reads=no_runs),
-    Artefact("fedcog.table_3", "methods with FedCOG on top", plugged),
-    Artefact("fedcog.table_4", "cost and effect of one round", cost_and_effect),
-    Artefact("fedcog.table_5", "parts of the method", parts),
-    Artefact("fedcog.table_6", "number of local steps", partial(swept, "6")),
-    Artefact("fedcog.table_7", "participation", partial(swept, "7")),
-    Artefact("fedcog.table_8", "number of clients", partial(swept, "8")),
-    Artefact("fedcog.table_9", "personalised models", personal),
-    Artefact("fedcog.table_10", "number of generation steps", generation_steps),
-    Artefact("fedcog.table_11", "time of generation", time_of_generation),
-)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from empirics.experiments import Cell
 
-from ..artefact import Artefact, Content, figure_content
+from ..artefact import Content, figure_content
 from ..comparing import Finding, judge, Pair
-from ..drawing import Axis, curve_drawing, draw_panels
+from ..drawing import Axis, draw_panels
 from ..guards import horizon, known_mean, POINT
 from ..run_description import describe
 from ..runs import curve_rows, point_rows, Runs
@@ -48,7 +47,7 @@ def _rows(
     return curve_rows(runs, cells, quantity, panel, curve, describe(cells, setup.paper_setting), factor, window)
 
 
-def _methods(data: str, quantity: str, runs: Runs, scale: str) -> Content:
+def methods(data: str, quantity: str, runs: Runs, scale: str) -> Content:
     """Return Figures 2 to 5: seven methods, one panel per setup; a finding compares FedInit with FedAvg at the end."""
     setups, loss = [s for s in SETUPS if s.data == data], quantity == "test_loss"
     high, low, read = ("FedAvg", "FedInit", findings.losses) if loss else ("FedInit", "FedAvg", accuracies)
@@ -67,7 +66,7 @@ def _methods(data: str, quantity: str, runs: Runs, scale: str) -> Content:
     return figure_content(text, rows, [judged], unavailable(scale, setups))
 
 
-def _betas(method: str, runs: Runs, scale: str) -> Content:
+def several_betas(method: str, runs: Runs, scale: str) -> Content:
     """Return Figures 6 and 7: one curve per beta, panels of divergence and accuracy."""
     used = {f"beta = {b:g}": with_beta(scale, b, method) for b in SHOWN_BETAS}
     rows = [
@@ -91,7 +90,7 @@ def _betas(method: str, runs: Runs, scale: str) -> Content:
     return figure_content(text, rows, judged, unavailable(scale, [HOME]))
 
 
-def _over_intervals(runs: Runs, scale: str) -> Content:
+def over_intervals(runs: Runs, scale: str) -> Content:
     """Return Figure 1a: accuracy of FedInit against the local interval K, and its gain over FedAvg at two of them."""
     found, plain = (
         {k: grid.cells(scale, HOME, method, steps=k) for k in PLANS[scale].axes["lengths"]}
@@ -123,12 +122,12 @@ def _over_intervals(runs: Runs, scale: str) -> Content:
     return figure_content(text, rows, judged, unavailable(scale, [HOME]))
 
 
-def _draw_intervals(content: Content) -> Any:
+def draw_intervals(content: Content) -> Any:
     unit = str(content.rows[0]["curve"]).removeprefix("FedInit over ") if content.rows else "steps"
     return draw_panels(content.rows, Axis(f"local {unit} a round", log=True), Axis(ACCURACY), points=True)
 
 
-def _over_betas(runs: Runs, scale: str) -> Content:
+def over_betas(runs: Runs, scale: str) -> Content:
     """Return Figure 1b: accuracy of FedInit against beta."""
     found = {b: with_beta(scale, b) for b in BETAS}
     ours = {b: accuracies(runs, scale, cells) for b, cells in found.items()}
@@ -147,30 +146,3 @@ def _over_betas(runs: Runs, scale: str) -> Content:
     used = ((f"beta = {b:g}", cells) for b, cells in found.items())
     text = caption(scale, "The runs are those of Table 3.", used, end_note(scale), BARS)
     return figure_content(text, rows, judged, unavailable(scale, [HOME]))
-
-
-def _of_methods(number: int, data: str, quantity: str) -> Artefact:
-    words = QUANTITIES[quantity][0]
-    title = f"{words.removesuffix(' (%)')} of seven methods over rounds, {data}"
-    draw = curve_drawing(Axis("round"), Axis(words))
-    return Artefact(f"fedinit.figure_{number}", title, partial(_methods, data, quantity), draw, "fedinit.table_1")
-
-
-def _of_betas(number: int, method: str) -> Artefact:
-    title = f"divergence and accuracy of {method} over rounds for several beta"
-    return Artefact(f"fedinit.figure_{number}", title, partial(_betas, method), curve_drawing(Axis("round"), Axis("")))
-
-
-ARTEFACTS = (
-    Artefact("fedinit.figure_1a", "accuracy against the local interval K", _over_intervals, _draw_intervals),
-    Artefact(
-        "fedinit.figure_1b", "accuracy against the relaxation beta", _over_betas,
-        curve_drawing(Axis("relaxation beta"), Axis(ACCURACY), points=True), "fedinit.table_3",
-    ),
-    _of_methods(2, "CIFAR-10", "test_loss"),
-    _of_methods(3, "CIFAR-10", "test_accuracy"),
-    _of_methods(4, "CIFAR-100", "test_loss"),
-    _of_methods(5, "CIFAR-100", "test_accuracy"),
-    _of_betas(6, "FedAvg"),
-    _of_betas(7, "SCAFFOLD"),
-)  # fmt: skip

@@ -12,7 +12,7 @@ import numpy as np
 from bounds.catalog import get
 from paper_checks.reported import table
 
-from ..artefact import Artefact, Content, no_runs
+from ..artefact import Content
 from ..comparing import exact_finding
 from ..runs import Runs
 from ..sheets import text_table
@@ -216,11 +216,3 @@ def hardware(runs: Runs, scale: str) -> Content:
 
 def _seen(values: Iterable[str]) -> str:
     return "; ".join(sorted({v for v in values if v})) or "not measured"
-
-
-ARTEFACTS = (
-    Artefact("fedinit.table_6", "shared hyperparameters", hyperparameters, reads=no_runs),
-    Artefact("fedinit.table_7", "coefficients of single methods", coefficients, reads=no_runs),
-    Artefact("fedinit.table_8", "costs of a round", costs_of_a_round, reads=no_runs),
-    Artefact("fedinit.table_9", "hardware", hardware),
-)

@@ -10,7 +10,7 @@ from itertools import pairwise
 from empirics.experiments import Cell
 from paper_checks.reported import table
 
-from ..artefact import Artefact, Content
+from ..artefact import Content
 from ..comparing import by_position, Entry, Finding, judge, leads, Pair
 from ..guards import POINT
 from ..run_description import describe
@@ -37,7 +37,7 @@ def _accuracy(
 FEW = Setup(share="5%-200")
 
 
-def _methods(runs: Runs, scale: str) -> Content:
+def methods(runs: Runs, scale: str) -> Content:
     """Return Table 1 and the findings of Section 5.1 on the ResNet-18-GN rows on CIFAR-10."""
     names = {name: network(scale, name) for name in (RESNET, VGG)}
     used = {
@@ -83,7 +83,7 @@ HELPED = BASELINES[:4]
 """Methods whose printed accuracy rises with RI in all four columns; FedDyn's and FedCM's fall in two each."""
 
 
-def _starts(runs: Runs, scale: str) -> Content:
+def starts(runs: Runs, scale: str) -> Content:
     """Return Table 2 and the findings of Section 5.1 and Appendix B.2.2, on the columns with all runs of RI."""
     planned, used = PLANS[scale].axes["with_ri"], {}
     for m in BASELINES:
@@ -128,7 +128,7 @@ ACCURACY, DIVERGENCE = "accuracy", "Delta^T"
 COLUMNS = {ACCURACY: "test_accuracy", DIVERGENCE: "active_divergence", "Delta^T, all clients": "divergence"}
 
 
-def _betas(runs: Runs, scale: str) -> Content:
+def betas(runs: Runs, scale: str) -> Content:
     """Return Table 3 and the findings of Section 5.2."""
     printed, entries = table("fedinit", "Table 3"), []
     used = {f"beta={beta:g}": with_beta(scale, beta) for beta in BETAS}
@@ -160,10 +160,3 @@ def _betas(runs: Runs, scale: str) -> Content:
         "model, as the released code reports it, and over all clients' last models, as the text defines it."
     )
     return comparison(caption(scale, more, used.items(), end_note(scale), SPREAD), entries, findings, digits=3)
-
-
-ARTEFACTS = (
-    Artefact("fedinit.table_1", "test accuracy of seven methods", _methods),
-    Artefact("fedinit.table_2", "what the relaxed start adds to each method", _starts),
-    Artefact("fedinit.table_3", "accuracy and divergence for several beta", _betas),
-)

@@ -12,7 +12,7 @@ import numpy as np
 
 from paper_checks.reported import table
 
-from ..artefact import Artefact, Content
+from ..artefact import Content
 from ..comparing import by_position, Entry, judge, leads, Pair
 from ..guards import horizon
 from ..run_description import describe, ours_for_theirs
@@ -47,7 +47,7 @@ def seconds(runs: Runs, scale: str, share: str, method: str) -> list[float]:
     return [median(taken) for taken in blocks.values()]
 
 
-def _timed(runs: Runs, scale: str) -> Content:
+def seconds_per_round(runs: Runs, scale: str) -> Content:
     """Return Table 10 and the findings of Appendix B.2.3."""
     printed, entries = table("fedinit", "Table 10"), []
     for share, word, m in product(SHARES, ("wall-clock", "ratio"), METHODS):
@@ -132,7 +132,7 @@ def _name(scale: str, setup: Setup) -> str:
     return f"{info.data}, {ours_for_theirs(ours, printed)}" if info else f"{setup.data} ({printed})"
 
 
-def _reached(runs: Runs, scale: str) -> Content:
+def until_target(runs: Runs, scale: str) -> Content:
     """Return Table 11 and the findings of Appendix B.2.4 on the data sets that are run."""
     entries = [
         _until(runs, scale, setup, method, word, speed)
@@ -168,9 +168,3 @@ def _reached(runs: Runs, scale: str) -> Content:
     )
     used = [(m, grid.cells(scale, s, m)) for s in SETUPS for m in METHODS]
     return comparison(caption(scale, end_note(scale), used, more), entries, findings)
-
-
-ARTEFACTS = (
-    Artefact("fedinit.table_10", "seconds per round", _timed),
-    Artefact("fedinit.table_11", "rounds and seconds to a target accuracy", _reached),
-)

@@ -11,7 +11,7 @@ import numpy as np
 from empirics.measuring.estimates import power_law
 from paper_checks.validation import Verdict as Standing
 
-from ..artefact import Artefact, Content
+from ..artefact import Content
 from ..comparing import exact_finding, Finding, judge, Pair
 from ..drawing import Axis, each_panel
 from ..one_round import panel
@@ -95,6 +95,3 @@ def draw(content: Content) -> Any:
     """Draw one panel per model with both powers as guides."""
     rows = [row for row in content.rows if row["curve"] != "slope"]
     return each_panel(rows, panel, Axis("", log=True), Axis("gap of the loss", log=True), legend_lines=2)
-
-
-ARTEFACTS = (Artefact("ours.gap_slopes", "generalization gap against the number of identical clients", data, draw),)

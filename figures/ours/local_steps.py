@@ -11,7 +11,7 @@ import numpy as np
 from bounds.catalog import get
 from empirics.experiments import Cell
 
-from ..artefact import Artefact, Content
+from ..artefact import Content
 from ..comparing import Finding, judge, Pair
 from ..drawing import Axis, draw_by_meaning, each_panel, Row
 from ..run_description import problem_words, RunInfo
@@ -150,6 +150,3 @@ def draw(content: Content) -> Any:
         ax.axhline(1, color=GREY, lw=0.7, ls=":", zorder=0, label="one step, the fewest possible")
 
     return each_panel(content.rows, panel, Axis("", log=True), Axis("local steps", log=True), shared=True)
-
-
-ARTEFACTS = (Artefact("ours.local_steps", "local steps: printed, derived and best", data, draw),)

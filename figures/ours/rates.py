@@ -14,7 +14,7 @@ from paper_checks.worst_case.rate_case import Case
 from paper_checks.worst_case.rate_search import certify_rate
 from paper_checks.worst_case.theorem_rates import theorem_rates
 
-from ..artefact import Artefact, Content, no_runs
+from ..artefact import Content
 from ..comparing import exact_finding
 from ..drawing import Axis, draw_by_meaning, each_panel
 from ..runs import Runs
@@ -108,6 +108,3 @@ def draw(content: Content) -> Any:
 
     x, y = Axis("", log=True), Axis("", log=True)
     return each_panel(content.rows, lambda ax, rows: draw_by_meaning(ax, rows, look), x, y, legend_lines=2)
-
-
-ARTEFACTS = (Artefact("ours.rates", "certified rates of six methods and their floors", data, draw, reads=no_runs),)

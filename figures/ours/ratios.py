@@ -12,7 +12,7 @@ from paper_checks.claims.checkers.worst import NOTHING
 from paper_checks.worst_case.interior_point import TOLERANCE
 from paper_checks.worst_case.tightness_table import best_steps, committed, FOLDER, smallest_factors
 
-from ..artefact import Artefact, Content, no_runs
+from ..artefact import Content
 from ..captions import plural
 from ..comparing import exact_finding, Finding
 from ..drawing import add_legend, new_figure, Row
@@ -179,16 +179,9 @@ def strips(rows: Sequence[Row], look: Callable[[Row], Look], label: str, height:
     return made
 
 
-ARTEFACTS = (
-    Artefact(
-        "ours.tightness", "bound over value, every bound and every run", over_runs,
-        lambda content: strips(content.rows, _run_look, "bound / value\n1: tight; left of 1: violated", 0.17),
-    ),
-    Artefact(
-        "ours.worst_cases", "bound over exact worst case", over_worst_cases,
-        lambda content: strips(
-            content.rows, _worst_look, "bound / exact worst case\n1: tight; left of 1: violated", 0.18
-        ),
-        reads=no_runs,
-    ),
-)  # fmt: skip
+def draw_runs(content: Content) -> Any:
+    return strips(content.rows, _run_look, "bound / value\n1: tight; left of 1: violated", 0.17)
+
+
+def draw_worst_cases(content: Content) -> Any:
+    return strips(content.rows, _worst_look, "bound / exact worst case\n1: tight; left of 1: violated", 0.18)

@@ -15,7 +15,7 @@ from bounds.catalog import get
 from bounds.vocabulary import relaxation
 from empirics.experiments import Cell
 
-from ..artefact import Artefact, Content
+from ..artefact import Content
 from ..comparing import judge, Pair
 from ..drawing import add_legend, Axis, draw_by_meaning, new_figure, run_text, set_panel_title, set_scales
 from ..run_description import problem_words, RunInfo
@@ -189,6 +189,3 @@ def draw(content: Content) -> Any:
     below.set_xlabel("relaxation beta")
     add_legend(made, axes, 2)
     return made
-
-
-ARTEFACTS = (Artefact("ours.relaxation", "divergence against the relaxation", data, draw),)

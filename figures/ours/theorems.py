@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import Any
 
 import sympy as sp
@@ -18,15 +17,15 @@ from bounds.vocabulary import clients as K, gradient_variance as s_sq, samples a
 from empirics.experiments import Cell
 from paper_checks.validation.gaussian_mean import exact_mean
 
-from ..artefact import Artefact, Content
+from ..artefact import Content
 from ..comparing import exact_finding, Finding, Reproduction
 from ..drawing import Axis, draw_by_meaning, each_panel, Row
 from ..run_description import problem_words
 from ..runs import Runs
 from ..style import BOUND, DASHED, DOTS, DOTTED, EXACT, LineStyle, OTHER, THEORY
-from . import grid
+from . import DATA, grid, QUADRATICS
 from .grid import exact_cell, Federation, info_of, mean_cell, one_round_cell, PLANS, training_cell
-from .settings import COMPARED, QUANTITIES, REPAIRED, ROUNDS, SHORT_NAMES, title, TITLES
+from .settings import COMPARED, QUANTITIES, REPAIRED, ROUNDS, title, TITLES
 
 Rows = list[dict[str, Any]]
 OPEN = Reproduction.UNDECIDED
@@ -134,13 +133,18 @@ def draw(content: Content) -> Any:
 
 # ---- one paper ----
 
-QUADRATICS, DATA = "quadratics", "data"
+NOTES = {
+    "fedinit": "Relaxation 0.06, half of the clients averaged, lambda the best that is allowed.",
+    "decaying_k": "Least squared gradient over all local iterations, at the average of all clients.",
+    "fedcog": "Before generation sets in, so that the objective is the task's alone; all clients take part.",
+}
+"""What the caption of a paper's figure says besides."""
 SIDES: dict[str, Callable[[str, str], Cell]] = {QUADRATICS: lambda s, b: exact_cell(s, b, 0), DATA: training_cell}
 """By kind of problem: the cell that compares a bound with its runs."""
 
 
-def paper_content(paper: str, sides: Sequence[str], more: str, runs: Runs, scale: str) -> Content:
-    """Return the content of a paper's figure and whether every theorem holds; ``more`` ends the caption."""
+def of_paper(paper: str, sides: Sequence[str], runs: Runs, scale: str) -> Content:
+    """Return the content of a paper's figure and whether every theorem holds."""
     names = {QUADRATICS: QUADRATICS, DATA: grid.data_set(scale)} if len(sides) > 1 else dict.fromkeys(sides, "")
     rows, findings = [], []
     for bound in COMPARED[paper]:
@@ -149,7 +153,7 @@ def paper_content(paper: str, sides: Sequence[str], more: str, runs: Runs, scale
         rows += mine
     rows = merge_repaired(rows)
     caption = " ".join(_caption(scale)[side] for side in sides)
-    return Content(f"{caption} Bars: one standard error.{more}{outside_note(rows)}", rows, findings=findings)
+    return Content(f"{caption} Bars: one standard error. {NOTES[paper]}{outside_note(rows)}", rows, findings=findings)
 
 
 def _caption(scale: str) -> dict[str, str]:
@@ -163,13 +167,6 @@ def _caption(scale: str) -> dict[str, str]:
         f"{plan.seeds} seeds, step size the largest inside the conditions, constants in closed form where there "
         "is one.",
     }
-
-
-def _of_paper(paper: str, more: str = "", sides: Sequence[str] = (QUADRATICS, DATA), suffix: str = "") -> Artefact:
-    """Return the figure of one paper."""
-    where = f" on {sides[0]}" if len(sides) == 1 else ""
-    title = f"the theorems of {SHORT_NAMES[paper]} beside exact values and measurements{where}"
-    return Artefact(f"ours.theorems_{paper}{suffix}", title, partial(paper_content, paper, sides, more), draw)
 
 
 # ---- FedALS: the bounds of one round and of many ----
@@ -186,7 +183,7 @@ def federations(scale: str) -> list[Federation]:
     return [f for f in PLANS[scale].axes["draws"] if f.model == "ridge"]
 
 
-def _fedals(runs: Runs, scale: str) -> Content:
+def of_fedals(runs: Runs, scale: str) -> Content:
     plan = PLANS[scale]
     parts = [distance_rows(runs, scale), *(one_round_rows(runs, scale, f) for f in federations(scale))]
     names = [DISTANCES, *(f.words for f in federations(scale))]
@@ -241,18 +238,3 @@ def one_round_rows(runs: Runs, scale: str, federation: Federation) -> Rows:
         clients, values, errors, verdicts = (list(column) for column in zip(*points, strict=True))
         found += curve(shared, name, clients, values, errors, verdict=verdicts)
     return found
-
-
-_FEDINIT = " Relaxation 0.06, half of the clients averaged, lambda the best that is allowed."
-_DECAYING_K = " Least squared gradient over all local iterations, at the average of all clients."
-_FEDCOG = " Before generation sets in, so that the objective is the task's alone; all clients take part."
-ARTEFACTS = (
-    Artefact(
-        "ours.theorems_fedals", "the theorems of FedALS beside exact values and measurements", _fedals,
-        draw,
-    ),
-    _of_paper("fedinit", _FEDINIT, (QUADRATICS,)),
-    _of_paper("fedinit", _FEDINIT, (DATA,), "_data"),
-    _of_paper("decaying_k", _DECAYING_K),
-    _of_paper("fedcog", _FEDCOG),
-)  # fmt: skip

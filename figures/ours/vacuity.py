@@ -16,7 +16,7 @@ from bounds.vocabulary import clients as K, gradient_variance as s_sq, samples a
 from empirics.problems.quadratics import Quadratics, random_quadratics
 from paper_checks.validation.gaussian_mean import exact_mean
 
-from ..artefact import Artefact, Content, no_runs
+from ..artefact import Content
 from ..drawing import Axis, columns, legend_on_top, new_figure, set_panel_title, set_scales
 from ..runs import Runs
 from ..style import GREY, MEASURED, THEORY
@@ -155,6 +155,3 @@ def draw(content: Content) -> Any:
     handles.append(Line2D([], [], color=THEORY, lw=0.5, label="1/10, ..., 1/10⁴ of the trivial value"))
     legend_on_top(made, {handle.get_label(): handle for handle in handles}, 2)
     return made
-
-
-ARTEFACTS = (Artefact("ours.vacuity", "where each theorem says something", data, draw, reads=no_runs),)

@@ -12,7 +12,7 @@ from empirics.experiments import Cell
 from fedbounds import main
 from figures import substitutes, writing
 from figures.artefact import Artefact
-from figures.catalogue import artefact, NAMES, NAMES_BY_PAPER, select
+from figures.catalogue import artefact, BY_PAPER, NAMES, select
 from figures.making import budget
 from figures.runs import Runs
 from figures.scale import SCALES
@@ -51,7 +51,7 @@ def test_it_is_declared_and_its_runs_are_cells_at_every_scale(name):
 
 def test_without_data_only_what_needs_none_is_run_and_each_says_what_is_missing(monkeypatch, store):
     monkeypatch.setattr(substitutes, "present", lambda name: False)
-    for made in select([paper for paper in NAMES_BY_PAPER if paper != "ours"]):
+    for made in select([paper for paper in BY_PAPER if paper != "ours"]):
         if made.name != "decaying_k.table_2":  # the networks alone are timed
             assert not made.cells("laptop")
         shown = made.data(Runs(store), "laptop")
@@ -76,14 +76,14 @@ def test_the_whole_set_and_every_paper_keep_to_their_time_by_the_written_budgets
 
 
 def test_names_are_those_of_papers_or_ours():
-    assert set(NAMES_BY_PAPER) == set(LAPTOP) == {*(key for key, paper in PAPERS.items() if not paper.works), "ours"}
+    assert set(BY_PAPER) == set(LAPTOP) == {*(key for key, paper in PAPERS.items() if not paper.works), "ours"}
 
 
 @pytest.mark.slow
 def test_everything_runs_end_to_end_at_the_smallest_scale(tmp_path, capsys, monkeypatch):
     """A picture of every paper is drawn in all formats and drawn again; the others are drawn as SVG."""
     once, store = writing.picture, str(tmp_path / "store")
-    firsts = [next(n for n in NAMES if n.startswith(f"{paper}.") and artefact(n).draw) for paper in NAMES_BY_PAPER]
+    firsts = [next(n for n in NAMES if n.startswith(f"{paper}.") and artefact(n).draw) for paper in BY_PAPER]
 
     def picture(made, *more):
         with monkeypatch.context() as patched:

@@ -6,7 +6,7 @@ import pytest
 from loops import cases
 
 from empirics.experiments import Cell
-from figures.catalogue import NAMES_BY_PAPER
+from figures.catalogue import BY_PAPER
 from figures.scale import Budget, Plan, SCALES
 
 BUDGET = Budget(
@@ -17,7 +17,7 @@ SETTING = {"problem": "softmax(digits)", "rounds": 12, "local_steps": 7, "client
 
 
 def test_every_paper_has_one_plan_of_one_kind_for_every_scale_and_a_cell_for_every_seed():
-    for paper in NAMES_BY_PAPER:
+    for paper in BY_PAPER:
         plans = import_module(f"figures.{paper}.grid").PLANS
         assert set(plans) == set(SCALES), paper
         assert {type(plan) for plan in plans.values()} == {Plan}, paper
