@@ -22,8 +22,7 @@ from empirics.experiments import Kept
 
 from .artefact import Artefact, Content
 from .run_description import COLUMNS, flatten, RunInfo
-from .style import fix_layout, HOUSE, save, scale_line_widths, STYLES
-from .symbols import typeset
+from .style import fix_layout, HOUSE, save, scale_line_widths, STYLES, typeset
 
 PICTURES = (".pdf", ".svg", ".png")
 CAPTIONS = (".caption.md", ".caption.tex")

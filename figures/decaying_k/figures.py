@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..artefact import Content
-from ..captions import caption as put_together
 from ..drawing import Axis, draw_panels
+from ..run_description import caption as put_together
 from ..runs import half_interval, mean_rows, Runs, standard_error
 from ..style import GREY
 from . import grid

@@ -11,11 +11,10 @@ import numpy as np
 from empirics.experiments import Cell
 
 from ..artefact import Content, figure_content
-from ..captions import caption as put_together
 from ..comparing import Finding, judge, Pair, Reproduction
 from ..drawing import Axis, draw_panels
 from ..guards import horizon
-from ..run_description import describe
+from ..run_description import caption as put_together, describe
 from ..runs import curve_rows, mean_rows, Runs
 from .findings import caption, label, method_findings
 from .grid import cells_of, data_set_for, figure_1_cells, LAYERS, paper_setting, PLANS, TEXT

@@ -8,10 +8,9 @@ from dataclasses import replace
 from empirics.experiments import Cell
 from paper_checks.reported import Reported, table
 
-from ..captions import caption as put_together
 from ..comparing import Entry, Finding, judge, Pair
 from ..guards import above_guessing, ceiling, drift, Guard, horizon, level, POINT, treatment
-from ..run_description import describe
+from ..run_description import caption as put_together, describe
 from ..runs import Runs
 from ..sheets import entry
 from . import grid

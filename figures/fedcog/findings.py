@@ -13,9 +13,9 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from .. import guards
-from ..captions import caption as put_together
 from ..comparing import Entry
 from ..guards import Guard
+from ..run_description import caption as put_together
 from ..runs import Runs
 from ..sheets import entry, printed_number
 from . import grid

@@ -9,9 +9,8 @@ from dataclasses import replace
 from empirics.experiments import Cell
 from paper_checks.reported import table
 
-from ..captions import caption as put_together
 from ..guards import above_guessing, ceiling, effect, Guard, horizon, level, treatment
-from ..run_description import describe
+from ..run_description import caption as put_together, describe
 from ..runs import Runs
 from . import grid
 from .grid import absence, HOME, PARTS, PLANS, Setup, SPLITS

@@ -13,10 +13,9 @@ from paper_checks.worst_case.interior_point import TOLERANCE
 from paper_checks.worst_case.tightness_table import best_steps, committed, FOLDER, smallest_factors
 
 from ..artefact import Content
-from ..captions import plural
 from ..comparing import exact_finding, Finding
 from ..drawing import add_legend, new_figure, Row
-from ..run_description import problem_words
+from ..run_description import plural, problem_words
 from ..runs import Runs
 from ..style import BLACK, GREY, MEASURED, REFERENCE, width_factor
 from . import grid, theorems
