@@ -52,7 +52,7 @@ class Entry:
 
     title: str
     data: str | tuple[Any, ...]
-    draw: str | Callable[[Content], Any] | None = None
+    draw: str | tuple[Any, ...] | Callable[[Content], Any] | None = None
     pack: str = ""
     reads: str | Callable[[str], Sequence[Cell]] | None = None
 
@@ -80,11 +80,6 @@ class Artefact:
         runs = Runs()
         self.data(runs, scale)
         return list(runs.requested.values())
-
-    @property
-    def pack_name(self) -> str:
-        """The artefact whose pack holds the runs."""
-        return self.pack or self.name
 
     @property
     def paper(self) -> str:

@@ -121,10 +121,7 @@ def _value(name: str, text: str, cells: Sequence[Cell]) -> Any:
     if name in SUBJECT:
         raise BoundsError(f"{name} is what a figure is about, which --set leaves as it is")
     if not given and not any(name in cell.spec.defaults for cell in cells):
-        settable = {name for cell in cells for name in (*cell.arguments, *cell.spec.defaults)} - {
-            *SUBJECT,
-            *SEEDS,
-        }
+        settable = {name for cell in cells for name in (*cell.arguments, *cell.spec.defaults)} - {*SUBJECT, *SEEDS}
         raise unknown("argument of these runs", name, settable)
     kinds = {type(value) for value in given}
     if not kinds <= {int, float, str}:

@@ -124,8 +124,13 @@ def set_figure_note(made: Any, info: str) -> None:
         made.suptitle(fill(info, letters), x=0.02, ha="left", fontsize="small", color=GREY)
 
 
-def draw_panels(rows: Sequence[Row], x: Axis, y: Axis, *, points: bool = False, shared: bool = False) -> Any:
-    """Return a figure of curves, one axes per panel, one style per curve; ``points`` adds a marker to every point."""
+def draw_panels(
+    rows: Sequence[Row], x: Axis, y: Axis, *, points: bool = False, shared: bool = False, named_axes: bool = False
+) -> Any:
+    """Return a figure of curves, one axes per panel, one style per curve.
+
+    ``points`` adds a marker to every point; with ``named_axes`` the names of panels are below them, not above.
+    """
     curves = list(dict.fromkeys(r["curve"] for r in rows))
     apart = len(curves) if len(curves) > MOST_BANDS else 0
 
@@ -133,14 +138,20 @@ def draw_panels(rows: Sequence[Row], x: Axis, y: Axis, *, points: bool = False, 
         for place, curve in enumerate(curves):
             if chosen := [r for r in mine if r["curve"] == curve]:
                 draw_curve(ax, chosen, curve, place, points, apart)
+        if named_axes:
+            ax.set_xlabel(mine[0]["panel"])
 
-    titled = len({r["panel"] for r in rows}) > 1
-    return each_panel(rows, draw, x, y, legend_lines=-(-len(curves) // 3), titled=titled, shared=shared)
+    return each_panel(rows, draw, x, y, legend_lines=-(-len(curves) // 3), titled=not named_axes, shared=shared)
 
 
 def curve_drawing(x: Axis, y: Axis, **options: Any) -> Callable[[Any], Any]:
     """Return the ``draw`` function of an artefact that shows panels of curves."""
     return lambda content: draw_panels(content.rows, x, y, **options)
+
+
+def meaning_drawing(looks: Callable[[str], LineStyle], x: Axis, y: Axis, **options: Any) -> Callable[[Any], Any]:
+    """Return the ``draw`` function of an artefact that shows panels as ``draw_by_meaning`` draws them."""
+    return lambda content: each_panel(content.rows, lambda ax, rows: draw_by_meaning(ax, rows, looks), x, y, **options)
 
 
 def draw_curve(ax: Axes, rows: Sequence[Row], label: str, place: int, points: bool = False, apart: int = 0) -> None:

@@ -18,6 +18,7 @@ from empirics.progress import duration
 
 from .catalogue import NAMES
 from .comparing import Reproduction
+from .writing import markdown_row
 
 Card = Mapping[str, Any]
 
@@ -209,7 +210,7 @@ def _conclusion(one: Conclusion, aside: bool) -> str:
     verdict = f"**{one.verdict}**"
     if one.more is not None:
         verdict += f", {duration(3600 * one.more)} more" if one.more <= MOST else ", no matter of seeds"
-    return _cells(one.words, verdict, one.effect, one.objection, "<br>".join(info), where)
+    return markdown_row([one.words, verdict, one.effect, one.objection, "<br>".join(info), where])
 
 
 def minutes(cards: Sequence[Card]) -> float:
@@ -230,8 +231,4 @@ def _row(card: Card, aside: bool) -> str:
     there = f"{runs['there']}" + (f" of {runs['wanted']}" if runs["there"] < runs["wanted"] else "")
     taus = "<br>".join(f"{a['column']}: {a['tau']:+.2f} [{a['low']:+.2f}, {a['high']:+.2f}]" for a in card["agreement"])
     info = card["unavailable"] or "<br>".join(one["words"] for one in card["ran"])
-    return _cells(_where(card, aside), card["title"], info, there, taus)
-
-
-def _cells(*cells: str) -> str:
-    return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"
+    return markdown_row([_where(card, aside), card["title"], info, there, taus])

@@ -54,49 +54,32 @@ class SettingText:
     @property
     def parts(self) -> list[str]:
         """Data, network, clients and rounds in words, as far as they apply."""
-        return _parts(self.data, self.network, self.taking_part, self.rounds)
+        clients = f"{self.taking_part} clients" if self.clients else ""
+        rounds = f"{self.rounds} round{'' if self.rounds == '1' else 's'}" if self.rounds else ""
+        return list(filter(None, (self.data, self.network, clients, rounds)))
 
     def __str__(self) -> str:
         return ", ".join(self.parts)
 
 
-def _parts(data: str, network: str, clients: str, rounds: str) -> list[str]:
-    counted = f"{clients} clients" if clients else "", f"{rounds} round{'' if rounds == '1' else 's'}" if rounds else ""
-    return list(filter(None, (data, network, *counted)))
-
-
 @dataclass(frozen=True)
-class RunInfo:
+class RunInfo(SettingText):
     """The setting of our runs beside the paper's: ``Omniglot for CIFAR-100`` where the two differ."""
 
-    ours: SettingText
+    ours: SettingText = SettingText()
     paper: SettingText = SettingText()
 
-    @property
-    def data(self) -> str:
-        return ours_for_theirs(self.ours.data, self.paper.data)
-
-    @property
-    def network(self) -> str:
-        return ours_for_theirs(self.ours.network, self.paper.network)
-
-    @property
-    def clients(self) -> str:
-        return ours_for_theirs(self.ours.taking_part, self.paper.taking_part)
-
-    @property
-    def parts(self) -> list[str]:
-        """Data, network, clients and rounds in words, beside the paper's where they differ."""
-        rounds = ours_for_theirs(self.ours.rounds, self.paper.rounds)
-        return _parts(self.data, self.network, self.clients, rounds)
+    @classmethod
+    def of(cls, ours: SettingText, paper: SettingText = SettingText()) -> RunInfo:
+        """Return our setting beside the paper's."""
+        names = ("data", "network", "taking_part", "rounds")
+        texts = [ours_for_theirs(getattr(ours, name), getattr(paper, name)) for name in names]
+        return cls(texts[0], texts[1], texts[2], rounds=texts[3], ours=ours, paper=paper)
 
     @property
     def differences(self) -> list[str]:
         """The parts in which our runs differ from the paper's."""
         return [part for part in self.parts if part not in self.ours.parts]
-
-    def __str__(self) -> str:
-        return ", ".join(self.parts)
 
     def columns(self) -> dict[str, str]:
         """Return the columns of a CSV; ``stand_in`` is the paper's data set if ours is another."""
@@ -142,7 +125,7 @@ def describe(cells: Iterable[Cell], paper: SettingText = SettingText(), rounds: 
     texts = {name: " and ".join(dict.fromkeys(filter(None, (getattr(s, name) for s in settings)))) for name in WORDS}
     if rounds is not None:
         texts["rounds"] = str(rounds)
-    return RunInfo(SettingText(**texts, work=min(setting.work for setting in settings)), paper)
+    return RunInfo.of(SettingText(**texts, work=min(setting.work for setting in settings)), paper)
 
 
 def _setting(cell: Cell, rounds: int | None = None) -> SettingText:

@@ -224,7 +224,7 @@ def markdown(artefact: Artefact, content: Content) -> str:
     lines, key = [f"# {artefact.source or 'Ours'}: {artefact.title}", ""], ""
     if content.sheet:
         heads, key = _heads(content)
-        lines += [_line(heads), _line(["---"] * len(heads)), *map(_line, content.sheet[1:]), ""]
+        lines += [markdown_row(heads), markdown_row(["---"] * len(heads)), *map(markdown_row, content.sheet[1:]), ""]
     lines += [_below(content, key), ""]
     if content.agreement:
         lines += ["Kendall's tau between reported and ours, with 90 % of it under both noises:", ""]
@@ -233,7 +233,8 @@ def markdown(artefact: Artefact, content: Content) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _line(cells: Sequence[str]) -> str:
+def markdown_row(cells: Sequence[str]) -> str:
+    """Return a row of a table in Markdown; line breaks and bars in its cells do not end them."""
     return "| " + " | ".join(" ".join(c.split()).replace("|", "\\|") for c in cells) + " |"
 
 

@@ -1,13 +1,15 @@
 """The figures and tables of Decaying-K: eight schedules of local steps and step size, compared in the same time."""
 
 from ..artefact import Entry, no_runs
+from ..drawing import Axis
 
+LOSS, ACCURACY = Axis("training loss", log=True), Axis("test accuracy (%)")
 ENTRIES = {
     "figure_1": Entry(
-        "smallest training loss against simulated time", ("figures.data", "train_loss"), "figures.draw_losses"
+        "smallest training loss against simulated time", ("figures.data", "train_loss"), ("figures.draw", LOSS)
     ),
     "figure_2": Entry(
-        "largest test accuracy against simulated time", ("figures.data", "test_accuracy"), "figures.draw_accuracies",
+        "largest test accuracy against simulated time", ("figures.data", "test_accuracy"), ("figures.draw", ACCURACY),
         "decaying_k.figure_1",
     ),
     "table_1": Entry("tasks and settings", "tables.settings", reads=no_runs),

@@ -81,7 +81,7 @@ def data(quantity: str, runs: Runs, scale: str) -> Content:
     )
 
 
-def _draw(content: Content, y: Axis) -> Any:
+def draw(y: Axis, content: Content) -> Any:
     """Draw a panel for each task, with a vertical line at the plateau."""
     curves, lines = ([row for row in content.rows if (row["curve"] == PLATEAU) is line] for line in (False, True))
     made = draw_panels(curves, Axis("simulated time (minutes)"), y)
@@ -89,11 +89,3 @@ def _draw(content: Content, y: Axis) -> Any:
     for row in lines:
         made.axes[names.index(row["panel"])].axvline(float(row["x"]), color=GREY, lw=0.9)
     return made
-
-
-def draw_losses(content: Content) -> Any:
-    return _draw(content, Axis("training loss", log=True))
-
-
-def draw_accuracies(content: Content) -> Any:
-    return _draw(content, Axis("test accuracy (%)"))

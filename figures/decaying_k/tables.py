@@ -70,7 +70,7 @@ def times(runs: Runs, scale: str) -> Content:
     firsts = [_milliseconds(runs, cell, FIRST) for cell in cells]
     for task in TASKS:
         network = network_title(NETWORKS[task])
-        row, info = f"{network} of {task}", RunInfo(SettingText(network=network))
+        row, info = f"{network} of {task}", RunInfo.of(SettingText(network=network))
         one, taken = printed[task, "beta"], [_milliseconds(runs, cell, task) for cell in cells]
         ratios = [a / b for a, b in zip(taken, firsts, strict=True)]
         entries += [

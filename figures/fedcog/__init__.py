@@ -3,13 +3,17 @@
 from ..artefact import Entry, no_runs
 from ..drawing import Axis, curve_drawing
 
+ACCURACY = Axis("test accuracy (%)")
 ENTRIES = {
     "figure_2": Entry("local models after one round", "figures.local_models", "figures.draw_local_models"),
-    "figure_3": Entry("heterogeneity and weights", "figures.weights", "figures.draw_weights"),
+    "figure_3": Entry(
+        "heterogeneity and weights", "figures.weights",
+        curve_drawing(Axis("", log=True), ACCURACY, points=True, named_axes=True),
+    ),
     "figure_4": Entry("who holds what", "figures.holdings", "figures.draw_holdings"),
     "figure_5": Entry("generated images", "figures.images", "figures.draw_images"),
     "figure_6": Entry(
-        "accuracy over rounds", "figures.over_rounds", curve_drawing(Axis("round"), Axis("test accuracy (%)"))
+        "accuracy over rounds", "figures.over_rounds", curve_drawing(Axis("round"), ACCURACY)
     ),
     "table_1": Entry("test accuracy of all methods", "tables.all_methods"),
     "table_2": Entry("multi-label scores on FLAIR", "tables.flair", reads=no_runs),
@@ -22,4 +26,4 @@ ENTRIES = {
     "table_9": Entry("personalised models", "tables.personal"),
     "table_10": Entry("number of generation steps", "tables.generation_steps"),
     "table_11": Entry("time of generation", "tables.time_of_generation"),
-}
+}  # fmt: skip

@@ -12,7 +12,7 @@ from empirics.experiments import Cell
 
 from ..artefact import Content, figure_content
 from ..comparing import Finding, judge, Pair
-from ..drawing import Axis, draw_curve, each_panel, new_figure, Row, run_text, set_figure_note
+from ..drawing import Axis, each_panel, new_figure, Row, run_text, set_figure_note
 from ..guards import coefficient_effect, Guard, POINT
 from ..run_description import problem_words
 from ..runs import curve_rows, point_rows, Runs
@@ -183,19 +183,6 @@ def _default(
         if panel == APART:  # its runs distil with the weight of the plan
             guards += findings.distillation_guard(scale, cells)
     return judge(f"{default:g} is the best {what} in both splits", pairs, POINT, dict.fromkeys(guards))
-
-
-def draw_weights(content: Content) -> Any:
-    names = list(dict.fromkeys(r["curve"] for r in content.rows))
-
-    def panel(ax: Any, rows: list[Row]) -> None:
-        for place, curve in enumerate(names):
-            if mine := [r for r in rows if r["curve"] == curve]:
-                draw_curve(ax, mine, curve, place, points=True)
-        ax.set_xlabel(rows[0]["panel"])
-
-    x, y = Axis("", log=True), Axis("test accuracy (%)")
-    return each_panel(content.rows, panel, x, y, legend_lines=2, titled=False)
 
 
 # ---- Figure 4 ----

@@ -16,7 +16,7 @@ from paper_checks.worst_case.theorem_rates import theorem_rates
 
 from ..artefact import Content
 from ..comparing import exact_finding
-from ..drawing import Axis, draw_by_meaning, each_panel
+from ..drawing import Axis, meaning_drawing
 from ..runs import Runs
 from ..style import line_style, LineStyle
 
@@ -98,13 +98,11 @@ def _halving(contraction: float) -> float:
     return math.log(2) / -math.log(contraction)
 
 
-def draw(content: Content) -> Any:
-    """Draw a curve for each method, and the rates of theorems as dots."""
+def _look(label: str) -> LineStyle:
+    """Return the style of a method's curve, or of the dots of the theorems on it."""
+    method = label.removesuffix(THEOREM)
+    own = line_style(method.partition(" ")[0], list(METHODS).index(method))
+    return replace(own, mark="") if method == label else LineStyle(own.colour, ":", ".", 1)
 
-    def look(label: str) -> LineStyle:
-        method = label.removesuffix(THEOREM)
-        own = line_style(method.partition(" ")[0], list(METHODS).index(method))
-        return replace(own, mark="") if method == label else LineStyle(own.colour, ":", ".", 1)
 
-    x, y = Axis("", log=True), Axis("", log=True)
-    return each_panel(content.rows, lambda ax, rows: draw_by_meaning(ax, rows, look), x, y, legend_lines=2)
+draw = meaning_drawing(_look, Axis("", log=True), Axis("", log=True), legend_lines=2)

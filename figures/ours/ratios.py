@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -147,13 +148,13 @@ def _worst_look(row: Row) -> Look:
 # ---- drawing ----
 
 
-def strips(rows: Sequence[Row], look: Callable[[Row], Look], label: str, height: float) -> Any:
+def draw(look: Callable[[Row], Look], label: str, height: float, content: Content) -> Any:
     """Draw a line of ``height`` inches for each bound, with a mark per ratio and a dash at their geometric mean.
 
     Lines are sorted by the geometric mean of their ratios, the smallest on top; 1 is marked.
     """
     ratios: dict[str, dict[Look, list[float]]] = {}
-    for row in rows:
+    for row in content.rows:
         ratios.setdefault(row["row"], {}).setdefault(look(row), []).append(float(row["ratio"]))
 
     def centre(groups: Iterable[list[float]]) -> float:
@@ -178,9 +179,5 @@ def strips(rows: Sequence[Row], look: Callable[[Row], Look], label: str, height:
     return made
 
 
-def draw_runs(content: Content) -> Any:
-    return strips(content.rows, _run_look, "bound / value\n1: tight; left of 1: violated", 0.17)
-
-
-def draw_worst_cases(content: Content) -> Any:
-    return strips(content.rows, _worst_look, "bound / exact worst case\n1: tight; left of 1: violated", 0.18)
+draw_runs = partial(draw, _run_look, "bound / value\n1: tight; left of 1: violated", 0.17)
+draw_worst_cases = partial(draw, _worst_look, "bound / exact worst case\n1: tight; left of 1: violated", 0.18)

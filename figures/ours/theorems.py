@@ -19,7 +19,7 @@ from paper_checks.validation.gaussian_mean import exact_mean
 
 from ..artefact import Content
 from ..comparing import exact_finding, Finding, Reproduction
-from ..drawing import Axis, draw_by_meaning, each_panel, Row
+from ..drawing import Axis, meaning_drawing
 from ..run_description import problem_words
 from ..runs import Runs
 from ..style import BOUND, DASHED, DOTS, DOTTED, EXACT, LineStyle, OTHER, THEORY
@@ -122,14 +122,7 @@ PART = LineStyle(THEORY, DOTTED, "", 0.9)
 """Style of the terms of a bound."""
 
 
-def draw(content: Content) -> Any:
-    """Draw one axes per panel, in the order of the rows."""
-
-    def panel(ax: Any, rows: list[Row]) -> None:
-        draw_by_meaning(ax, rows, lambda label: LOOKS.get(label, PART))
-
-    return each_panel(content.rows, panel, Axis("", log=True), Axis("", log=True))
-
+draw = meaning_drawing(lambda label: LOOKS.get(label, PART), Axis("", log=True), Axis("", log=True))
 
 # ---- one paper ----
 

@@ -46,7 +46,7 @@ def test_it_is_declared_and_its_runs_are_cells_at_every_scale(name):
     assert (made.draw is None) == name.partition(".")[2].startswith("table")
     assert (made.source == "") == (made.paper == "ours")
     for scale in SCALES:
-        assert of(name, scale).keys() <= of(made.pack_name, scale).keys()
+        assert of(name, scale).keys() <= of(made.pack or name, scale).keys()
 
 
 def test_without_data_only_what_needs_none_is_run_and_each_says_what_is_missing(monkeypatch, store):

@@ -14,7 +14,7 @@ PAPER = SettingText("CIFAR-10", "ResNet-20", "5", "5", "4000", 20_000.0)
 
 
 def info(steps=15_000.0, network="small CNN", data="CIFAR-10"):
-    return RunInfo(SettingText(data, network, "5", "5", "900", steps), PAPER)
+    return RunInfo.of(SettingText(data, network, "5", "5", "900", steps), PAPER)
 
 
 def curve(gains, seed, length=30):
@@ -93,9 +93,9 @@ def test_methods_are_trained_equally_but_for_what_differs_in_the_paper():
 
 
 def test_training_has_begun_and_a_coefficient_moves_something():
-    (plateau,) = above_guessing(RunInfo(SettingText("CIFAR-10")), [13.0, 16.0])
+    (plateau,) = above_guessing(RunInfo.of(SettingText("CIFAR-10")), [13.0, 16.0])
     assert (plateau.value, plateau.missed) == (pytest.approx(1.45), True)
-    assert above_guessing(RunInfo(SettingText("Shakespeare")), [13.0]) == above_guessing(None, []) == []
+    assert above_guessing(RunInfo.of(SettingText("Shakespeare")), [13.0]) == above_guessing(None, []) == []
     assert coefficient_effect("w", [[66.5, 66.25], [66.75, 66.5]]).missed
     assert not coefficient_effect("w", [[66.5, 66.25], [67.75, 66.5]]).missed
     assert not Guard("not measured", NAN, 1.0).missed
