@@ -21,6 +21,8 @@ replaced with probability cohort/clients: this gives its mean square, and drawin
 expected square of its mean.
 """
 
+from __future__ import annotations
+
 import json
 import lzma
 import re
@@ -28,38 +30,29 @@ import signal
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction as Q
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import islice, permutations
 from math import lcm
 from operator import mul
-from pathlib import Path
 from typing import Any
 
 Part = dict[str, Q]
 """A linear combination: coefficients by the names of unknown vectors."""
-Vector = tuple[Part, Part]
-"""The mean over the clients and a client's deviation from it. The mean over clients of ``<u, v>`` is the inner product
-of the means plus the mean inner product of the deviations."""
 Matrix = dict[tuple[str, str], Q]
-ZERO: Vector = ({}, {})
-MINIMISER_GRADIENT: Vector = ({}, {"*": Q(1)})
-"""A client's gradient at the minimiser of the mean loss, where the gradients of the clients sum to 0."""
 
-MAX_FILE_BYTES, MAX_PROOF_BYTES, MAX_PROOFS = 2**26, 2**23, 10_000
-"""Limits on the unpacked bytes of a file, the bytes of one proof, and the number of proofs in a file."""
+MAX_FILE_BYTES, MAX_CHARACTERS = 2**26, 1000
+"""Limits on the unpacked bytes of a file and on the characters of a number."""
 MAX_STEPS, MAX_VECTORS, MAX_BITS = 200, 500, 10_000
 """Limits on the local steps of a run, the unknown vectors, and the binary digits of a power of two."""
-MAX_CHARACTERS, MAX_WORK = 1000, 400_000
-"""Limits on the characters of a number, and on local steps times the characters of all their numbers (some seconds)."""
 
 WORST_CASE, RATE = "worst case", "rate"
+FILE, QUADRATIC_FORM = ("kind", "claim", "change", "multipliers", "blocks"), ("means", "apart", "potential")
 FILE_KEYS = {
-    WORST_CASE: {"kind", "claim", "bound", "change", "near", "weights", "unit", "multipliers", "blocks"},
-    RATE: {"kind", "claim", "change", "rest", "potential", "means", "apart", "multipliers", "noises", "unheard",
-           "above_distance", "above_nothing", "blocks"},
-}  # fmt: skip
+    WORST_CASE: {*FILE, "bound", "near", "weights", "unit"},
+    RATE: {*FILE, *QUADRATIC_FORM, "rest", "noises", "unheard", "above_distance", "above_nothing"},
+}
 """The required keys of a file. Unknown keys are refused, since they could claim something that is not checked.
 ``change``: factor of the new unknown vectors in gradients; ``near``: for each model outside the local steps, the local
 step whose gradient plus a change is its gradient; ``weights``: of the metric at each model, round or iteration;
@@ -74,41 +67,38 @@ CLAIM_KEYS = {
     WORST_CASE: (*PLAN, "given", "metric", "statistic", "over"),
     RATE: (*PLAN, *RATE_NUMBERS, "clients", "cohort"),
 }
-ATTAINED_KEYS = {"value", "bits", "dimensions", "vectors", "values"}
-BLOCK_KEYS = {"vectors", "scale", "factor", "bits"}
+ATTAINED_KEYS = ("value", "bits", "dimensions", "vectors", "values")
+BLOCK_KEYS = ("vectors", "scale", "factor", "bits")
 """The keys of a federation that attains ``value``: coordinates of ``vectors`` in units of 2^-bits, function ``values``
 by point; and of a sum of squares: the ``vectors`` of its rows, the exponents of D (``scale``) and T (``factor``)."""
 START_KEYS = ("initial_distance_sq", "optimum_dissimilarity", "gradient_variance")
 """What a rate that states a bound after a number of rounds assumes about the start."""
 
-METHODS = {
-    "fedavg": ([], []), "fedprox": ([], []), "fedinit": ([], ["last"]), "scaffold": ([], ["control"]),
-    "fedavgm": (["velocity"], []), "fedcm": (["direction"], []),
-}  # fmt: skip
-"""The vectors that the server and that every client stores between rounds besides the model. They start at 0, except
-``last`` (a client's last local model), which starts at the model."""
+SERVER_VECTORS = {"fedavgm": "velocity", "fedcm": "direction"}
+CLIENT_VECTORS = {"fedinit": "last", "scaffold": "control"}
+"""The vector that the server, or every client, stores between rounds besides the model. It starts at 0, except ``last``
+(a client's last local model), which starts at the model."""
+METHODS = ("fedavg", "fedprox", "fedinit", "scaffold", "fedavgm", "fedcm")
 AT_ALL_MODELS = ("dissimilarity_offset", "dissimilarity_factor", "uniform_dissimilarity", "pl_constant")
 """Assumptions about all models. A federation that attains a value is checked at the models its run visits."""
 NEEDS_MINIMISER = ("initial_distance_sq", "distance_sq", "optimum_dissimilarity", "heterogeneity")
-AT_ONE_MODEL = {
-    "initial_distance_sq": ("distance_sq", "w", "first"), "initial_gap": ("optimality_gap", "w", "first"),
-    "grad_norm_sq": ("grad_norm_sq", "w", "late"), "divergence": ("divergence", "w", "late"),
-    "distance_sq": ("distance_sq", "v", "late"),
-}  # fmt: skip
-"""Assumptions about one model: the metric that they limit and the model, which is the initial server model (w first),
-the one before the last round (w late) or the virtual average before the last step (v late)."""
+AT_ONE_MODEL = ("initial_distance_sq", "initial_gap", "grad_norm_sq", "divergence", "distance_sq")
+"""Assumptions about the initial server model, or about the model before the last round or iteration."""
 ASSUMPTIONS = {*AT_ALL_MODELS, *NEEDS_MINIMISER, *AT_ONE_MODEL, "grad_cap_sq"}
+OF_A_MODEL = ("distance_sq", "optimality_gap", "grad_norm_sq", "divergence")
 OF_A_ROUND = ("local_drift", "global_step", "loss_change", "mean_gradient_drift")
 OF_A_RUN = ("mean_gap", "average_gap", "weighted_grad_norm_sq")
-"""Metrics with one number for every round, and for the whole run."""
+"""Metrics with one number for every model, for every round, and for the whole run."""
 
 
 class Refused(Exception):
     """The reason why a file does not prove its claim."""
 
 
-INVALID_FILE = (Refused, ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RecursionError,
-                TypeError, ValueError, lzma.LZMAError)  # fmt: skip
+INVALID_FILE = (
+    *(Refused, ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RecursionError),
+    *(TypeError, ValueError, lzma.LZMAError),
+)
 """Exceptions that reading or checking a file that is not a proof may raise."""
 
 
@@ -136,51 +126,76 @@ def check_keys(item: Any, required: Iterable[str], name: str, optional: Iterable
     """Return an object; raise ``Refused`` unless it has all required keys and no others but the optional ones."""
     complete = isinstance(item, dict) and set(required) <= set(item)
     require(complete, f"{name} is an object with the names {', '.join(sorted(required))}")
-    unknown = ", ".join(sorted(set(item) - set(required) - set(optional)))
-    require(not unknown, f"{name} has names that are not read: {unknown:.60}")
+    unknown_keys = ", ".join(sorted(set(item) - set(required) - set(optional)))
+    require(not unknown_keys, f"{name} has names that are not read: {unknown_keys:.60}")
     return item
 
 
 # ---- vectors, and sums of inequalities ----
 
 
-def combine(*terms: tuple[Any, Vector]) -> Vector:
-    """Return the sum of ``coefficient * vector``, without zero coefficients."""
-    total: tuple[Any, Any] = (defaultdict(Q), defaultdict(Q))
-    for c, vector in terms:
-        for part, summand in zip(total, vector, strict=True):
-            for name, x in summand.items():
-                part[name] += c * x
-    mean, deviation = ({name: x for name, x in part.items() if x} for part in total)
-    return mean, deviation
+class Vector:
+    """A vector of every client: the mean over the clients and a client's deviation from it, as linear combinations.
+
+    The mean over the clients of ``<u, v>`` is the inner product of the means plus the mean inner product of the
+    deviations.
+    """
+
+    def __init__(self, mean: Part, deviation: Part) -> None:
+        self.parts = tuple({name: x for name, x in part.items() if x} for part in (mean, deviation))
+
+    def __add__(self, other: Vector) -> Vector:
+        pairs = zip(self.parts, other.parts, strict=True)
+        return Vector(*({name: a.get(name, Q(0)) + b.get(name, Q(0)) for name in {**a, **b}} for a, b in pairs))
+
+    def __sub__(self, other: Vector) -> Vector:
+        return self + (-1) * other
+
+    def __rmul__(self, c: Q | int) -> Vector:
+        return Vector(*({name: c * x for name, x in part.items()} for part in self.parts))
+
+    def equals(self, other: Vector) -> bool:
+        return self.parts == other.parts
+
+    @cached_property
+    def mean(self) -> Vector:
+        """The mean over the clients, as a vector that is the same for all of them."""
+        return Vector(self.parts[0], {})
+
+    @cached_property
+    def deviation(self) -> Vector:
+        """The deviations from the mean, as a vector with mean 0."""
+        return Vector({}, self.parts[1])
 
 
-def mean_of(vector: Vector) -> Vector:
-    """Return the mean over the clients, as a vector that is the same for all of them."""
-    return (vector[0], {})
+ZERO = Vector({}, {})
+MINIMISER_GRADIENT = Vector({}, {"*": Q(1)})
+"""A client's gradient at the minimiser of the mean loss, where the gradients of the clients sum to 0."""
 
 
-def deviation_of(vector: Vector) -> Vector:
-    """Return the deviations from the mean, as a vector with mean 0."""
-    return ({}, vector[1])
+def unknown(name: str, factor: Q | int = 1) -> Vector:
+    """Return a factor times the unknown vector of this name."""
+    return Vector({name: Q(factor)}, {name: Q(factor)})
 
 
 def new_gradient(letter: str, number: int, change: Q) -> Vector:
     """Return the unknown gradient of this number: the first one plus ``change`` times new unknown vectors."""
     part = {f"{letter}{i}": change if i > 1 else Q(1) for i in range(1, number + 1)}
-    return part, part
+    return Vector(part, part)
 
 
-def to_integers(parts: list[Part]) -> tuple[list[dict[str, int]], int]:
+def to_integers(parts: Sequence[Part]) -> tuple[list[dict[str, int]], int]:
     """Return numerators over a common denominator, and it; integers multiply twenty times faster than fractions."""
     d = lcm(*(x.denominator for part in parts for x in part.values()))
     return [{name: int(x * d) for name, x in part.items()} for part in parts], d
 
 
 class InequalitySum:
-    """A sum of inequalities: coefficients of inner products of vectors, and of function values by point name. A vector
-    is referred to as ``(kind, name)``, see ``vector``. Smooth, strongly convex functions satisfy the inequalities with
-    these ``L`` and ``mu``; ``mu = -L`` where the claim assumes no convexity."""
+    """A sum of inequalities: coefficients of inner products of vectors, and of function values by point name.
+
+    Smooth, strongly convex functions satisfy the inequalities with these ``L`` and ``mu``; ``mu = -L`` where the claim
+    assumes no convexity.
+    """
 
     def __init__(self, proof: Any) -> None:
         claim = check_keys(proof["claim"], CLAIM_KEYS[proof["kind"]], "a claim")
@@ -190,35 +205,28 @@ class InequalitySum:
         self.mu = parse_number(claim["strong_convexity"]) if self.convex else -self.L
         require(self.L > 0 and self.mu < self.L and (self.mu >= 0 or not self.convex), "there are no such functions")
         require(self.change != 0, "the change of gradients must not be 0: it would make all gradients equal")
-        self.points: dict[Any, Vector] = {}
-        self.gradients: dict[Any, Vector] = {}
-        self.models: dict[Any, Vector] = {}
+        self.points: dict[Any, tuple[Vector, Vector]] = {}
+        """The points where functions are evaluated, and the clients' gradients there, by name."""
         self.clear()
 
     def clear(self) -> None:
         """Set the sum to 0."""
         self.values: dict[Any, Q] = defaultdict(Q)
-        self.products: dict[Any, Q] = defaultdict(Q)
+        self.products: dict[tuple[Vector, Vector], Q] = defaultdict(Q)
 
-    def vector(self, kind: str, name: Any) -> Vector:
-        """Return a vector by kind and name. ``x``: a point where functions are evaluated; ``g``: the clients' gradients
-        there; ``G``: the mean of these gradients; ``m``: a model or another vector of the run."""
-        vector = {"x": self.points, "g": self.gradients, "G": self.gradients, "m": self.models}[kind][name]
-        return mean_of(vector) if kind == "G" else vector
-
-    def add_product(self, c: Q, left: Any, right: Any) -> None:
-        """Add ``c <left, right>``; both are lists of pairs of a coefficient and a vector ``(kind, name)``."""
+    def add_product(self, c: Q, left: Sequence[tuple[Any, Vector]], right: Sequence[tuple[Any, Vector]]) -> None:
+        """Add ``c <left, right>``; both are lists of coefficients and vectors."""
         for a, u in left:
             for b, v in right:
                 self.products[u, v] += c * a * b
 
-    def add_square(self, c: Q, *terms: Any) -> None:
-        """Add c times the squared norm of a sum of pairs of a coefficient and a vector ``(kind, name)``."""
+    def add_square(self, c: Q, *terms: tuple[Any, Vector]) -> None:
+        """Add c times the squared norm of a sum of coefficients times vectors."""
         self.add_product(c, terms, terms)
 
     def add_smoothness(self, c: Q, a: Any, b: Any) -> None:
         """Add c times the inequality of the class for two points (Taylor, Hendrickx and Glineur 2017, Theorem 4)."""
-        (x, y), (g, h), mu = (("x", a), ("x", b)), (("g", a), ("g", b)), self.mu
+        (x, g), (y, h), mu = self.points[a], self.points[b], self.mu
         self.values[b] += c
         self.values[a] -= c
         self.add_product(c, [(1, h)], [(1, x), (-1, y)])
@@ -227,11 +235,11 @@ class InequalitySum:
 
     def matrix(self, block: int) -> Matrix:
         """Return the sum's coefficients of inner products of unknown vectors: of means (0) or of deviations (1)."""
-        partners: Any = defaultdict(lambda: defaultdict(Q))
+        partners: dict[Vector, Part] = defaultdict(lambda: defaultdict(Q))
         for (u, v), c in self.products.items():
-            for name, x in self.vector(*v)[block].items():
+            for name, x in v.parts[block].items():
                 partners[u][name] += c * x
-        left, d = to_integers([self.vector(*u)[block] for u in partners])
+        left, d = to_integers([u.parts[block] for u in partners])
         right, e = to_integers(list(partners.values()))
         numerators: dict[tuple[str, str], int] = defaultdict(int)
         for u_part, v_part in zip(left, right, strict=True):
@@ -246,10 +254,12 @@ class InequalitySum:
 
 
 def check_sum_of_squares(block: Any, matrix: Matrix) -> None:
-    """Raise ``Refused`` unless the integer factor of a block shows that a symmetric matrix is a sum of squares. With
-    the scale and factor of the block, D^-1 S D^-1 - T T' / 4^bits must be diagonally dominant."""
+    """Raise ``Refused`` unless the integer factor of a block shows that a symmetric matrix is a sum of squares.
+
+    With the scale and factor of the block, D^-1 S D^-1 - T T' / 4^bits must be diagonally dominant.
+    """
     check_keys(block, BLOCK_KEYS, "a factor")
-    names, scale, factor, bits = (block[key] for key in ("vectors", "scale", "factor", "bits"))
+    names, scale, factor, bits = (block[key] for key in BLOCK_KEYS)
     require(max(map(len, (names, scale, factor))) <= MAX_VECTORS, f"a factor is of at most {MAX_VECTORS} vectors")
     require({a for (a, _), x in matrix.items() if x} == set(names), "the factor is of other vectors")
     require(len(names) == len(scale) == len(factor) == len(set(names)), "the factor has another size")
@@ -270,18 +280,17 @@ def check_sum_of_squares(block: Any, matrix: Matrix) -> None:
 
 
 def parse_plan(claim: Any, local_steps: list[int]) -> tuple[Q, list[Q]]:
-    """Return the method's parameter and the step size of every local step of all rounds. The claim gives one step size
-    as a text or a list of all of them. Runs that are too long are refused."""
+    """Return the method's parameter and the step size of every local step of all rounds.
+
+    The claim gives one step size as a text, or a list of all of them.
+    """
     method, p, step_size = claim["method"], parse_number(claim["parameter"]), claim["step_size"]
     require(method in METHODS, f"the method {method!r:.60} is not known here")
     require(p >= 0 and (p == 0 or method not in ("fedavg", "scaffold")), f"{method} does not take the parameter {p}")
     for steps in (*local_steps, sum(local_steps)):
         parse_count(steps, 1, MAX_STEPS, "local steps of a round and of all rounds")
     require(isinstance(step_size, (str, list)), "a step size is a text; step sizes of all local steps are a list")
-    texts = [step_size] * sum(local_steps) if isinstance(step_size, str) else step_size
-    characters = sum(len(str(x)) + len(str(claim["parameter"])) for x in texts)
-    require(sum(local_steps) * characters <= MAX_WORK, "the numbers of that many local steps are too long")
-    sizes = [parse_number(x) for x in texts]
+    sizes = [parse_number(x) for x in ([step_size] * sum(local_steps) if isinstance(step_size, str) else step_size)]
     require(len(sizes) == sum(local_steps) and min(sizes) > 0, "every local step needs a step size > 0")
     return p, sizes
 
@@ -289,28 +298,30 @@ def parse_plan(claim: Any, local_steps: list[int]) -> tuple[Q, list[Q]]:
 def one_round(
     method: str, p: Q, sizes: Sequence[Q], state: dict[str, Vector], gradient_at: Callable[[Vector], Vector]
 ) -> tuple[list[Vector], dict[str, Vector]]:
-    """Return a client's models before every local step and after the last one, and the state after the round. The new
-    state is what a single client contributes. Vectors that the server stores are the means of it."""
-    w, control = state["model"], state.get("control", ZERO)
-    path = [combine((1 + p, w), (-p, state["last"])) if method == "fedinit" else w]
+    """Return a client's models before every local step and after the last one, and the state after the round.
+
+    The new state is what a single client contributes. Vectors that the server stores are the means of it.
+    """
+    w = state["model"]
+    path = [w + p * (w - state["last"]) if method == "fedinit" else w]
     for eta in sizes:
         x = path[-1]
-        direction = [(p if method == "fedcm" else Q(1), gradient_at(x))]
+        direction = gradient_at(x)
         if method == "fedprox":
-            direction += [(p, x), (-p, w)]
+            direction += p * (x - w)
         elif method == "scaffold":
-            direction += [(Q(1), mean_of(control)), (Q(-1), control)]
+            direction += state["control"].mean - state["control"]
         elif method == "fedcm":
-            direction.append((1 - p, state["direction"]))
-        path.append(combine((1, x), *((-eta * c, v) for c, v in direction)))
-    moved = combine((1, path[0]), (-1, path[-1]))
-    slope = combine((1 / sum(sizes), moved))
-    after = {"model": path[-1], "last": path[-1], "direction": slope}
+            direction = p * direction + (1 - p) * state["direction"]
+        path.append(x - eta * direction)
+    moved = path[0] - path[-1]
+    mean_direction = (1 / sum(sizes, Q(0))) * moved
+    after = {"model": path[-1], "last": path[-1], "direction": mean_direction}
     if method == "scaffold":
-        after["control"] = combine((1, control), (1, slope), (-1, mean_of(control)))
+        after["control"] = state["control"] - state["control"].mean + mean_direction
     elif method == "fedavgm":
-        after["velocity"] = combine((p, state["velocity"]), (1, moved))
-        after["model"] = combine((1, w), (-1, after["velocity"]))
+        after["velocity"] = p * state["velocity"] + moved
+        after["model"] = w - after["velocity"]
     return path, after
 
 
@@ -318,10 +329,13 @@ def one_round(
 
 
 class Run(InequalitySum):
-    """The run of a worst-case claim, and sums of inequalities about it. The origin, where function values are 0, is
-    the minimiser with convexity and the start without. Each gradient of a local step is the first one plus changes,
-    each change a new unknown vector. At other models the gradient is that of a local step, which the file names, plus a
-    change."""
+    """The run of a worst-case claim, and sums of inequalities about it.
+
+    The origin, where function values are 0, is the minimiser with convexity and the start without. Each gradient of a
+    local step is the first one plus changes, each change a new unknown vector. At other models the gradient is that of
+    a local step, which the file names, plus a change. ``servers`` are the server models and ``averages`` the means of
+    the clients' models before every local step; a file names them w0, w1, ... and v0, v1, ...
+    """
 
     def __init__(self, proof: Any) -> None:
         super().__init__(proof)
@@ -340,59 +354,57 @@ class Run(InequalitySum):
         require(over == "rounds" or metric not in (*OF_A_ROUND, "divergence"), f"{metric} is over rounds")
         require(over == "iterations" or metric != "consensus_distance", f"{metric} is over iterations")
         if self.convex:
-            self.add_point("*", ZERO, MINIMISER_GRADIENT)
+            self.points["*"] = ZERO, MINIMISER_GRADIENT
         p, self.sizes = parse_plan(claim, claim["local_steps"])
-        start: Vector = ({"start": Q(1)}, {}) if self.convex else ZERO
+        start = Vector({"start": Q(1)}, {}) if self.convex else ZERO
         state = {"model": start, "last": start, "control": ZERO, "velocity": ZERO, "direction": ZERO}
         self.paths, self.servers, sizes = list[list[Vector]](), [start], iter(self.sizes)
         for steps in claim["local_steps"]:
             path, after = one_round(claim["method"], p, [*islice(sizes, steps)], state, self.gradient_at)
-            state |= {name: x if name in ("last", "control") else mean_of(x) for name, x in after.items()}
+            state |= {name: x if name in ("last", "control") else x.mean for name, x in after.items()}
             self.paths.append(path)
             self.servers.append(state["model"])
-        self.averages = [mean_of(x) for path in self.paths for x in path[:-1]] + [self.servers[-1]]
+        self.averages = [x.mean for path in self.paths for x in path[:-1]] + [self.servers[-1]]
         self.models = {f"w{i}": x for i, x in enumerate(self.servers)}
         self.models |= {f"v{i}": x for i, x in enumerate(self.averages)}
-        self.models |= {(r, j): x for r, path in enumerate(self.paths) for j, x in enumerate(path)}
-        self.models["mean"] = combine(*((Q(1, len(self.averages) - 1), x) for x in self.averages[:-1]))
+        self.models["mean"] = Q(1, len(self.averages) - 1) * sum(self.averages[:-1], ZERO)
         check_keys(self.near, (), "near", self.models)
-
-    def add_point(self, name: str, point: Vector, gradient: Vector) -> str:
-        """Record a point and the gradients there; return its name."""
-        self.points[name], self.gradients[name] = point, gradient
-        return name
 
     def evaluated(self, point: Vector) -> str:
         """Return the name under which functions were evaluated at a point, or an empty string."""
-        return next((name for name, x in self.points.items() if name not in ("*", "own") and x == point), "")
+        names = (name for name, (x, _) in self.points.items() if name not in ("*", "own") and x.equals(point))
+        return next(names, "")
 
     def gradient_at(self, point: Vector) -> Vector:
         """Return the gradients at a client's model; they are new unless this model was visited before."""
-        number = 1 + sum(name[0] == "g" for name in self.points)
-        name = self.evaluated(point) or self.add_point(f"g{number}", point, new_gradient("g", number, self.change))
-        return self.gradients[name]
+        name = self.evaluated(point)
+        if not name:
+            number = 1 + sum(name[0] == "g" for name in self.points)
+            name = f"g{number}"
+            self.points[name] = point, new_gradient("g", number, self.change)
+        return self.points[name][1]
 
     def point_at(self, name: str) -> str:
-        """Return the name of the evaluation point at a model, adding the point if needed. The name may also be ``*``,
-        the minimiser of the mean loss, or ``own``, the clients' own minimisers."""
+        """Return the name of the evaluation point at a model, adding the point if needed.
+
+        The name may also be ``*``, the minimiser of the mean loss, or ``own``, the clients' own minimisers.
+        """
         if name in self.points:
             return name
-        part: Part = {name: Q(1)}
         if name == "own" and self.convex:
-            return self.add_point(name, (part, part), ZERO)
+            self.points[name] = unknown(name), ZERO
+            return name
         require(name in self.models, f"{name} is not a model of this run")
         point = self.models[name]
         if existing := self.evaluated(point):
             return existing
-        name = next(n for n, x in self.models.items() if x == point)
-        part, near = {name: Q(1)}, self.gradients[self.near[name]]
-        return self.add_point(name, point, combine((1, near), (self.change, (part, part))))
+        name = next(n for n, x in self.models.items() if x.equals(point))
+        self.points[name] = point, self.points[self.near[name]][1] + unknown(name, self.change)
+        return name
 
-    def common_point_at(self, name: str) -> str:
-        """Return ``point_at(name)``; raise ``Refused`` unless all clients are at the same model there."""
-        same_model = self.points[self.point_at(name)][1] == {} and name != "own"
-        require(same_model, f"at {name} clients are at models of their own")
-        return self.point_at(name)
+    def gradient(self, name: str) -> Vector:
+        """Return the clients' gradients at a model."""
+        return self.points[self.point_at(name)][1]
 
     def add_gap(self, c: Q, name: str) -> None:
         """Add ``c (F(name) - F*)``."""
@@ -401,52 +413,57 @@ class Run(InequalitySum):
             self.values["floor"] -= c
 
     def add_inequality(self, c: Q, kind: str, names: Any) -> Q:
-        """Add c times the left side of ``left side <= right side``; return c times the right side. The kind is
-        ``class`` (two points), ``lower`` (F* is below what a gradient step reaches) or an assumption."""
+        """Add c times the left side of ``left side <= right side``; return c times the right side.
+
+        The kind is ``class`` (two points), ``lower`` (F* is below what a gradient step reaches) or an assumption.
+        """
         at_all_models = kind in (*AT_ALL_MODELS, "lower")
         models = 2 if kind == "class" else int(at_all_models or kind == "grad_cap_sq")
         require(len(names) == models, f"{kind} is about another number of models")
         require(kind in (*self.given, "class", "lower"), f"{kind} is not assumed")
-        point = self.common_point_at(names[0]) if at_all_models else ""
+        point = self.point_at(names[0]) if models else "*"
+        if at_all_models:
+            same_model = self.points[point][0].parts[1] == {} and point != "own"
+            require(same_model, f"at {point} clients are at models of their own")
         if kind == "class":
-            self.add_smoothness(c, *map(self.point_at, names))
+            self.add_smoothness(c, point, self.point_at(names[1]))
         elif kind == "lower":  # a step of 1/L from a model decreases F by at least |grad F|^2 / (2 L)
             require(not self.convex, "F has a minimiser: lower applies only without convexity")
-            self.add_square(c / (2 * self.L), (1, ("G", point)))
+            self.add_square(c / (2 * self.L), (1, self.gradient(point).mean))
             self.add_gap(-c, point)
         elif kind == "pl_constant":
-            self.add_square(-c, (1, ("G", point)))
+            self.add_square(-c, (1, self.gradient(point).mean))
             self.add_gap(2 * c * self.given[kind], point)
-        elif kind == "optimum_dissimilarity":
-            self.add_square(c, (1, ("g", "*")))
         elif kind == "heterogeneity":
             self.add_gap(-c, "own")
         elif kind == "dissimilarity_offset":
-            self.add_square(c, (1, ("g", point)))
-            self.add_square(-c * self.given.get("dissimilarity_factor", Q(1)), (1, ("G", point)))
+            self.add_square(c, (1, self.gradient(point)))
+            self.add_square(-c * self.given.get("dissimilarity_factor", Q(1)), (1, self.gradient(point).mean))
         elif kind == "uniform_dissimilarity":
-            self.add_square(c, (1, ("g", point)), (-1, ("G", point)))
-        elif kind == "grad_cap_sq":
-            require(names[0][0] == "g", "only gradients of local steps are capped")
-            self.add_square(c, (1, ("g", self.point_at(names[0]))))
-        else:  # dissimilarity_factor is refused here (KeyError): it belongs to the inequality of its offset
-            metric, letter, when = AT_ONE_MODEL[kind]
-            late = len(self.servers if letter == "w" else self.averages) - 2
-            self.add_model_metric(c, metric, letter, late if when == "late" else 0)
+            self.add_square(c, (1, self.gradient(point)), (-1, self.gradient(point).mean))
+        elif kind in ("optimum_dissimilarity", "grad_cap_sq"):
+            require(kind != "grad_cap_sq" or names[0][0] == "g", "only gradients of local steps are capped")
+            self.add_square(c, (1, self.gradient(point)))
+        elif kind in ("initial_distance_sq", "initial_gap"):
+            self.add_model_metric(c, "distance_sq" if kind == "initial_distance_sq" else "optimality_gap", "w", 0)
+        else:  # dissimilarity_factor is refused here: it belongs to the inequality of its offset
+            require(kind in AT_ONE_MODEL, f"{kind} is not an inequality")
+            letter, models_of_run = ("v", self.averages) if kind == "distance_sq" else ("w", self.servers)
+            self.add_model_metric(c, kind, letter, len(models_of_run) - 2)
         return Q(0) if kind in ("class", "lower", "pl_constant") else c * self.given[kind]
 
     def add_model_metric(self, c: Q, metric: str, letter: str, i: int) -> None:
         """Add c times a metric at the i-th server model (``w``) or virtual average (``v``)."""
-        model = f"{letter}{i}"
+        name, model = f"{letter}{i}", (self.servers if letter == "w" else self.averages)[i]
         if metric == "distance_sq":
             require(self.convex, "without convexity there is no minimiser, and no distance from it")
-            self.add_square(c, (1, ("m", model)))
+            self.add_square(c, (1, model))
         elif metric == "optimality_gap":
-            self.add_gap(c, model)
+            self.add_gap(c, name)
         elif metric == "grad_norm_sq":
-            self.add_square(c, (1, ("G", self.point_at(model))))
+            self.add_square(c, (1, self.gradient(name).mean))
         elif i:  # divergence of the clients after i rounds; it is 0 at the start
-            self.add_square(c, (1, ("m", (i - 1, len(self.paths[i - 1]) - 1))), (-1, ("m", model)))
+            self.add_square(c, (1, self.paths[i - 1][-1]), (-1, model))
 
     def metric_indices(self) -> list[int]:
         """Return the indices of the server models, rounds or iterations that the claim's statistic is over."""
@@ -466,10 +483,9 @@ class Run(InequalitySum):
 
     def add_metric(self, c: Q, i: int) -> None:
         """Add c times the claim's metric at server model, round or iteration i."""
-        metric, letter = self.claim["metric"], "v" if self.claim["over"] == "iterations" else "w"
-        model, before = f"{letter}{i}", f"w{i - 1}"
-        if metric in ("distance_sq", "optimality_gap", "grad_norm_sq", "divergence"):
-            self.add_model_metric(c, metric, letter, i)
+        metric, path = self.claim["metric"], self.paths[i - 1] if i <= len(self.paths) else []
+        if metric in OF_A_MODEL:
+            self.add_model_metric(c, metric, "v" if self.claim["over"] == "iterations" else "w", i)
         elif metric == "average_gap":
             self.add_gap(c, "mean")
         elif metric == "mean_gap":
@@ -478,22 +494,21 @@ class Run(InequalitySum):
         elif metric == "weighted_grad_norm_sq":
             for j, size in enumerate(self.sizes):
                 self.add_model_metric(c * size, "grad_norm_sq", "v", j)
-        elif metric == "global_step":
-            self.add_square(c, (1, ("m", model)), (-1, ("m", before)))
-        elif metric == "loss_change":
-            self.values[self.point_at(model)] += c
-            self.values[self.point_at(before)] -= c
-        elif metric == "local_drift":
-            for j in range(len(self.paths[i - 1]) - 1):
-                self.add_square(c, (1, ("m", (i - 1, j))), (-1, ("m", before)))
         elif metric == "consensus_distance":
-            steps = [(r, j) for r, path in enumerate(self.paths) for j in range(len(path) - 1)]
-            self.add_square(c, (1, ("m", steps[i])), (-1, ("m", model)))
+            local_models = [x for path in self.paths for x in path[:-1]]
+            self.add_square(c, (1, local_models[i]), (-1, self.averages[i]))
+        elif metric == "global_step":
+            self.add_square(c, (1, self.servers[i]), (-1, self.servers[i - 1]))
+        elif metric == "loss_change":
+            self.values[self.point_at(f"w{i}")] += c
+            self.values[self.point_at(f"w{i - 1}")] -= c
+        elif metric == "local_drift":
+            for x in path[:-1]:
+                self.add_square(c, (1, x), (-1, self.servers[i - 1]))
         else:
             require(metric == "mean_gradient_drift", f"the metric {metric!r:.60} is not known here")
-            visited = [self.evaluated(x) for x in self.paths[i - 1][:-1]]
-            mean_gradient = [(Q(-1, len(visited)), ("g", name)) for name in visited]
-            self.add_square(c, (1, ("g", self.point_at(before))), *mean_gradient)
+            mean_gradient = [(Q(1, 1 - len(path)), self.gradient(self.evaluated(x))) for x in path[:-1]]
+            self.add_square(c, (1, self.gradient(f"w{i - 1}")), *mean_gradient)
 
 
 def check_worst_case(proof: Any) -> None:
@@ -540,23 +555,24 @@ class Federation:
         origin = "*" if run.convex else run.point_at("w0")
         self.values = {name: parse_number(x) for name, x in entry["values"].items()} | {origin: Q(0)}
 
-    def _coordinates(self, key: Any) -> tuple[list[list[int]], int]:
+    def _coordinates(self, vector: Vector) -> tuple[list[list[int]], int]:
         """Return the integer coordinates of a vector's mean and deviation, and their denominator."""
-        parts, denominator = to_integers(list(self.run.vector(*key)))
+        parts, denominator = to_integers(vector.parts)
         coordinates = []
         for b, part in enumerate(parts):
             rows = [(x, self.vectors[name][b]) for name, x in part.items() if name in self.vectors]
             coordinates.append([sum(x * row[d] for x, row in rows if d < len(row)) for d in range(self.sizes[b])])
         return coordinates, denominator
 
-    def _inner(self, u: Any, v: Any) -> Q:
+    def _inner(self, u: Vector, v: Vector) -> Q:
         """Return the mean over the clients of an inner product."""
         (one, m), (other, n) = self.coordinates(u), self.coordinates(v)
         return Q(sum(sum(map(mul, a, b)) for a, b in zip(one, other, strict=True)), m * n) * self.unit
 
     def take_sum(self) -> Q:
         """Return what the run has added up, evaluated for this federation, and clear the sum of the run."""
-        values, products = ([(x, c) for x, c in sums.items() if c] for sums in (self.run.values, self.run.products))
+        values = [(name, c) for name, c in self.run.values.items() if c]
+        products = [(pair, c) for pair, c in self.run.products.items() if c]
         missing = [name for name, _ in values if name not in self.values]
         require(not missing, f"the federation has no value at {', '.join(missing)}")
         self.run.clear()
@@ -578,7 +594,7 @@ def attained_value(proof: Any) -> Q:
     if {*AT_ALL_MODELS, "lower"} & {*kinds}:
         for i in range(len(run.servers)):
             run.point_at(f"w{i}")
-    common = [(name,) for name, x in run.points.items() if x[1] == {} and name != "own"]
+    common = [(name,) for name, (x, _) in run.points.items() if x.parts[1] == {} and name != "own"]
     places = dict.fromkeys((*AT_ALL_MODELS, "lower"), common)
     places["grad_cap_sq"] = [(name,) for name in run.points if name[0] == "g"]
     for kind in kinds:
@@ -598,14 +614,16 @@ def attained_value(proof: Any) -> Q:
 
 
 class Rate(InequalitySum):
-    """One round of a rate claim, and the sum ``contraction V - V_next``, to which inequalities are added. ``V = means'
-    P[0] means + mean over clients of clients' P[1] clients + potential (F(w) - F*)``, where ``means`` and ``clients``
-    list the vectors of the state. Vectors are relative to their values at the minimiser."""
+    """One round of a rate claim, and the sum ``contraction V - V_next``, to which inequalities are added.
+
+    ``V = means' P[0] means + mean over clients of clients' P[1] clients + potential (F(w) - F*)``, where ``means`` and
+    ``clients`` list the vectors of the state. Vectors are relative to their values at the minimiser.
+    """
 
     def __init__(self, proof: Any) -> None:
         super().__init__(proof)
         claim, self.potential = self.claim, parse_number(proof["potential"])
-        self.rest = bool(proof["rest"])  # gradients are relative to those at the minimiser
+        self.rest = int(bool(proof["rest"]))  # whether gradients are relative to those at the minimiser
         self.contraction, distance, dissimilarity, self.floor = (parse_number(claim[key]) for key in RATE_NUMBERS[:4])
         self.noisy = claim["noise_floor"] is not None
         self.noise_floor = parse_number(claim["noise_floor"]) if self.noisy else Q(0)
@@ -624,10 +642,10 @@ class Rate(InequalitySum):
         self.spread = Q(N - C, C * (N - 1)) if C and N > 1 else Q(0)
         """Expected square of a cohort's mean deviation, relative to the mean square of the clients' deviations."""
         p, sizes = parse_plan(claim, [claim["local_steps"]])
-        self.steps = len(sizes)
-        server_vectors, self.clients = METHODS[claim["method"]]
+        self.steps, method = len(sizes), claim["method"]
+        self.means = ["model", *([SERVER_VECTORS[method]] if method in SERVER_VECTORS else [])]
+        self.clients = [CLIENT_VECTORS[method]] if method in CLIENT_VECTORS else []
         self.drawn = bool(C and self.clients)
-        self.means = ["model", *server_vectors]
         state, after = self._play(p, sizes)
         self._add_decrease(proof, state, after)
 
@@ -637,27 +655,23 @@ class Rate(InequalitySum):
 
         def gradient_at(model: Vector) -> Vector:
             visited.append(model)
-            noise = {f"n{len(visited)}": Q(self.noisy)}
-            gradient = new_gradient("v", len(visited), self.change)
-            return combine((1, gradient), (int(self.rest), MINIMISER_GRADIENT), (1, (noise, noise)))
+            gradient = new_gradient("v", len(visited), self.change) + unknown(f"n{len(visited)}", int(self.noisy))
+            return gradient + self.rest * MINIMISER_GRADIENT
 
-        state: dict[str, Vector] = {name: ({name: Q(1)}, {}) for name in self.means}
+        state = {name: unknown(name).mean for name in self.means}
         # when all take part, the mean of the last models is the server model and that of controls is 0
         full_means: dict[str, Part] = {"last": {"model": Q(1)}, "control": {}}
         for name in self.clients:
-            mean = {name: Q(1)} if self.drawn else full_means[name]
             # controls are stored relative to the gradients at the minimiser
-            state[name] = combine((1, (mean, {name: Q(1)})), (int(name == "control"), MINIMISER_GRADIENT))
+            stored = Vector({name: Q(1)} if self.drawn else full_means[name], {name: Q(1)})
+            state[name] = stored + int(name == "control") * MINIMISER_GRADIENT
         _, after = one_round(self.claim["method"], p, sizes, state, gradient_at)
 
-        self.points = dict(enumerate([ZERO, *visited]))
-        self.gradients = {j: new_gradient("v", j, self.change) for j in self.points}
-        self.gradients[0] = ZERO if self.rest else MINIMISER_GRADIENT
+        self.points = {0: (ZERO, ZERO if self.rest else MINIMISER_GRADIENT)}
         # subtracting the gradients at the minimiser changes the clients' losses, but not their mean at a server model
-        at_server = visited[0] == state["model"]
-        if at_server:
-            last = len(self.points)
-            self.points[last], self.gradients[last] = mean_of(after["model"]), new_gradient("v", last, self.change)
+        at_server = visited[0].equals(state["model"])
+        for j, model in enumerate([*visited, *([after["model"].mean] if at_server else [])], 1):
+            self.points[j] = model, new_gradient("v", j, self.change)
         exact = self.potential == 0 or (at_server and self.spread == 0)
         require(exact, "the loss is needed at a server model that is not a point of the proof")
         self.values[1] += self.contraction * self.potential
@@ -667,36 +681,39 @@ class Rate(InequalitySum):
     def _add_decrease(self, proof: Any, state: dict[str, Vector], after: dict[str, Vector]) -> None:
         """Add ``contraction V - V_next``, in expectation over the cohort, except for the potential."""
         means = [state[name] for name in self.means]
-        deviations: list[Vector] = [({}, {name: Q(1)}) for name in self.clients]
-        next_means = [mean_of(after[name]) for name in self.means]
-        next_spread = [deviation_of(after[name]) for name in self.means]
+        deviations = [unknown(name).deviation for name in self.clients]
+        next_means = [after[name].mean for name in self.means]
+        next_spread = [after[name].deviation for name in self.means]
         if self.drawn:  # the mean of what clients store is part of V, and only the cohort's vectors are replaced
             name = self.clients[0]
-            moved = combine((1, after[name]), (-1, state[name]))
+            change = after[name] - state[name]
             self.means.append(name)
-            means.append(({name: Q(1)}, {}))
-            next_means.append(combine((1, means[-1]), (self.share, mean_of(moved))))
-            next_spread.append(combine((self.share, deviation_of(moved))))
+            means.append(unknown(name).mean)
+            next_means.append(means[-1] + self.share * change.mean)
+            next_spread.append(self.share * change.deviation)
             next_clients = [
-                (1, self.share * (1 - self.share), [mean_of(moved)]),
-                (1, 1 - self.share, deviations),
-                (1, self.share, [combine((1, deviations[0]), (1, deviation_of(moved)))]),
-                (1, -(self.share**2) * self.spread, [deviation_of(moved)]),
+                (self.share * (1 - self.share), [change.mean]),
+                (1 - self.share, deviations),
+                (self.share, [deviations[0] + change.deviation]),
+                (-(self.share**2) * self.spread, [change.deviation]),
             ]
         else:
-            shift = {name: (-int(name == "control"), MINIMISER_GRADIENT) for name in self.clients}
-            stored = [combine((1, deviation_of(after[name])), shift[name]) for name in self.clients]
-            next_clients = [(1, Q(1), stored)]
+            relative = {name: int(name == "control") * MINIMISER_GRADIENT for name in self.clients}
+            next_clients = [(Q(1), [after[name].deviation - relative[name] for name in self.clients])]
 
         self.P = symmetric(proof["means"], self.means), symmetric(proof["apart"], self.clients)
-        before = [(0, self.contraction, means), (1, self.contraction, deviations)]
-        later = [*next_clients, (0, Q(1), next_means), (0, self.spread, next_spread)]
-        for which, c, vectors in [*before, *((which, -c, vectors) for which, c, vectors in later)]:
-            first = len(self.models)
-            self.models |= {first + i: vector for i, vector in enumerate(vectors)}
-            for i, row in enumerate(self.P[which]):
-                for j, x in enumerate(row):
-                    self.add_product(c * x, [(1, ("m", first + i))], [(1, ("m", first + j))])
+        self._add_quadratic(self.contraction, 0, means)
+        self._add_quadratic(self.contraction, 1, deviations)
+        self._add_quadratic(Q(-1), 0, next_means)
+        self._add_quadratic(-self.spread, 0, next_spread)
+        for c, vectors in next_clients:
+            self._add_quadratic(-c, 1, vectors)
+
+    def _add_quadratic(self, c: Q, which: int, vectors: list[Vector]) -> None:
+        """Add c times the quadratic form P[which] of these vectors."""
+        for u, row in zip(vectors, self.P[which], strict=True):
+            for v, x in zip(vectors, row, strict=True):
+                self.products[u, v] += c * x
 
     def residuals(self, proof: Any) -> tuple[list[Matrix], list[Q]]:
         """Return what must be sums of squares, and the total weights of noise, for means and for deviations."""
@@ -749,9 +766,11 @@ def symmetric(rows: Any, names: list[str]) -> list[list[Q]]:
 
 
 def count_noise(form: Matrix, proof: Any, which: int, steps: int) -> Q:
-    """Add the proof's weights of noise to a form of means (0) or deviations (1), in place; return their sum. The noise
-    of a step is independent of all vectors but later gradients. Its products with others have expectation 0, so their
-    coefficients are replaced by those that the proof chooses under ``unheard``, and by 0 otherwise."""
+    """Add the proof's weights of noise to a form of means (0) or deviations (1), in place; return their sum.
+
+    The noise of a step is independent of all vectors but later gradients. Its products with others have expectation 0,
+    so their coefficients are replaced by those that the proof chooses under ``unheard``, and by 0 otherwise.
+    """
     weights = [parse_number(x) for x in proof["noises"][which]]
     require(len(weights) == steps, "noise counts once for every step, in both blocks")
     require(all(x >= 0 for x in weights), "noise has a negative weight")
@@ -823,44 +842,31 @@ def check(proof: Any) -> None:
     kind = proof["kind"]
     require(kind in (WORST_CASE, RATE), f"a proof is of the kind {WORST_CASE} or {RATE}; got {kind!r:.60}")
     check_keys(proof, FILE_KEYS[kind], f"a proof of a {kind}", ["attained" if kind == WORST_CASE else "after"])
-    if kind == RATE:
-        check_rate(proof)
-    else:
-        check_worst_case(proof)
-
-
-def refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object; raise ``Refused`` if a name occurs twice, since readers could differ on its value."""
-    require(len(dict(pairs)) == len(pairs), "an object has a name twice")
-    return dict(pairs)
-
-
-def refuse_float(text: str) -> Any:
-    raise Refused(f"{text:.60} is a float: write it as text")
-
-
-def parse_proof(line: bytes) -> Any:
-    """Return the object of a proof in JSON; floats and repeated names are refused."""
-    require(len(line) <= MAX_PROOF_BYTES, f"a proof has at most {MAX_PROOF_BYTES} bytes")
-    text = line.decode("utf-8")
-    return json.loads(text, object_pairs_hook=refuse_duplicates, parse_float=refuse_float, parse_constant=refuse_float)
+    (check_rate if kind == RATE else check_worst_case)(proof)
 
 
 def read_lines(file: str) -> list[bytes]:
     """Return the unparsed proofs of a file: the whole file, or the lines of an archive (``.xz``)."""
-    require(not Path(file).exists() or Path(file).is_file(), "not a regular file")
     archive = file.endswith(".xz")
-    with Path(file).open("rb") as opened:
+    with (lzma.open if archive else open)(file, "rb") as opened:
         data = opened.read(MAX_FILE_BYTES + 1)
-    if archive:
-        stream = lzma.LZMADecompressor(memlimit=2 * MAX_FILE_BYTES)
-        data = stream.decompress(data, MAX_FILE_BYTES + 1)
-        complete = stream.eof and not stream.unused_data
-        require(len(data) > MAX_FILE_BYTES or complete, "the archive is incomplete or has data after its end")
-    require(len(data) <= MAX_FILE_BYTES, f"a file has at most {MAX_FILE_BYTES} bytes, unpacked")
-    lines = data.splitlines() if archive else [data]
-    require(0 < len(lines) <= MAX_PROOFS, f"a file has from 1 to {MAX_PROOFS} lines")
-    return lines
+    require(0 < len(data) <= MAX_FILE_BYTES, f"a file has at most {MAX_FILE_BYTES} bytes, unpacked, and is not empty")
+    return data.splitlines() if archive else [data]
+
+
+def parse_proof(line: bytes) -> Any:
+    """Return the object of a proof in JSON; floats and repeated names are refused: readers could differ on them."""
+
+    def without_repeated_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        require(len(dict(pairs)) == len(pairs), "an object has a name twice")
+        return dict(pairs)
+
+    def refuse_float(text: str) -> None:
+        raise Refused(f"{text:.60} is a float: write it as text")
+
+    text = line.decode("utf-8")
+    hooks: Any = {"parse_float": refuse_float, "parse_constant": refuse_float}
+    return json.loads(text, object_pairs_hook=without_repeated_names, **hooks)
 
 
 def read(file: str) -> list[Any]:
@@ -868,18 +874,13 @@ def read(file: str) -> list[Any]:
     return [parse_proof(line) for line in read_lines(file)]
 
 
-def verdicts(file: str) -> Iterable[tuple[str, bool, str]]:
-    """Yield, for every proof of a file, its name, whether it is accepted, and its claim or the reason."""
+def verdict(line: bytes) -> tuple[bool, str]:
+    """Return whether a proof is accepted, and its claim or the reason."""
     try:
-        for position, line in enumerate(read_lines(file), 1):
-            name = f"{file}:{position}" if file.endswith(".xz") else file
-            try:
-                check(proof := parse_proof(line))
-                yield name, True, f"proved: {describe(proof)}"
-            except INVALID_FILE as error:
-                yield name, False, refusal(error)
+        check(proof := parse_proof(line))
+        return True, f"proved: {describe(proof)}"
     except INVALID_FILE as error:
-        yield file, False, refusal(error)
+        return False, refusal(error)
 
 
 def refusal(error: Exception) -> str:
@@ -887,12 +888,24 @@ def refusal(error: Exception) -> str:
     return f"REFUSED: {'' if isinstance(error, (Refused, OSError)) else f'{type(error).__name__}: '}{error}"
 
 
+def verdicts(file: str) -> Iterator[tuple[bool, str]]:
+    """Yield the verdict of every proof of a file, with the name of the proof."""
+    try:
+        lines = read_lines(file)
+    except INVALID_FILE as error:
+        yield False, f"{file}: {refusal(error)}"
+        return
+    for position, line in enumerate(lines, 1):
+        accepted, text = verdict(line)
+        yield accepted, f"{file}:{position}: {text}" if file.endswith(".xz") else f"{file}: {text}"
+
+
 def main(files: list[str]) -> int:
     """Print a line for every proof; return exit status 0 if there are proofs and all are accepted, else 1."""
     accepted, begin = list[bool](), time.perf_counter()
-    for name, valid, verdict in (one for file in files for one in verdicts(file)):
+    for valid, text in (one for file in files for one in verdicts(file)):
         accepted.append(valid)
-        one_line = "".join(c if c.isprintable() else "?" for c in f"{name}: {verdict}")
+        one_line = "".join(c if c.isprintable() else "?" for c in text)
         print(one_line.encode("ascii", "backslashreplace").decode(), flush=True)
     if not files:
         print("REFUSED: no files: python verify.py FILE ...")
@@ -905,5 +918,4 @@ def main(files: list[str]) -> int:
 if __name__ == "__main__":
     if hasattr(signal, "SIGPIPE"):  # end quietly when a pipe such as ``| head`` closes
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(main(sys.argv[1:]))

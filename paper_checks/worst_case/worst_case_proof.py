@@ -133,7 +133,7 @@ class ExactProgram:
         pairs += [(exact, list(path.swapaxes(0, 1))) for exact, path in zip(self.run.paths, run.path, strict=True)]
         for vectors, rows in pairs:
             floats = np.array([self.formulation.points(row)[0] for row in rows])
-            exact = [[float(x[b].get(n, 0)) for b, own in enumerate(self.vectors) for n in own] for x in vectors]
+            exact = [[float(x.parts[b].get(n, 0)) for b, own in enumerate(self.vectors) for n in own] for x in vectors]
             if not np.allclose(exact, floats, rtol=0, atol=AGREE * (1 + np.abs(exact).max())):
                 raise WorstCaseError(f"{self.question.method.name} makes other steps than verify.one_round: no proof")
 
