@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from .coordinates import Array
 from .formulation import Formulation, PointEvaluation
+from .packed import Array
 from .program import Constraint
 
 Values = Mapping[str, float]
@@ -61,11 +61,11 @@ def _dissimilarity(f: Formulation, values: Values) -> Iterable[Row]:
 def _uniform(f: Formulation, values: Values) -> Iterable[Row]:
     for e in common(f):
         for g, mean in zip(e.gradients, f.mean(e.gradients), strict=True):
-            yield f.member_square(g - mean), (e.name,)
+            yield f.inner(g - mean, g - mean), (e.name,)
 
 
 def _gradients(f: Formulation, values: Values) -> Iterable[Row]:
-    return [(f.member_square(g), (e.name,)) for e in f.along_run for g in e.gradients]
+    return [(f.inner(g, g), (e.name,)) for e in f.along_run for g in e.gradients]
 
 
 def _polyak(f: Formulation, values: Values) -> Iterable[Row]:

@@ -1,4 +1,4 @@
-"""A federation represented by numbers: function values and gradients at the points of a run, and their interpolation.
+"""A federation represented by numbers: function values and inner products of gradients and points of a run.
 
 Client k's function is L-smooth and mu-strongly convex (mu = 0: convex; mu < 0: of curvature at least mu, and mu = -L
 is L-smoothness alone). Values and gradients at finitely many points belong to such a function if and only if, for all
@@ -9,10 +9,22 @@ pairs,
 (Taylor, Hendrickx and Glineur 2017, Theorem 4, after subtracting mu/2 |x|^2). So a worst case over the class is one
 over numbers. Functions are translated: with convexity, the minimiser of F is the origin and every f_i is 0 there;
 without, the start is the origin and every f_i is 0 there.
+
+Every vector is a row over a few unknown vectors, whose inner products are the unknowns of the program. With identical
+clients (same function class, same steps, equal weights) a worst case may be averaged over all permutations of the
+clients, since the problem is convex. The inner products are then
+
+    <u_i, v_i> = <mean u, mean v> + <deviation u_i, deviation v_i>,   the same for every client i,
+    <u_i, v_j> = <mean u, mean v> - <deviation u_i, deviation v_i> / (N - 1),   the same for all i != j:
+
+two blocks, one of means and one of deviations, whatever the number N of clients. A server model has no deviation, and
+no constraint contains <u_i, v_j>; so the worst case for N = 2 is that for every N >= 2, and the size of the program
+does not grow with N. Coordinates that are not symmetric have one block for all clients, and need no such argument.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import permutations
@@ -21,12 +33,15 @@ from typing import Any
 
 import numpy as np
 
-from .coordinates import Array, mean_row, SAME, Space
+from empirics.errors import EmpiricsError
+
+from .packed import Array, pack
 from .program import Constraint
-from .symbolic_run import SymbolicRun
+from .symbolic_run import SAME, SymbolicRun
 
 Rows = list[Array]
-"""A vector of every client, as one row per member of the coordinates."""
+"""A vector of every client, as one row per member: one for all clients in symmetric coordinates, where each vector of a
+client has two columns, for its mean and its deviation; otherwise one per client."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +61,12 @@ class PointEvaluation:
 
 @dataclass(eq=False)
 class Formulation:
-    """Evaluations and linear forms for a run on functions of the class. Forms are arrays over the packed inner products
-    and the function values. ``capacity`` is the number of extra vectors and of values that may be added; with no
-    capacity for values, forms leave them out."""
+    """Evaluations and linear forms for a run on functions of the class.
+
+    The columns of a row are the start, the clients' gradients along the run, and up to ``capacity[0]`` more vectors
+    that constraints need. Forms are arrays over the packed inner products and up to ``capacity[1]`` function values;
+    with no capacity for values, forms leave them out.
+    """
 
     run: SymbolicRun
     smoothness: Any
@@ -59,43 +77,150 @@ class Formulation:
     evaluations: list[PointEvaluation] = field(default_factory=list, init=False)
     along_run: list[PointEvaluation] = field(default_factory=list, init=False)
     """The evaluations at the local steps."""
+    used_vectors: int = field(default=0, init=False)
     used_values: int = field(default=0, init=False)
+    """How many of the extra vectors, and of the values, are in use."""
+    extra_points: list[int] = field(default_factory=list, init=False)
+    """Which of the extra vectors are points; the others are gradients."""
     labels: list[str] = field(default_factory=list, init=False)
     """The names of the evaluations with an extra vector, in the order of its columns."""
     near: dict[str, str] = field(default_factory=dict, init=False)
     """For evaluations whose gradient is expressed as a change: the evaluation of a local step it is a change from."""
 
     def __post_init__(self) -> None:
-        self.space = Space(self.run, self.symmetric, self.capacity[0], self._change)
+        self.symmetric = self.symmetric and self.run.clients > 1  # a single client is its own mean: nothing deviates
+        if self.symmetric:
+            self._check_identical()
         self._by_key: dict[bytes, PointEvaluation] = {}
         if self.convex:
             origin = self.points(0 * self.run.server[0])
-            self._add("*", origin, self.space.new_vectors(balanced=True), zero=True)
+            self._add("*", origin, self.new_vectors(balanced=True), zero=True)
         for j in range(self.run.gradients):
             points = self.points(self.run.queries[:, j])
-            gradients = [self.space.unit(k, j) for k in range(self.space.members)]
+            gradients = [self.unit(k, j) for k in range(self.members)]
             self.along_run.append(self._add("", points, gradients, not self.convex and j == 0, f"g{j + 1}"))
 
+    def _check_identical(self) -> None:
+        """Raise ``EmpiricsError`` if permuting the clients changes where gradients are taken."""
+        clients, m = self.run.clients, self.run.gradients
+        for shift in range(1, clients):
+            order = np.roll(np.arange(clients), shift)
+            columns = np.concatenate([[0], *(1 + order[k] * m + np.arange(m) for k in range(clients))])
+            if np.abs(self.run.queries[order][..., columns] - self.run.queries).max() > SAME:
+                raise EmpiricsError("the clients of this method are not identical: symmetric coordinates do not apply")
+
+    # ---- sizes ----
+
     @property
-    def _change(self) -> float:
+    def members(self) -> int:
+        return 1 if self.symmetric else self.run.clients
+
+    @property
+    def per_client(self) -> int:
+        """The number of unknown vectors of a client."""
+        return self.run.gradients + self.capacity[0]
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """The sizes of the matrices of inner products."""
+        n = self.per_client
+        return (1 + n, n) if self.symmetric else (1 + self.run.clients * n,)
+
+    @property
+    def packed(self) -> int:
+        """The number of entries of all packed blocks."""
+        return sum(n * (n + 1) // 2 for n in self.blocks)
+
+    @cached_property
+    def change(self) -> float:
         """The approximate relative change of a gradient in a step; a power of two, so that fractions stay short."""
         return 2.0 ** min(0, round(log2(self.smoothness * max(self.run.step_sizes))))
 
-    @property
-    def used(self) -> tuple[int, int]:
-        """The number of extra vectors and of values that are used."""
-        return self.space.used, self.used_values
+    def extents(self, length: float, steepness: float) -> Array:
+        """Return the approximate size of every unknown vector: ``length`` for points, ``steepness`` for gradients."""
+        own = np.full(self.per_client, steepness)
+        own[[self.run.gradients + number for number in self.extra_points]] = length
+        copies = 2 if self.symmetric else self.run.clients
+        return np.concatenate([[length], *[own] * copies])
 
-    # ---- points ----
+    # ---- rows ----
+
+    @cached_property
+    def _gradients(self) -> Array:
+        """A client's gradients along the run ``(m, per_client)``: the first one plus scaled changes.
+
+        Neighbouring gradients are nearly parallel. As separate unknowns they would have inner products that the solver
+        cannot distinguish from singular ones.
+        """
+        m = self.run.gradients
+        rows = np.zeros((m, self.per_client))
+        for j in range(m):
+            if (earlier := self.run.base_gradient(j)) < 0:
+                rows[j, j] += 1
+            else:
+                rows[j] += rows[earlier]
+                rows[j, j] += self.change
+        return rows
+
+    def unit(self, member: int, number: int) -> Array:
+        """Return the row of a member's gradient of this number; extra vectors are numbered after the gradients."""
+        row = np.zeros(sum(self.blocks))
+        own = self._gradients[number] if number < self.run.gradients else np.eye(self.per_client)[number]
+        for begin in [1, 1 + self.per_client] if self.symmetric else [1 + member * self.per_client]:
+            row[begin : begin + self.per_client] = own
+        return row
+
+    def new_vectors(self, balanced: bool = False, point: bool = False, near: Rows | None = None) -> Rows:
+        """Return the row of a new extra vector of every member, a gradient or a point.
+
+        ``balanced`` vectors sum to zero over all clients. With ``near``, the new unknown is the scaled change from
+        these rows.
+        """
+        number = self.used_vectors
+        if number == self.capacity[0]:
+            raise EmpiricsError("the coordinates have no column left")
+        self.used_vectors += 1
+        if point:
+            self.extra_points.append(number)
+        rows = [self.unit(k, self.run.gradients + number) for k in range(self.members)]
+        if near is not None:
+            rows = [other + self.change * row for other, row in zip(near, rows, strict=True)]
+        if balanced:
+            rows = [row - mean for row, mean in zip(rows, self.mean(rows), strict=True)]
+        return rows
 
     def points(self, vector: Array) -> Rows:
         """Return the members' rows of a vector over start and gradients: one for all clients, or ``(clients, n)``."""
         each = np.broadcast_to(vector, (self.run.clients, vector.shape[-1]))
-        rows = [self.space.member(each[k], k) for k in range(self.space.members)]
+        rows = [self._member(each[k], k) for k in range(self.members)]
         if not self.convex:  # the start is the origin
             for row in rows:
                 row[0] *= 0
         return rows
+
+    def _member(self, vector: Array, member: int) -> Array:
+        """Return the row of a member's vector, given over start and all clients' gradients (see ``SymbolicRun``)."""
+        clients, n = self.run.clients, self.per_client
+        own = vector[1:].reshape(clients, self.run.gradients) @ self._gradients
+        row = np.zeros(sum(self.blocks))
+        row[0] = vector[0]
+        if not self.symmetric:
+            row[1:] = own.ravel()
+            return row
+        other = own[(member + 1) % clients]
+        row[1 : 1 + n] = own[member] + (clients - 1) * other
+        row[1 + n :] = own[member] - other
+        return row
+
+    def mean(self, rows: Rows) -> Rows:
+        """Return the average over clients, as a vector of every member."""
+        if not self.symmetric:
+            return [mean_row(rows)] * self.members
+        row = rows[0].copy()
+        row[1 + self.per_client :] = 0
+        return [row]
+
+    # ---- evaluations ----
 
     def _key(self, points: Rows) -> bytes:
         return (np.round(np.array(points, dtype=float), 10) + 0.0).tobytes()  # no negative zeros
@@ -103,11 +228,11 @@ class Formulation:
     def _add(self, key: str, points: Rows, gradients: Rows, zero: bool = False, name: str = "") -> PointEvaluation:
         """Add an evaluation with new values, or with values 0; ``key`` is the name of one that no run visits."""
         values: list[int | None] = []
-        for _ in range(self.space.members):
+        for _ in range(self.members):
             values.append(None if zero else self.used_values)
             self.used_values += not zero
-        mean = self.space.mean(points)
-        shared = key != "own" and all(np.abs(row - mean).max() < SAME for row in points)
+        pairs = zip(points, self.mean(points), strict=True)
+        shared = key != "own" and all(np.abs(row - mean).max() < SAME for row, mean in pairs)
         evaluation = PointEvaluation(points, gradients, tuple(values), shared, name or key)
         if not evaluation.name.startswith("g"):
             self.labels.append(evaluation.name)
@@ -129,7 +254,7 @@ class Formulation:
 
         base = self.run.base_model(vector)
         near = min(self.along_run, key=distance) if base is None else self.at(base)
-        evaluation = self._add("", points, self.space.new_vectors(near=near.gradients), name=self._name(vector))
+        evaluation = self._add("", points, self.new_vectors(near=near.gradients), name=self._name(vector))
         self.near[evaluation.name] = near.name
         return evaluation
 
@@ -148,8 +273,8 @@ class Formulation:
     @property
     def own_minima(self) -> PointEvaluation:
         """Every client's function at its own minimiser."""
-        zero = [self.space.zero() for _ in range(self.space.members)]
-        return self._by_key.get(b"own") or self._add("own", self.space.new_vectors(point=True), zero)
+        zero = [np.zeros(sum(self.blocks))] * self.members
+        return self._by_key.get(b"own") or self._add("own", self.new_vectors(point=True), zero)
 
     def server(self, round_: int) -> PointEvaluation:
         return self.at(self.run.server[round_])
@@ -168,32 +293,22 @@ class Formulation:
 
     # ---- linear forms in (packed inner products, values) ----
 
-    @property
-    def width(self) -> int:
-        return self.space.packed + self.capacity[1]
-
     def zero(self) -> Array:
-        return np.zeros(self.width)
+        return np.zeros(self.packed + self.capacity[1])
 
-    def inner(self, u: Rows, v: Rows) -> Array:
-        """Return the mean over clients of ``<u_k, v_k>``."""
-        form = self.zero()
-        form[: self.space.packed] = mean_row([self.space.inner(a, b) for a, b in zip(u, v, strict=True)])
-        return form
-
-    def member_square(self, row: Array) -> Array:
-        """Return ``|u|^2`` for a member's vector; in symmetric coordinates it is the same for every client."""
-        form = self.zero()
-        form[: self.space.packed] = self.space.inner(row, row)
+    def inner(self, u: Array, v: Array) -> Array:
+        """Return ``<u, v>`` for two vectors of a member; in symmetric coordinates it is the same for every client."""
+        form, pieces, begin = self.zero(), [], 0
+        for size in self.blocks:
+            product = np.outer(u[begin : begin + size], v[begin : begin + size])
+            pieces.append(pack((product + product.T) / 2))
+            begin += size
+        form[: self.packed] = np.concatenate(pieces)
         return form
 
     def square(self, rows: Rows) -> Array:
         """Return the mean over clients of ``|u_k|^2``."""
-        return self.inner(rows, rows)
-
-    def mean(self, rows: Rows) -> Rows:
-        """Return the average over clients, as a vector of every member."""
-        return [self.space.mean(rows)] * self.space.members
+        return mean_row([self.inner(row, row) for row in rows])
 
     def global_gradient_sq(self, at: PointEvaluation) -> Array:
         """Return ``|grad F|^2``."""
@@ -203,7 +318,7 @@ class Formulation:
         """Return the function value with this index, or 0 for None."""
         form = self.zero()
         if index is not None and self.capacity[1]:
-            form[self.space.packed + index] += 1
+            form[self.packed + index] += 1
         return form
 
     def loss(self, at: PointEvaluation) -> Array:
@@ -219,17 +334,23 @@ class Formulation:
     def interpolation(self) -> list[Constraint]:
         """Return the inequalities of the class: one per member and ordered pair of its points."""
         constraints = []
-        for k in range(self.space.members):
+        for k in range(self.members):
             for one, other in permutations(self.evaluations, 2):
                 constraints.append(Constraint("class", self._pair(k, one, other), points=(one.name, other.name)))
         return constraints
 
     def _pair(self, member: int, one: PointEvaluation, other: PointEvaluation) -> Array:
-        L, mu, inner = self.smoothness, self.strong_convexity, self.space.inner
+        L, mu, inner = self.smoothness, self.strong_convexity, self.inner
         x = one.points[member] - other.points[member]
         h = other.gradients[member]
         residual = one.gradients[member] - h - mu * x
         form = self.value(other.values[member]) - self.value(one.values[member])
-        form[: self.space.packed] += inner(h, x) + mu / 2 * inner(x, x)
-        form[: self.space.packed] += inner(residual, residual) / (2 * (L - mu))
+        form += inner(h, x) + mu / 2 * inner(x, x)
+        form += inner(residual, residual) / (2 * (L - mu))
         return form
+
+
+def mean_row(rows: Sequence[Array]) -> Array:
+    """Return the mean of rows, which may be of exact numbers."""
+    total: Array = sum(rows[1:], rows[0])
+    return total / len(rows)

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, lapack, qr, solve_triangular
 
-from .coordinates import Array, pack, unpack_blocks
+from .packed import Array, pack, unpack_blocks
 from .program import change_basis, normalise, Program, Solution, WorstCaseError
 
 TOLERANCE, SUFFICIENT, FIRST_GAP = 1e-4, 1e-6, 1e-7

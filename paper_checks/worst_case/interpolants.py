@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .coordinates import Array
+from .packed import Array
 from .program import WorstCaseError
 
 EXACT = 1e-15

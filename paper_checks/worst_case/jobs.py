@@ -85,9 +85,11 @@ def check_grid_size(spans: dict[str, Any]) -> None:
         )
 
 
-def expected_seconds(bound: Bound, points: Sequence[GridPoint], patience: float) -> float:
-    """Return about how many seconds all points take on one core, scaled from the program of the largest one. Raises
-    ``WorstCaseError`` if a point alone would take more than ``patience``."""
+def expected_seconds(bound: Bound, points: Sequence[GridPoint], patience: float) -> list[float]:
+    """Return about how many seconds every point takes on one core, scaled from the program of the largest one.
+
+    Raises ``WorstCaseError`` if a point alone would take more than ``patience``.
+    """
     if not patience > 0:
         raise WorstCaseError(f"patience must be > 0 seconds; got {patience:g}")
     largest = max(points, key=min_seconds)
@@ -98,7 +100,7 @@ def expected_seconds(bound: Bound, points: Sequence[GridPoint], patience: float)
             f"too large: rounds={largest.rounds} local_steps={largest.local_steps} would take about "
             f"{duration(seconds)}, more than {duration(patience)}; take fewer, or raise --patience"
         )
-    return sum(seconds * min_seconds(point) / least for point in points)
+    return [seconds * min_seconds(point) / least for point in points]
 
 
 def min_seconds(point: GridPoint) -> float:

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .coordinates import Array, pack, triangle, unpack
 from .one_round import Cohort, OneRound
+from .packed import Array, pack, triangle, unpack
 from .program import WorstCaseError
 
 FIXED = 1e-9

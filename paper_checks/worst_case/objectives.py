@@ -12,8 +12,8 @@ from bounds.weights import Weights
 
 from ..runs.origins import AVERAGE, ENDS, ITERATION, measurable, ROUND, SOURCES, STATE, WORST
 from ..runs.statistics import entries_of, weighted_mean
-from .coordinates import Array, mean_row
-from .formulation import Formulation
+from .formulation import Formulation, mean_row
+from .packed import Array
 from .program import WorstCaseError
 
 Series = Callable[[Formulation], list[Array]]

@@ -23,7 +23,8 @@ from empirics.exact.numbers import vectors
 from empirics.training.setting import Setting
 
 from .methods import method_and_parameter, NoListing
-from .symbolic_run import Array, check_supported, LINEAR
+from .packed import Array
+from .symbolic_run import check_supported, LINEAR
 
 OTHER_ROUNDS = ((1, 2), (2, 3), (5, 2))
 """Round indices and numbers of clients at which the map must be the same."""

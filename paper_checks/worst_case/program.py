@@ -15,7 +15,7 @@ import numpy as np
 
 from bounds.errors import BoundsError
 
-from .coordinates import Array, triangle, unpack_blocks
+from .packed import Array, triangle, unpack_blocks
 
 
 class WorstCaseError(BoundsError):

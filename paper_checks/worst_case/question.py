@@ -108,7 +108,7 @@ class Question:
         enough = 2 * self.run.gradients + len(self.run.server) + 10  # extra vectors
         probe = Formulation(*args, capacity=(enough, 0))
         self._program(probe)
-        formulation = Formulation(*args, capacity=probe.used)
+        formulation = Formulation(*args, capacity=(probe.used_vectors, probe.used_values))
         return formulation, self._program(formulation)
 
     def _program(self, f: Formulation) -> Program:
@@ -123,8 +123,8 @@ class Question:
         if f.capacity[1]:
             rows = [*f.interpolation(), *rows]
         size, L = constraints.length_sq(self.assumptions), f.smoothness
-        extents = f.space.extents(float(size) ** 0.5, float(L) * float(size) ** 0.5)
-        return Program(f.space.blocks, f.capacity[1], goal, tuple(rows), extents, float(L * size))
+        extents = f.extents(float(size) ** 0.5, float(L) * float(size) ** 0.5)
+        return Program(f.blocks, f.capacity[1], goal, tuple(rows), extents, float(L * size))
 
 
 def per_local_step(sizes: Sequence[float], steps_by_round: Sequence[int]) -> tuple[float, ...]:

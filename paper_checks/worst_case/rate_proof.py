@@ -12,9 +12,9 @@ import numpy as np
 from empirics.exact.numbers import fraction
 
 from . import verify
-from .coordinates import Array
 from .lyapunov import LyapunovSolution, noise_cost
 from .methods import method_and_parameter, round_method
+from .packed import Array
 from .program import WorstCaseError
 from .rate_case import Case
 from .sum_of_squares import square_factor

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from .coordinates import Array
 from .lyapunov import CostWeights, LyapunovSolution, NotCertified
 from .methods import NoListing
 from .one_round import OneRound
+from .packed import Array
 from .program import WorstCaseError
 from .rate_case import Case
 from .rate_proof import prove_rate

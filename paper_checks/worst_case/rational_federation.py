@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import verify
-from .coordinates import Array, pack, unpack_blocks
+from .packed import Array, pack, unpack_blocks
 from .program import Program, Solution, WorstCaseError
 
 ROUNDING = 4e-15

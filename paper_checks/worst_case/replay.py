@@ -13,10 +13,10 @@ from itertools import product
 
 import numpy as np
 
-from .coordinates import Array, unpack_blocks
 from .formulation import Formulation
 from .interior_point import follow_path
 from .interpolants import Interpolant
+from .packed import Array, unpack_blocks
 from .program import Program, used_unknowns, WorstCaseError
 from .question import Question
 from .solve import WorstCase
@@ -123,7 +123,7 @@ def _instance(worst: WorstCase, f: Formulation, whole: Program, x: Array, thresh
 
     def values(indices: tuple[int | None, ...]) -> Array:
         of_members = np.array([0.0 if index is None else all_values[index] for index in indices])
-        return np.broadcast_to(of_members, (f.space.clients,))
+        return np.broadcast_to(of_members, (f.run.clients,))
 
     def vectors(rows: list[Array]) -> Array:
         return _vectors(f, blocks, rows)
@@ -142,12 +142,12 @@ def _vectors(f: Formulation, blocks: list[Array], rows: list[Array]) -> Array:
     """Return the clients' vectors ``(N, d)`` from the members' rows and the unknown vectors of every block. In
     symmetric coordinates the deviation of client i is placed along vertex i of a simplex around 0, so that the inner
     products of different clients' deviations are -1/(N - 1) times the member's square."""
-    if not f.space.symmetric:
+    if not f.symmetric:
         return np.asarray(np.array(rows) @ blocks[0].T)
     mean, deviation = blocks
     split = mean.shape[1]
     middle, aside = mean @ rows[0][:split], deviation @ rows[0][split:]
-    return np.array([np.concatenate([middle, np.kron(aside, s)]) for s in simplex(f.space.clients)])
+    return np.array([np.concatenate([middle, np.kron(aside, s)]) for s in simplex(f.run.clients)])
 
 
 def simplex(clients: int) -> Array:

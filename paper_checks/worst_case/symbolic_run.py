@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations, product
 from math import comb
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,7 +26,8 @@ from empirics.errors import EmpiricsError
 from empirics.exact import PlayedRound, Player
 from empirics.training.setting import Setting
 
-Array = np.ndarray[Any, Any]
+from .packed import Array
+
 Cohort = tuple[int, ...]
 History = tuple[Cohort, ...]
 MAX_COLUMNS = 4000

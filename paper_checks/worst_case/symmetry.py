@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from .coordinates import Array, pack, unpack_blocks
 from .formulation import Formulation
+from .packed import Array, pack, unpack_blocks
 from .program import change_basis, Constraint, Program, Solution, WorstCaseError
 from .symbolic_run import SymbolicTree
 
@@ -66,14 +66,14 @@ def reduced(f: Formulation, program: Program, columns: Array, values: Array) -> 
     Raises ``WorstCaseError`` if the method does not treat all clients alike."""
     if not isinstance(f.run, SymbolicTree):
         raise WorstCaseError("symmetry reduction is for drawn cohorts")
-    identity = np.arange(f.space.size), np.arange(f.capacity[1])
+    identity = np.arange(sum(f.blocks)), np.arange(f.capacity[1])
     images = list(_permutations(f)) if f.run.clients <= MAX_CLIENTS else [identity]
     _check(f.run, images)
     images = [(_restricted(of_columns, columns), _restricted(of_values, values)) for of_columns, of_values in images]
     extents = np.ones(program.blocks[0]) if program.extents is None else program.extents
-    idle = np.zeros(f.space.size)  # occurs in no inequality: the gradients at the minimiser sum to 0
+    idle = np.zeros(sum(f.blocks))  # occurs in no inequality: the gradients at the minimiser sum to 0
     if "*" in f.labels:
-        idle[1 + f.run.gradients + f.labels.index("*") :: f.space.per_client] = 1
+        idle[1 + f.run.gradients + f.labels.index("*") :: f.per_client] = 1
     parts = tuple(extents[:, None] * U for U in _parts(np.array([o for o, _ in images]), idle[columns]))
     of_value = np.zeros(0, dtype=int)
     if program.values:
@@ -94,13 +94,13 @@ def reduced(f: Formulation, program: Program, columns: Array, values: Array) -> 
 
 def _permutations(f: Formulation) -> Iterator[tuple[Array, Array]]:
     """Yield, for every permutation of the clients, the images of all unknown vectors and function values."""
-    tree, own = f.run, f.space.per_client
+    tree, own = f.run, f.per_client
     assert isinstance(tree, SymbolicTree)
     by_name = {e.name: e for e in f.evaluations}
     for order in permutations(range(tree.clients)):
         gradients, models = tree.permuted(order)
         images = {f"w{i}": f"w{j}" for i, j in enumerate(models)}
-        columns, values = np.zeros(f.space.size, dtype=int), np.arange(f.capacity[1])
+        columns, values = np.zeros(sum(f.blocks), dtype=int), np.arange(f.capacity[1])
         for k, to in enumerate(order):
             for j, other in enumerate(gradients[k]):
                 columns[1 + k * own + j] = 1 + to * own + other

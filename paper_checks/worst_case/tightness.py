@@ -1,11 +1,14 @@
-"""The command ``tightness``: a bound and its exact worst case (``solve.worst_case``) at the points of a grid."""
+"""The command ``tightness``: a bound and its exact worst case (``solve.worst_case``) at the points of a grid.
+
+Every point is computed once and kept in a store; its proof, if one is requested, is another result of the store.
+"""
 
 from __future__ import annotations
 
 import os
 import shlex
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -29,7 +32,7 @@ from empirics.progress import duration, progress
 
 from ..runs.obstacles import obstacle
 from ..runs.origins import WORST
-from . import proof_archive, tightness_table
+from . import tightness_table
 from .grid_point import adapted, GridPoint, NAMES, question, unused_quantities
 from .jobs import check_grid_size, expected_seconds, min_seconds, proof_cell, proof_seconds
 from .program import WorstCaseError
@@ -47,15 +50,12 @@ regret) and smallest_factors; with --constants also constants (term, printed, no
 places). Without the name of a bound: a list of objects with name, target and statistic."""
 SPANS: dict[str, list[Any]] = {"rounds": [2.0, 4.0], "local_steps": [1.0, 2.0, 3.0, 4.0], "heterogeneity": [0.1, 10.0]}
 """The default grid."""
-UNITS = {
+HINTS = {
     "smoothness": "it is 1, the unit of everything",
-    "strong_convexity": "it is 1/condition_number: give that",
-    "pl_constant": "it is 1/condition_number: give that",
     "initial_gap": "it is 1, the unit of losses",
     "step_size": "give step_share, a share of the largest that the bound allows, or fixed_step_size",
-    **dict.fromkeys(
-        ("optimum_dissimilarity", "dissimilarity_offset", "uniform_dissimilarity"), "it is the heterogeneity: give that"
-    ),
+    **dict.fromkeys(("strong_convexity", "pl_constant"), "it is 1/condition_number: give that"),
+    **dict.fromkeys(("optimum_dissimilarity", "dissimilarity_offset", "uniform_dissimilarity"), "give heterogeneity"),
 }
 """Hints for quantities that a table has under another name, or not at all."""
 TABLE_BEGINS, CARD_BEGINS, PROOF_BEGINS = "clients,rounds,", '{\n  "bound": ', '{"kind":"worst case"'
@@ -64,7 +64,7 @@ LONG = 10.0
 """Seconds above which the estimated time is printed before the work begins."""
 
 
-def worst_case(
+def compare_with_worst_case(
     name: str = "",
     *words: str,
     output: Path | str | None = None,
@@ -118,95 +118,120 @@ class TableRequest:
         """The limit on the seconds of a single worst case."""
         return PATIENCE if self.patience is None else self.patience
 
-    @property
-    def work(self) -> dict[str, Any]:
-        """The options that apply only if a table is computed."""
-        return {"store": self.store, "workers": self.workers, "patience": self.patience, "certify": self.certify}
+    def refuse_options_of_work(self, why: str, *more: str) -> None:
+        """Raise ``UsageError`` if options were given that apply only if a table is computed, or others of no use."""
+        names = ("store", "workers", "patience", "certify", *more)
+        refuse_unused(why, **{name: getattr(self, name) for name in names})
 
 
 def make_table(args: TableRequest, points: Sequence[GridPoint] = ()) -> Report:
-    """Return the report of a table, at ``points`` instead of the grid of the request if they are given. The status is 1
-    if a worst case exceeds its bound, or a point could not be computed."""
-    name = args.name
+    """Return the report of a table, at ``points`` instead of the grid of the request if they are given.
+
+    The status is 1 if a worst case exceeds its bound, or a point could not be computed.
+    """
     check_workers(args.workers)
-    if not name:
-        why = "without the name of a bound, the available bounds are listed"
-        refuse_unused(why, output=args.output, **args.work, committed=args.committed, constants=args.constants)
-        available = [(b.name, b.target.name, str(b.statistic)) for b in BOUNDS.values() if not obstacle(b, WORST)]
-        lines = (f"{bound:<32} {target}, {statistic}" for bound, target, statistic in available)
-        return Report(lines, [dict(zip(("name", "target", "statistic"), row, strict=True)) for row in available])
+    if not args.name:
+        args.refuse_options_of_work(
+            "without a bound, the available ones are listed", "output", "committed", "constants"
+        )
+        rows = [(b.name, b.target.name, str(b.statistic)) for b in BOUNDS.values() if not obstacle(b, WORST)]
+        lines = (f"{name:<32} {target}, {statistic}" for name, target, statistic in rows)
+        return Report(lines, [dict(zip(("name", "target", "statistic"), row, strict=True)) for row in rows])
     if args.words and args.committed:
         raise UsageError("--committed shows a fixed grid: give no quantity=value with it")
-    if args.committed or (not (points or args.words) and tightness_table.has_table(name)):
-        if not (args.committed and args.certify):
-            refuse_unused("the table that comes with the project is shown, quantity=value computes", **args.work)
+    has_table = tightness_table.has_table(args.name)
+    if args.committed or (has_table and not (points or args.words)):
         return _committed(args)
     if args.constants and not args.certify:
-        table = ", or give no quantity=value for those of the table that comes with the project"
-        raise UsageError(f"constants need proofs: add --certify{table if tightness_table.has_table(name) else ''}")
-    bound = load(name)
+        table = ", or give no quantity=value for those of the table that comes with the project" if has_table else ""
+        raise UsageError(f"constants need proofs: add --certify{table}")
+    return _computed(args, points)
+
+
+def _committed(args: TableRequest) -> Report:
+    """Return the report of the table that comes with the project."""
+    if not (args.committed and args.certify):
+        args.refuse_options_of_work("the table that comes with the project is shown, quantity=value computes")
+    bound, card = load(args.name), tightness_table.card(args.name)
+    _check_files(args, bound.name, 0)
+    report = _report(args, bound, tightness_table.committed(args.name), card)
+    if not args.committed:
+        took = f"this table comes with the project, and took {duration(card['seconds'])} of one core"
+        report.remarks += (f"{took}; quantity=value computes points of your own",)
+    return report
+
+
+def _computed(args: TableRequest, points: Sequence[GridPoint]) -> Report:
+    """Return the report of a table whose points are taken from the store, or computed."""
+    bound = load(args.name)
     spans = _spans(args.words, bound.source.paper)
     check_grid_size(SPANS | spans)
-    at = list(dict.fromkeys(adapted(bound, point) for point in (points or tightness_table.grid(SPANS | spans))))
-    with progress(f"worst cases of {name}"):
-        seconds = expected_seconds(bound, at, args.seconds)
-        largest = max(at, key=lambda point: point.work)
+    points = list(dict.fromkeys(adapted(bound, point) for point in (points or tightness_table.grid(SPANS | spans))))
+    with progress(f"worst cases of {args.name}"):
+        seconds = expected_seconds(bound, points, args.seconds)
+        largest = max(points, key=lambda point: point.work)
         if unused := unused_quantities(bound, largest, spans):
             all_unused = unused_quantities(bound, largest, NAMES)
             used = ", ".join(quantity for quantity in NAMES if quantity not in all_unused)
             why = f"neither {bound.name} nor its worst case depends on it here; they depend on {used}"
             raise WorstCaseError(f"{', '.join(unused)} would change nothing: {why}")
-        _check_files(args, bound.name, len(at))
-    store, cells = Store(folder(args.store)), [Cell("tightness", {"bound": name, **p.as_row()}) for p in at]
-    errors = _sweep(args, store, cells, ("compute", "worst cases"), lambda missing: missing * seconds / len(at))
-    rows = []
-    for result in map(store.get, cells):
-        if result is not None and result.status == "done":
-            rows.append({column: values[0] for column, values in result.columns().items()})
-    first = question(bound, at[0])
-    about = {
-        "bound": bound.name, "command": shlex.join([*args.made_by.split(), args.name, *args.words]),
-        "algorithm": str(first.algorithm), "statistic": str(first.statistic),
+        _check_files(args, bound.name, len(points))
+    store = Store(folder(args.store))
+    cells = [Cell("tightness", {"bound": args.name, **point.as_row()}) for point in points]
+    errors = _sweep(args, store, cells, seconds, "compute", "worst cases")
+    results = [result for result in map(store.get, cells) if result is not None and result.status == "done"]
+    rows = [{column: values[0] for column, values in result.columns().items()} for result in results]
+    first = question(bound, points[0])
+    card = {
+        "bound": bound.name,
+        "command": shlex.join([*args.made_by.split(), args.name, *args.words]),
+        "algorithm": str(first.algorithm),
+        "statistic": str(first.statistic),
         "units": "L = 1; initial loss or squared distance 1; heterogeneity is G^2 or Gamma",
-        "estimate": "upper" if first.relaxations else "exact", "relaxations": list(first.relaxations),
+        "estimate": "upper" if first.relaxations else "exact",
+        "relaxations": list(first.relaxations),
         "versions": {package: version(package) for package in ("numpy", "scipy", "sympy")},
-        "seconds": round(sum(row["seconds"] for row in rows), 1), "refused": len(errors),
-    }  # fmt: skip
-    return _report(args, bound, rows, about, list(errors.values()))
+        "seconds": round(sum(row["seconds"] for row in rows), 1),
+        "refused": len(errors),
+    }
+    return _report(args, bound, rows, card, list(errors.values()))
 
 
 def _report(
-    args: TableRequest, bound: Bound, rows: list[dict[str, Any]], about: dict[str, Any], failed: Sequence[str] = ()
+    args: TableRequest, bound: Bound, rows: list[dict[str, Any]], card: dict[str, Any], failed: Sequence[str] = ()
 ) -> Report:
     """Return the report of a table, with proofs and files if they are requested."""
-    unproved = _prove(args, bound, rows, about) if args.certify else []
+    unproved = _prove(args, bound, rows, card) if args.certify else []
     for row in rows:
         row.pop("seconds", None)  # the card has the sum; tables of two runs are then identical
-    report = report_of(rows, about, tightness_table.constants(bound, rows) if args.constants else None)
-    missing = [(error, "number") for error in failed] + [(error, "proof") for error in unproved]
-    counts = Counter(missing).items()
-    report.remarks = tuple(f"{n} point{'s' * (n > 1)} without a {what}: {error}" for (error, what), n in counts)
+    report = report_of(rows, card, tightness_table.constants(bound, rows) if args.constants else None)
+    missing = Counter([(error, "number") for error in failed] + [(error, "proof") for error in unproved])
+    report.remarks = tuple(
+        f"{n} point{'s' * (n > 1)} without a {what}: {error}" for (error, what), n in missing.items()
+    )
     if rows and args.output is not None:
-        report.wrote = tuple(tightness_table.write(rows, about, bound.name, args.output))
-    report.status |= int(bool(failed or unproved))
+        report.wrote = tuple(tightness_table.write(rows, card, bound.name, args.output))
+    report.status |= int(bool(missing))
     return report
 
 
 def _sweep(
-    args: TableRequest, store: Store, cells: Sequence[Cell], what: tuple[str, str], seconds_for: Callable[[int], float]
+    args: TableRequest, store: Store, cells: Sequence[Cell], seconds: Sequence[float], verb: str, what: str
 ) -> dict[str, str]:
-    """Compute the cells that the store lacks and return the errors by cell. ``what`` names the action and the objects
-    in messages. ``seconds_for`` estimates the time on one core, from the number of missing cells; long estimates are
-    printed first."""
-    missing = sum(not store.has(cell) for cell in cells)
+    """Compute the cells that the store lacks and return the errors by cell; long work is announced.
+
+    ``seconds`` are estimates of every cell's time on one core; ``verb`` and ``what`` are for messages.
+    """
+    missing = [needed for cell, needed in zip(cells, seconds, strict=True) if not store.has(cell)]
     if missing:
         writable_folder("--store", store.folder)
-    cores = min(os.cpu_count() or 1 if args.workers is None else max(1, args.workers), max(1, missing))
-    if (seconds := seconds_for(missing) / cores) > LONG:
+    cores = min(os.cpu_count() or 1 if args.workers is None else max(1, args.workers), max(1, len(missing)))
+    if sum(missing) / cores > LONG:
         on = "one core" if cores == 1 else f"{cores} cores"
-        remark([f"{missing} points to {what[0]}, about {duration(seconds)} on {on}; finished ones are kept"])
+        takes = f"about {duration(sum(missing) / cores)} on {on}"
+        remark([f"{len(missing)} points to {verb}, {takes}; finished ones are kept"])
     failed: dict[str, str] = {}
-    with progress(what[1]) as bar:
+    with progress(what) as bar:
         bar.start(len(cells))
 
         def heard(done: Any) -> None:
@@ -217,37 +242,40 @@ def _sweep(
         try:
             sweep(cells, store, args.workers, heard=heard)
         except KeyboardInterrupt:
-            raise interrupted(store, cells, what[1]) from None
+            raise interrupted(store, cells, what) from None
     return failed
 
 
-def _prove(args: TableRequest, bound: Bound, rows: Sequence[dict[str, Any]], about: dict[str, Any]) -> list[str]:
-    """Add the columns of proofs to every row and write the proofs; return the reasons for missing ones. The proofs of a
-    default grid go into one archive, those of given points into a file each."""
+def _prove(args: TableRequest, bound: Bound, rows: Sequence[dict[str, Any]], card: dict[str, Any]) -> list[str]:
+    """Add the columns of proofs to every row and write the proofs; return the reasons for missing ones.
+
+    The proofs of a default grid go into one archive, those of given points into a file each. Points that take longer
+    than the patience allows are skipped; the cheapest are proved first.
+    """
     store, points = Store(folder(args.store)), [GridPoint.of_row(row) for row in rows]
     cells = [
         proof_cell(args.name, point, row["worst_case"]) if min_seconds(point) <= args.seconds else None
         for point, row in zip(points, rows, strict=True)
     ]
     pairs = [(point, cell) for point, cell in zip(points, cells, strict=True) if cell is not None]
-    pairs.sort(key=lambda pair: pair[0].work)  # the cheapest first
-    times = [proof_seconds(point.rounds * point.local_steps) for point, cell in pairs if not store.has(cell)]
-    errors = _sweep(args, store, [cell for _, cell in pairs], ("prove", "proofs"), lambda missing: sum(times))
+    pairs.sort(key=lambda pair: pair[0].work)
+    seconds = [proof_seconds(point.rounds * point.local_steps) for point, _ in pairs]
+    errors = _sweep(args, store, [cell for _, cell in pairs], seconds, "prove", "proofs")
     contents, failed = [], []
     for number, (row, cell) in enumerate(zip(rows, cells, strict=True), 1):
-        columns, content = proof_archive.columns(row, cell, store)
+        columns, content = tightness_table.proof_columns(row, cell, store)
         row |= columns
         if content is None:
             failed.append(errors.get("" if cell is None else cell.key, columns["proof"]))
-        else:
-            contents.append(content)
-            if args.output is not None and args.words:
-                write_whole(args.output / f"{bound.name}-{number}.json", proof_archive.as_line(content))
+            continue
+        contents.append(content)
+        if args.output is not None and args.words:
+            write_whole(args.output / f"{bound.name}-{number}.json", tightness_table.as_line(content))
     if args.output is not None and not args.words:
-        archive = proof_archive.add_proofs(contents, bound.name, args.output)
+        archive = tightness_table.add_proofs(contents, bound.name, args.output)
         if archive is not None:
             remark([f"wrote {archive}"])
-    about["proofs"] = {"proved": len(contents), **Counter(failed)}
+    card["proofs"] = {"proved": len(contents), **Counter(failed)}
     return failed
 
 
@@ -259,23 +287,12 @@ def _check_files(args: TableRequest, name: str, points: int) -> None:
     if args.certify and args.words:
         files |= {f"{name}-{number}.json": PROOF_BEGINS for number in range(1, points + 1)}
     elif args.certify:
-        files |= {f"{name}{proof_archive.ARCHIVE}": proof_archive.ARCHIVE_BEGINS}
+        files[f"{name}{tightness_table.ARCHIVE}"] = tightness_table.ARCHIVE_BEGINS
     writable_folder("-o", args.output, files)
     if args.certify and not args.words:
-        proof_archive.check_readable(args.output)
+        tightness_table.check_readable(args.output)
     for file in files:
         to_write(args.output / file)
-
-
-def _committed(args: TableRequest) -> Report:
-    """Return the report of the table that comes with the project."""
-    bound, about = load(args.name), tightness_table.card(args.name)
-    _check_files(args, bound.name, 0)
-    report = _report(args, bound, tightness_table.committed(args.name), about)
-    if not args.committed:
-        took = f"this table comes with the project, and took {duration(about['seconds'])} of one core"
-        report.remarks += (f"{took}; quantity=value computes points of your own",)
-    return report
 
 
 def _spans(words: Sequence[str], paper: str) -> dict[str, list[Any]]:
@@ -284,7 +301,7 @@ def _spans(words: Sequence[str], paper: str) -> dict[str, list[Any]]:
     for typed, value in read(words).items():
         name = quantity_named(typed, NAMES, paper)
         if name not in NAMES:
-            raise unknown("quantity of a tightness table", name, NAMES, UNITS.get(name, ""))
+            raise unknown("quantity of a tightness table", name, NAMES, HINTS.get(name, ""))
         if name == "step_sizes":
             kinds = ("number", "list", "table")
             allowed = "a list, one number for every round or local step, or a list of such lists"

@@ -18,10 +18,10 @@ from empirics.exact.numbers import fraction
 
 from ..runs.origins import ITERATION
 from . import verify
-from .coordinates import Array
 from .interior_point import follow_path, optimum
 from .methods import method_and_parameter
 from .objectives import metric_series
+from .packed import Array
 from .program import Solution, trim, used_unknowns, WorstCaseError
 from .question import Question
 from .rational_federation import attained_entry
@@ -120,7 +120,7 @@ class ExactProgram:
         self.content: dict[str, Any] = {
             "kind": verify.WORST_CASE,
             "claim": claim_of(question),
-            "change": str(Fraction(self.formulation.space.change)),
+            "change": str(Fraction(self.formulation.change)),
             "near": self.formulation.near,
         }
         self.run = verify.Run(self.content)

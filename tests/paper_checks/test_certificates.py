@@ -25,7 +25,7 @@ from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import renamed
 from empirics.exact.numbers import fraction
 from empirics.training.setting import Setting
-from paper_checks.worst_case import proof_archive as proofs, verify
+from paper_checks.worst_case import tightness_table as proofs, verify
 from paper_checks.worst_case.grid_point import GridPoint, question
 from paper_checks.worst_case.interior_point import Path as CentralPath
 from paper_checks.worst_case.program import normalise, WorstCaseError
