@@ -25,8 +25,8 @@ from empirics.training.setting import Setting
 from ..worst_case.constraints import ASSUMPTIONS
 from ..worst_case.jobs import proof_seconds
 from ..worst_case.question import Question
+from ..worst_case.rounding import rounded
 from ..worst_case.solve import answer, solve_seconds, WorstCase
-from ..worst_case.tightness_table import rounded
 from ..worst_case.worst_case_proof import certify
 from .goal import Goal, Point
 

@@ -29,7 +29,8 @@ from empirics.training.setting import Setting
 from . import verify
 from .lyapunov import NotCertified
 from .rate_case import Case
-from .rate_search import best_statement, Horizon, Rate, round_up, Statement
+from .rate_search import best_statement, Horizon, Rate, Statement
+from .rounding import round_up
 from .solve import solve_seconds, worst_case
 
 PATIENCE = 3.0

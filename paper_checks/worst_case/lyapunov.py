@@ -274,17 +274,6 @@ class Lyapunov:
             sums.append(total)
         return sums
 
-    def residuals(
-        self, rho: Any, means: Array, deviations: Array, gamma: Any, multipliers: Array, noise_weights: Array,
-        noise_products: tuple[Array, Array],
-    ) -> list[Array]:  # fmt: skip
-        """Return the matrices that must be sums of squares: the sums, with ``noise_products`` at their entries."""
-        matrices = self._sums(rho, means, deviations, gamma, multipliers, noise_weights)
-        for matrix, entries, values in zip(matrices, self.noise_entries, noise_products, strict=True):
-            for (i, j), x in zip(entries, values, strict=True):
-                matrix[i, j] = matrix[j, i] = x
-        return matrices
-
     def _in_own_units(self, P: Array, which: int) -> Array:
         """Return a quadratic form over unscaled coordinates of the state."""
         units = self.units(which)

@@ -1,4 +1,4 @@
-"""Names and parameters of methods in proof files; ``verify.one_round`` lists their steps."""
+"""Names and parameters of methods in proof files, and the check that ``verify.one_round`` makes their steps."""
 
 from __future__ import annotations
 
@@ -6,13 +6,20 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from empirics.algorithms.algorithm import Algorithm, Average, Gradient, ServerStart
 from empirics.algorithms.local import ClientMomentum, Controlled, Proximal
 from empirics.algorithms.relaxed import RelaxedStart
 from empirics.algorithms.server import ServerMomentum
 from empirics.exact.numbers import fraction
 
+from . import verify
 from .program import WorstCaseError
+from .symbolic_run import SymbolicRun
+
+AGREE = 1e-11
+"""Relative tolerance between a run in fractions and the same run in floats."""
 
 
 class NoListing(WorstCaseError):
@@ -51,3 +58,21 @@ def round_method(algorithm: Algorithm, local_steps: int) -> tuple[str, Fraction]
     if local_steps == 1 and isinstance(algorithm.direction, Controlled) and algorithm.start == ServerStart():
         return "fedavg", Fraction(0)  # the mean of the controls is the server's
     return method_and_parameter(algorithm)
+
+
+def check_steps(run: SymbolicRun, claim: dict[str, Any]) -> None:
+    """Raise ``WorstCaseError`` if the hooks of a method make other models than ``verify.one_round`` for a claim."""
+    plan = {key: claim[key] for key in verify.PLAN} | {"local_steps": [path.shape[1] - 1 for path in run.path]}
+    any_metric = {"given": {}, "metric": "grad_norm_sq", "statistic": "last", "over": "rounds"}
+    exact = verify.Run({"kind": verify.WORST_CASE, "claim": plan | any_metric, "change": "1", "near": {}})
+    queries = [point for name, (point, _) in exact.points.items() if name != "*"]
+    names = ["start"] * exact.convex + [f"g{j + 1}" for j in range(run.gradients)]
+    for vectors, rows in ((exact.servers, run.server), (queries, run.queries[0])):
+        # a client's own gradients and those of one other client; with change 1, gradient j is g1 + ... + gj
+        own, other = rows[:, 1 : 1 + run.gradients], rows[:, 1 + run.gradients : 1 + 2 * run.gradients]
+        for part, coefficients in enumerate((own + (run.clients - 1) * other, own - other)):
+            sums = np.cumsum(coefficients[:, ::-1], axis=1)[:, ::-1]
+            floats = np.column_stack([rows[:, :1] * (part == 0), sums] if exact.convex else [sums])
+            fractions = np.array([[float(vector.parts[part].get(name, 0)) for name in names] for vector in vectors])
+            if not np.allclose(fractions, floats, rtol=0, atol=AGREE * (1 + np.abs(fractions).max())):
+                raise WorstCaseError(f"{claim['method']} makes other steps than verify.one_round: no proof")

@@ -24,7 +24,8 @@ from empirics.progress import progress
 from .after_rounds import bound_after, RoundsBound
 from .lyapunov import import_clarabel, NotCertified
 from .rate_case import Case
-from .rate_search import certify_rate, Horizon, Rate, round_up, Statement
+from .rate_search import certify_rate, Horizon, Rate, Statement
+from .rounding import round_up
 from .theorem_rates import theorem_rates, TheoremRate
 
 QUANTITIES = ("local_steps", "step_size", "smoothness", "strong_convexity", "clients", "cohort", "gradient_variance",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from math import log2
 from typing import Any
@@ -10,81 +10,70 @@ from typing import Any
 import numpy as np
 
 from empirics.exact.numbers import fraction
+from empirics.training.setting import Setting
 
 from . import verify
 from .lyapunov import LyapunovSolution, noise_cost
-from .methods import method_and_parameter, round_method
+from .methods import check_steps, method_and_parameter, round_method
 from .packed import Array
 from .program import WorstCaseError
 from .rate_case import Case
 from .sum_of_squares import square_factor
+from .symbolic_run import record_run
 
 DIGITS = 55
 """Binary digits of a rounded number, relative to the largest of its kind."""
 NEGLIGIBLE = 1e-6
 """Weight of the loss gap, times L, below which it is left out: it would only increase the start."""
-AGREE = 1e-8
-"""Tolerance between the residuals in floats and in fractions, relative to the largest entry."""
+ROUNDS = 3
+"""Rounds in which the steps are compared with those of the verifier: every memory has then had an effect."""
 
 
 def prove_rate(case: Case, solution: LyapunovSolution) -> dict[str, Any]:
-    """Return the content of a proof file, which the verifier has accepted, for a solution in floats. The residuals are
-    those of the steps in ``verify.one_round``. Raises ``WorstCaseError`` if there is no proof."""
-    program, algorithm = case.program, case.simplified
-    cohort, round_ = program.cohort, case.round
+    """Return the content of a proof file, which the verifier has accepted, for a solution in floats.
+
+    Raises ``WorstCaseError`` if there is no proof.
+    """
+    program, round_ = case.program, case.round
+    claim = _claim(case) | {"contraction": str(fraction(solution.rho))}
+    _check_method(case, claim)
     rho = fraction(solution.rho)
     # if the state has one mean only, the quadratic form can be exactly |w - w*|^2
-    unit = solution.means[0, 0] if len(solution.means) == 1 else 1.0
-    quadratics = [_rounded(P / unit) for P in (solution.means, solution.deviations)]
-    zero: Array = np.array(Fraction(0), dtype=object)
-    multipliers: Array = np.maximum(_rounded(solution.multipliers / unit), zero)
+    one = solution.means[0, 0] if len(solution.means) == 1 else 1.0
+    means, deviations = _rounded(solution.means / one), _rounded(solution.deviations / one)
+    multipliers = _rounded(solution.multipliers / one, positive=True)
+    noise_weights = _rounded(solution.noise_weights / one, positive=True)
     with_loss = program.with_loss and solution.potential * case.smoothness > NEGLIGIBLE
-    potential = _rounded(np.array([solution.potential / unit]))[0] if with_loss else Fraction(0)
-    gamma = max(_rounded(np.array([solution.gamma / unit]))[0], Fraction(0)) if program.has_floor else Fraction(0)
-    noise_weights: Array = np.maximum(_rounded(solution.noise_weights / unit), zero)
-    noise_products = [_rounded(values / unit) for values in solution.noise_products]
+    potential = _rounded(np.array([solution.potential / one * with_loss]))[0]
+    gamma = _rounded(np.array([solution.gamma / one * program.has_floor]), positive=True)[0]
+    claim["floor"] = str(gamma / (1 - rho))
+    if program.noise is not None:
+        claim["noise_floor"] = str(noise_cost(noise_weights, program.noise) / (1 - rho))
     # names of the unknown vectors of both blocks in the order of their columns, and their units, powers of two
     gradients = [f"v{j + 1}" for j in range(round_.gradients + program.with_loss)]
     noise = [f"n{j + 1}" for j in range(len(program.blocks[0].noise))]
     names = ([*round_.means, *gradients, *noise], [*round_.deviations, *gradients, *["*"] * program.has_floor, *noise])
     units = []
-    for which, block in enumerate(program.blocks):
-        state = program.units(which)
-        units.append(_exact([*state, *[program.unit] * (block.width - len(state))]))
-    unscaled = [P / u[: len(P), None] / u[None, : len(P)] for P, u in zip(quadratics, units, strict=True)]
-    unheard = [
-        [[own[i], own[j], str(x / u[i] / u[j])] for (i, j), x in zip(entries, values, strict=True) if x]
-        for own, u, entries, values in zip(names, units, program.noise_entries, noise_products, strict=True)
+    for which, own in enumerate(names):
+        state = [*map(Fraction, program.units(which))]
+        units.append(np.array([*state, *[Fraction(program.unit)] * (len(own) - len(state))], dtype=object))
+    means, deviations = (
+        P / u[: len(P), None] / u[None, : len(P)] for P, u in zip((means, deviations), units, strict=True)
+    )
+    products = [
+        [[own[i], own[j], str(x / u[i] / u[j])] for (i, j), x in zip(entries, _rounded(values / one), strict=True) if x]
+        for own, u, entries, values in zip(names, units, program.noise_entries, solution.noise_products, strict=True)
     ]
-    if round_.memory_update:
-        name, parameter = method_and_parameter(algorithm)
-    else:
-        name, parameter = round_method(algorithm, round_.gradients)
-    noise_floor = None if program.noise is None else str(noise_cost(noise_weights, program.noise) / (1 - rho))
     content: dict[str, Any] = {
         "kind": verify.RATE,
-        "claim": {
-            "method": name,
-            "parameter": str(parameter),
-            "local_steps": round_.gradients,
-            "step_size": str(fraction(case.step_size)),
-            "smoothness": str(fraction(case.smoothness)),
-            "strong_convexity": str(fraction(case.strong_convexity)),
-            "clients": cohort.clients if cohort else program.noise,
-            "cohort": None if cohort is None else cohort.cohort,
-            "contraction": str(rho),
-            "start_distance": "0",
-            "start_dissimilarity": "0",
-            "floor": str(gamma / (1 - rho)),
-            "noise_floor": noise_floor,
-        },
+        "claim": claim,
         "change": str(Fraction(program.change)),
-        "rest": not program.has_floor,
+        "relative": not program.has_floor,
         "potential": str(potential),
-        "means": [[str(x) for x in row] for row in unscaled[0]],
-        "apart": [[str(x) for x in row] for row in unscaled[1]],
-        "noises": [[str(x) for x in row] for row in noise_weights],
-        "unheard": unheard,
+        "means": [[str(x) for x in row] for row in means],
+        "deviations": [[str(x) for x in row] for row in deviations],
+        "noise_weights": [[str(x) for x in row] for row in noise_weights],
+        "noise_products": products,
     }
     try:
         rate = verify.Rate(content)
@@ -92,27 +81,15 @@ def prove_rate(case: Case, solution: LyapunovSolution) -> dict[str, Any]:
             if multipliers[a, b]:
                 rate.add_smoothness(multipliers[a, b], a, b)
         _repair(rate, multipliers)
-        forms, _ = rate.residuals(content)
-        size = Fraction(program.unit) ** 2
-        exact_numbers = (*quadratics, np.array(gamma * size), multipliers, noise_weights * size)
-        means, deviations, added, lam, weights = (x.astype(float) for x in exact_numbers)
-        products = noise_products[0].astype(float), noise_products[1].astype(float)
-        expected = program.residuals(solution.rho, means, deviations, added, lam, weights, products)
-        largest = max(1.0, *(float(np.abs(matrix).max(initial=0)) for matrix in expected))
-        for form, unit_of, own, matrix in zip(forms, units, names, expected, strict=True):
-            exact = np.array([[float(form.get((a, b), 0)) for b in own] for a in own]).reshape(matrix.shape)
-            scale = unit_of.astype(float)
-            if np.abs(exact * scale * scale[:, None] - matrix).max(initial=0) > AGREE * largest:
-                raise WorstCaseError(f"{algorithm.name} makes other steps than verify.one_round: no proof")
-        distance, dissimilarity = rate.start()
-        content["claim"] |= {"start_distance": str(distance), "start_dissimilarity": str(dissimilarity)}
-        above_distance = unscaled[0].copy()
-        above_distance[0, 0] -= 1
+        residuals, _ = rate.residuals(content)
+        claim["start_distance"], claim["start_dissimilarity"] = map(str, rate.start())
+        means_factor = means.copy()
+        means_factor[0, 0] -= 1
         content |= {
             "multipliers": [[a, b, str(multipliers[a, b])] for a, b in program.pairs if multipliers[a, b]],
-            "above_distance": _array_factor(above_distance, round_.means),
-            "above_nothing": _array_factor(unscaled[1], round_.deviations),
-            "blocks": [square_factor(form, own) for form, own in zip(forms, names, strict=True)],
+            "means_factor": _array_factor(means_factor, round_.means),
+            "deviations_factor": _array_factor(deviations, round_.deviations),
+            "blocks": [square_factor(form, own) for form, own in zip(residuals, names, strict=True)],
         }
         verify.check(content)
     except verify.Refused as error:
@@ -120,15 +97,38 @@ def prove_rate(case: Case, solution: LyapunovSolution) -> dict[str, Any]:
     return content
 
 
-def _rounded(numbers: Array) -> Array:
-    """Return the closest fractions of few binary digits."""
+def _claim(case: Case) -> dict[str, Any]:
+    """Return what a proof claims about a case; the numbers of the rate are still 0."""
+    cohort, algorithm = case.partial_cohort, case.simplified
+    listed = method_and_parameter(algorithm) if case.round.memory_update else round_method(algorithm, case.local_steps)
+    return {
+        "method": listed[0],
+        "parameter": str(listed[1]),
+        "local_steps": case.local_steps,
+        "step_size": str(fraction(case.step_size)),
+        "smoothness": str(fraction(case.smoothness)),
+        "strong_convexity": str(fraction(case.strong_convexity)),
+        "clients": cohort.clients if cohort else case.program.noise,
+        "cohort": cohort.cohort if cohort else None,
+        **dict.fromkeys(verify.RATE_NUMBERS, "0"),
+        "noise_floor": None if case.program.noise is None else "0",
+    }
+
+
+def _check_method(case: Case, claim: dict[str, Any]) -> None:
+    """Raise ``WorstCaseError`` if the rounds of the method are not those of the claim."""
+    plan = Setting(ROUNDS, cohort=2, local_steps=case.local_steps, step_size=case.step_size)
+    check_steps(record_run(case.simplified, plan), claim)
+
+
+def _rounded(numbers: Array, positive: bool = False) -> Array:
+    """Return the closest fractions of few binary digits, with ``positive`` at least 0."""
     largest = float(np.abs(numbers).max(initial=0.0)) or 1.0
     unit = Fraction(2) ** (round(log2(largest)) - DIGITS)
-    return _exact(unit * round(Fraction(float(x)) / unit) for x in numbers.ravel()).reshape(numbers.shape)
-
-
-def _exact(numbers: Iterable[Any]) -> Array:
-    return np.array([*map(Fraction, numbers), None], dtype=object)[:-1]
+    fractions = [unit * round(Fraction(float(x)) / unit) for x in numbers.ravel()]
+    rounded = np.empty(numbers.shape, dtype=object)
+    rounded.ravel()[:] = [max(x, Fraction(0)) for x in fractions] if positive else fractions
+    return rounded
 
 
 def _array_factor(matrix: Array, names: Sequence[str]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from .packed import Array
 from .program import WorstCaseError
 from .rate_case import Case
 from .rate_proof import prove_rate
+from .rounding import round_up
 from .verify import RATE_NUMBERS
 
 NEAR = 1e-6
@@ -39,8 +40,6 @@ AWAY = (1.0, 0.99, 0.95)
 """Distances of a stated contraction from 1, relative to that of the smallest, that are tried in turn."""
 CURVATURES = 9
 """Number of curvatures from mu to L that the clients' quadratics have."""
-TINY = 1e-300
-"""Lower limit of positive numbers that are shown."""
 DIGITS = 3
 """Digits of the distance of a stated contraction from 1, which is rounded down."""
 
@@ -242,16 +241,6 @@ def _statement(case: Case, smallest: float, weights: CostWeights) -> Statement:
     if floats is None:
         raise NotCertified(f"nothing is certified for {case.algorithm} near contraction {smallest:.6g}: {why}")
     return replace(floats, why=why)
-
-
-def round_up(x: Any, digits: int = 6) -> float:
-    """Return a number >= 0 rounded up to this many significant digits."""
-    if x < TINY:
-        return TINY if x else 0.0
-    places = digits - 1 - floor(log10(x))
-    unit = Fraction(10) ** places
-    shown = float(ceil(Fraction(x) * unit) / unit)
-    return round(shown, places)
 
 
 def quadratic_contraction(round_: OneRound, smoothness: float, strong_convexity: float) -> float:

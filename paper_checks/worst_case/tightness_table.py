@@ -8,7 +8,7 @@ import json
 import lzma
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Context, Decimal, ROUND_CEILING, ROUND_FLOOR
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 from itertools import product
 from math import nan
@@ -26,6 +26,7 @@ from . import verify
 from .grid_point import GridPoint, NAMES
 from .jobs import TERM
 from .program import WorstCaseError
+from .rounding import rounded
 
 FOLDER = Path(__file__).parent / "tables"
 INTEGERS = ("clients", "rounds", "local_steps", "cohort")
@@ -160,12 +161,6 @@ def _factor(row: Row, column: str, end: str, side: int) -> float:
     slack = side * Fraction(SLACK) * (Fraction(row["bound"]) + Fraction(row[end]))
     exact = max((Fraction(row[end]) - rest + slack) / term, Fraction(0))
     return rounded(exact, ROUND_CEILING if side > 0 else ROUND_FLOOR, DIGITS)
-
-
-def rounded(x: Fraction, way: str, digits: int = 9) -> float:
-    """Return a fraction with the digits of a table, rounded by a rounding mode of ``decimal``."""
-    context = Context(prec=digits, rounding=way)
-    return float(context.divide(Decimal(x.numerator), Decimal(x.denominator)))
 
 
 # ---- on disk ----

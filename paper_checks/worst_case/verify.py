@@ -48,19 +48,19 @@ MAX_STEPS, MAX_VECTORS, MAX_BITS = 200, 500, 10_000
 """Limits on the local steps of a run, the unknown vectors, and the binary digits of a power of two."""
 
 WORST_CASE, RATE = "worst case", "rate"
-FILE, QUADRATIC_FORM = ("kind", "claim", "change", "multipliers", "blocks"), ("means", "apart", "potential")
+FILE, QUADRATIC_FORM = ("kind", "claim", "change", "multipliers", "blocks"), ("means", "deviations", "potential")
 FILE_KEYS = {
     WORST_CASE: {*FILE, "bound", "near", "weights", "unit"},
-    RATE: {*FILE, *QUADRATIC_FORM, "rest", "noises", "unheard", "above_distance", "above_nothing"},
+    RATE: {*FILE, *QUADRATIC_FORM, "relative", "noise_weights", "noise_products", "means_factor", "deviations_factor"},
 }
 """The required keys of a file. Unknown keys are refused, since they could claim something that is not checked.
 ``change``: factor of the new unknown vectors in gradients; ``near``: for each model outside the local steps, the local
 step whose gradient plus a change is its gradient; ``weights``: of the metric at each model, round or iteration;
 ``multipliers``: inequalities and their factors, where integers are multiples of ``unit``; ``blocks``: sums of squares
-of means and of deviations; ``rest``: whether gradients are relative to those at the minimiser. The quadratic form V has
-the matrices ``means`` and ``apart`` (deviations) and the factor ``potential`` of the loss gap; ``above_distance`` and
-``above_nothing`` show that they are at least the squared distance and 0. ``noises``: weights of every step's noise, by
-block; ``unheard``: chosen coefficients of products with expectation 0."""
+of means and of deviations; ``relative``: whether gradients are relative to those at the minimiser. The quadratic form V
+has the matrices ``means`` and ``deviations`` and the factor ``potential`` of the loss gap; ``means_factor`` and
+``deviations_factor`` show that they are at least the squared distance and 0. ``noise_weights``: of every step's noise,
+by block; ``noise_products``: chosen coefficients of products with expectation 0."""
 PLAN = ("method", "parameter", "local_steps", "step_size", "smoothness", "strong_convexity")
 RATE_NUMBERS = ("contraction", "start_distance", "start_dissimilarity", "floor", "noise_floor")
 CLAIM_KEYS = {
@@ -623,7 +623,7 @@ class Rate(InequalitySum):
     def __init__(self, proof: Any) -> None:
         super().__init__(proof)
         claim, self.potential = self.claim, parse_number(proof["potential"])
-        self.rest = int(bool(proof["rest"]))  # whether gradients are relative to those at the minimiser
+        self.relative = int(bool(proof["relative"]))  # whether gradients are relative to those at the minimiser
         self.contraction, distance, dissimilarity, self.floor = (parse_number(claim[key]) for key in RATE_NUMBERS[:4])
         self.noisy = claim["noise_floor"] is not None
         self.noise_floor = parse_number(claim["noise_floor"]) if self.noisy else Q(0)
@@ -656,7 +656,7 @@ class Rate(InequalitySum):
         def gradient_at(model: Vector) -> Vector:
             visited.append(model)
             gradient = new_gradient("v", len(visited), self.change) + unknown(f"n{len(visited)}", int(self.noisy))
-            return gradient + self.rest * MINIMISER_GRADIENT
+            return gradient + self.relative * MINIMISER_GRADIENT
 
         state = {name: unknown(name).mean for name in self.means}
         # when all take part, the mean of the last models is the server model and that of controls is 0
@@ -667,7 +667,7 @@ class Rate(InequalitySum):
             state[name] = stored + int(name == "control") * MINIMISER_GRADIENT
         _, after = one_round(self.claim["method"], p, sizes, state, gradient_at)
 
-        self.points = {0: (ZERO, ZERO if self.rest else MINIMISER_GRADIENT)}
+        self.points = {0: (ZERO, ZERO if self.relative else MINIMISER_GRADIENT)}
         # subtracting the gradients at the minimiser changes the clients' losses, but not their mean at a server model
         at_server = visited[0].equals(state["model"])
         for j, model in enumerate([*visited, *([after["model"].mean] if at_server else [])], 1):
@@ -701,7 +701,7 @@ class Rate(InequalitySum):
             relative = {name: int(name == "control") * MINIMISER_GRADIENT for name in self.clients}
             next_clients = [(Q(1), [after[name].deviation - relative[name] for name in self.clients])]
 
-        self.P = symmetric(proof["means"], self.means), symmetric(proof["apart"], self.clients)
+        self.P = symmetric(proof["means"], self.means), symmetric(proof["deviations"], self.clients)
         self._add_quadratic(self.contraction, 0, means)
         self._add_quadratic(self.contraction, 1, deviations)
         self._add_quadratic(Q(-1), 0, next_means)
@@ -734,7 +734,7 @@ def check_rate(proof: Any) -> None:
     """Raise ``Refused`` unless V contracts as claimed, starts below what is claimed and bounds the distance."""
     rate = Rate(proof)
     claim, N = rate.claim, rate.claim["clients"]
-    for P, names, key in zip(rate.P, (rate.means, rate.clients), ("above_distance", "above_nothing"), strict=True):
+    for P, names, key in zip(rate.P, (rate.means, rate.clients), ("means_factor", "deviations_factor"), strict=True):
         form = {(a, b): P[i][j] for i, a in enumerate(names) for j, b in enumerate(names)}
         if "model" in names:  # V is at least the squared distance of the model
             form["model", "model"] -= 1
@@ -769,9 +769,9 @@ def count_noise(form: Matrix, proof: Any, which: int, steps: int) -> Q:
     """Add the proof's weights of noise to a form of means (0) or deviations (1), in place; return their sum.
 
     The noise of a step is independent of all vectors but later gradients. Its products with others have expectation 0,
-    so their coefficients are replaced by those that the proof chooses under ``unheard``, and by 0 otherwise.
+    so their coefficients are replaced by those that the proof chooses (``noise_products``), and by 0 otherwise.
     """
-    weights = [parse_number(x) for x in proof["noises"][which]]
+    weights = [parse_number(x) for x in proof["noise_weights"][which]]
     require(len(weights) == steps, "noise counts once for every step, in both blocks")
     require(all(x >= 0 for x in weights), "noise has a negative weight")
     for j, weight in enumerate(weights, 1):
@@ -779,10 +779,13 @@ def count_noise(form: Matrix, proof: Any, which: int, steps: int) -> Q:
         independent = {(u, v) for u, v in form if noise in (u, v) and not later & {u, v}} - {(noise, noise)}
         form.update(dict.fromkeys(independent, Q(0)))
         form[noise, noise] += weight
-    for u, v, value in proof["unheard"][which]:
+    for u, v, value in proof["noise_products"][which]:
         early, late = (int(x[1:]) if re.fullmatch("[vn][0-9]{1,6}", x) else 0 for x in (u, v))
         is_noise = v in {f"n{j}" for j in range(1, steps + 1)}
-        require(is_noise and u != v and (u[0] == "n" or early <= late), f"{v!r:.60} goes along with {u!r:.60}")
+        require(
+            is_noise and u != v and (u[0] == "n" or early <= late),
+            f"{v!r:.60} is not noise that is independent of {u!r:.60}",
+        )
         form[u, v] = form[v, u] = parse_number(value)
     return sum(weights, Q(0))
 

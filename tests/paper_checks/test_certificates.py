@@ -30,9 +30,10 @@ from paper_checks.worst_case.grid_point import GridPoint, question
 from paper_checks.worst_case.interior_point import Path as CentralPath
 from paper_checks.worst_case.program import normalise, WorstCaseError
 from paper_checks.worst_case.question import Question
+from paper_checks.worst_case.rounding import rounded
 from paper_checks.worst_case.solve import worst_case
 from paper_checks.worst_case.sum_of_squares import square_factor
-from paper_checks.worst_case.tightness_table import committed, FOLDER, rounded
+from paper_checks.worst_case.tightness_table import committed, FOLDER
 from paper_checks.worst_case.worst_case_proof import certify, claim_of
 
 STRONG = {"smoothness": 1.7, "strong_convexity": 0.23, "initial_distance_sq": 2.3, "optimum_dissimilarity": 0.7}

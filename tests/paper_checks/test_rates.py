@@ -27,9 +27,9 @@ from paper_checks.worst_case.rate_search import (
     Horizon,
     quadratic_contraction,
     round_map,
-    round_up,
     Statement,
 )
+from paper_checks.worst_case.rounding import round_up
 from paper_checks.worst_case.solve import worst_case
 from paper_checks.worst_case.theorem_rates import theorem_rates
 

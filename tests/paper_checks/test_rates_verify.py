@@ -54,7 +54,7 @@ def refused(proof):
 
 
 def test_what_was_proved_is_accepted_and_its_factors_are_of_whole_numbers(proofs):
-    for proof, block in product(proofs, ("blocks", "above_distance")):
+    for proof, block in product(proofs, ("blocks", "means_factor")):
         verify.check(json.loads(json.dumps(proof)))
         held = proof[block][0] if block == "blocks" else proof[block]
         for forged in (math.inf, 1e308, 2.5, True, "3") if held["scale"] else ():
@@ -133,12 +133,13 @@ OF_NOISE = [  # of a rate of the mean with noise: what is changed, and a word of
     (("means",), [["1"]], "another size"), (("means", 0, 1), "9", "symmetric"),
     (("claim", "local_steps"), 201, "steps"),
     (("multipliers",), row(0, 1, "-1"), "multiplier"), (("multipliers",), row(0, 99, "1"), "no such point"),
-    (("multipliers",), row(1, 0, "1"), "left over"), (("noises", 0), lambda x: x[1:], "every step"),
-    (("noises", 1, 0), "-1/3", "weight"), (("unheard", 0), row("v4", "n1", "0"), "goes along"),
-    (("unheard", 0), row("n2", "n2", "0"), "goes along"), (("unheard", 0), row("v1", "n7", "0"), "goes along"),
+    (("multipliers",), row(1, 0, "1"), "left over"), (("noise_weights", 0), lambda x: x[1:], "every step"),
+    (("noise_weights", 1, 0), "-1/3", "weight"), (("noise_products", 0), row("v4", "n1", "0"), "independent"),
+    (("noise_products", 0), row("n2", "n2", "0"), "independent"),
+    (("noise_products", 0), row("v1", "n7", "0"), "independent"),
     (("claim", "noise_floor"), lambda x: str(Fraction(x) / 2), "noise leaves"),
     (("claim", "start_distance"), lambda x: str(Fraction(x) / 2), "start counts"),
-    (("above_nothing", "vectors"), ["v1"] * 501, "500"),
+    (("deviations_factor", "vectors"), ["v1"] * 501, "500"),
 ]  # fmt: skip
 OF_COHORTS = [
     (("claim", "cohort"), 9, "cohort"), (("claim", "cohort"), 0, "cohort"),
@@ -152,7 +153,7 @@ OF_ROUNDS = [
 
 
 def test_every_refusal_says_why(random_ones, proofs):
-    noisy = next(p for p in random_ones if p["claim"]["method"] == "fedavgm" and p["noises"][0])
+    noisy = next(p for p in random_ones if p["claim"]["method"] == "fedavgm" and p["noise_weights"][0])
     drawn = next(p for p in random_ones if p["claim"]["cohort"] == 2 and p["claim"]["method"] == "fedprox")
     later = {"rounds": 3, "initial_distance_sq": "1", "optimum_dissimilarity": "1", "gradient_variance": "0"}
     later = {**proofs[0], "after": {**later, "bound": "1000"}}
