@@ -38,16 +38,16 @@ FUNCTIONS = {
     "figure": "figures.command",
     "check": "paper_checks.audit.command",
     "falsify": "paper_checks.falsifier.command",
-    "worst_case": "paper_checks.worst_case.tightness",
+    "tightness": "paper_checks.worst_case.tightness",
     "rate": "paper_checks.worst_case.rate",
 }
 """The functions of the verbs, with the module that each is imported from on first use."""
 OBJECTS = {"Federation": "empirics.federation.federation", "Scenario": "bounds.scenario"}
-FUNCTION_OF_VERB = {"tightness": "worst_case", "eval": "evaluate"}
+FUNCTION_OF_VERB = {"eval": "evaluate"}
 """Verbs whose functions have another name; the command line accepts both names."""
 RENAMED = {
     "quantities": ["list", "quantities"], "data": ["list", "data"], "verdict": ["check", "--summary"],
-    "open": ["explore"], "bundle": ["figure", "--bundle"],
+    "open": ["explore"], "bundle": ["figure", "--bundle"], "worst_case": ["tightness"],
 }  # fmt: skip
 """Deprecated verbs and what to write instead; to be removed in the next version."""
 DROPPED = {"solve": "--largest", "explore": "--open"}

@@ -111,5 +111,4 @@ def test_every_function_is_loaded_by_its_name_and_documents_every_argument():
         described = (inspect.getdoc(found) or "").partition("Args:")[2]
         wrong += [(name, p) for p in inspect.signature(found).parameters if f"\n    {p}: " not in described]
     assert wrong == []
-    assert fedbounds.tightness is fedbounds.worst_case
     assert all(getattr(fedbounds, name) is not None for name in fedbounds.OBJECTS)

@@ -160,7 +160,7 @@ VERBS = {
     ),
     "tightness": Verb(
         AUDIT,
-        "paper_checks.worst_case.tightness:compare_with_worst_case",
+        "paper_checks.worst_case.tightness:tightness",
         "Compare a bound with its exact worst case; show which K is best. Without a name, list bounds in reach.",
         "fedbounds tightness fedcog.theorem rounds=2 local_steps=1:4:4",
         ("paper_checks.worst_case.tightness:TIGHTNESS_JSON",),

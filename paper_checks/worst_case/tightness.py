@@ -64,7 +64,7 @@ LONG = 10.0
 """Seconds above which the estimated time is printed before the work begins."""
 
 
-def compare_with_worst_case(
+def tightness(
     name: str = "",
     *words: str,
     output: Path | str | None = None,
