@@ -25,7 +25,7 @@ from .algorithms import algorithm as algorithm_named
 from .algorithms.algorithm import Algorithm
 from .experiments.machine import computing
 from .experiments.sources import digests
-from .federation.split import Split
+from .federation.partitions import Split
 from .measuring import Measurement, measurement, Row, Run, write
 from .measuring.constants import constants as estimate_constants
 from .measuring.constants.core import Constants

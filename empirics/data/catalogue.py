@@ -17,14 +17,15 @@ from .features import digits
 from .store import fetch, FILES
 
 READERS: tuple[Callable[..., Dataset], ...] = (
-    features.a9a, texts.airline, features.breast_cancer, pictures.cifar10, pictures.cifar100, features.diabetes,
-    features.digits, pictures.fashion_mnist, pictures.femnist, parts.fewer, pictures.flair, features.german,
-    features.heart_disease, parts.held_out, features.iris, features.landmine, pictures.mnist, texts.multinli,
-    features.mushrooms, pictures.omniglot, features.parkinson, features.phishing, features.school, texts.sent140,
-    texts.sent140_csv, texts.sent140_sample, texts.sent140_users, texts.shakespeare, pictures.svhn, csv_tables.table,
-    texts.tiny_shakespeare, features.w8a, features.wine,
-)  # fmt: skip
-DATASETS: dict[str, Callable[..., Dataset]] = {reader.__name__: reader for reader in READERS}
+    *features.READERS,
+    *(features.digits, features.heart_disease, features.parkinson),
+    *(pictures.cifar10, pictures.cifar100, pictures.fashion_mnist, pictures.femnist, pictures.flair, pictures.mnist),
+    *(pictures.omniglot, pictures.svhn),
+    *(texts.airline, texts.multinli, texts.sent140, texts.sent140_csv, texts.sent140_sample, texts.sent140_users),
+    *(texts.shakespeare, texts.tiny_shakespeare),
+    *(csv_tables.table, parts.fewer, parts.held_out),
+)
+DATASETS = {reader.__name__: reader for reader in sorted(READERS, key=lambda reader: reader.__name__)}
 OF_ANOTHER = ("fewer", "held_out")
 """Readers that derive a set from another one: ``held_out(digits)``."""
 OWN = ("table",)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ import numpy as np
 from ..numbers import must
 from .dataset import Dataset, Part, signs, with_test
 from .store import damaged, FILES, matlab, read, reading
+
+Reader = Callable[[], Dataset]
 
 # ---- inside scikit-learn: no files or network needed ----
 
@@ -31,26 +34,6 @@ def digits() -> Dataset:
     return Dataset("digits", inputs, targets, 10, source="scikit-learn", licence=LICENCE)
 
 
-def iris() -> Dataset:
-    """Four lengths of 150 flowers of 3 species (Fisher 1936)."""
-    return _embedded("iris", 3)
-
-
-def wine() -> Dataset:
-    """13 chemical measurements of 178 wines from 3 growers; features of very different scale."""
-    return _embedded("wine", 3)
-
-
-def breast_cancer() -> Dataset:
-    """30 measurements of 569 tumours, malignant (-1) or benign (1); features of very different scale."""
-    return _embedded("breast_cancer", 2, "binary")
-
-
-def diabetes() -> Dataset:
-    """Progression of the disease after a year from 10 scaled measurements of 442 patients (Efron et al. 2004)."""
-    return _embedded("diabetes", 0, "regression")
-
-
 def _embedded(name: str, classes: int, kind: str = "classification") -> Dataset:
     from sklearn import datasets
 
@@ -60,31 +43,6 @@ def _embedded(name: str, classes: int, kind: str = "classification") -> Dataset:
 
 
 # ---- two classes in the sparse text format of the LIBSVM page ----
-
-
-def a9a() -> Dataset:
-    """Whether an adult earns over 50,000: 32,561 + 16,281."""
-    return _libsvm("a9a", 123)
-
-
-def w8a() -> Dataset:
-    """Whether a web page belongs to a category: 49,749."""
-    return _libsvm("w8a", 300)
-
-
-def mushrooms() -> Dataset:
-    """Whether a mushroom is poisonous: 8,124."""
-    return _libsvm("mushrooms", 112)
-
-
-def phishing() -> Dataset:
-    """Whether a web site is a fraud: 11,055."""
-    return _libsvm("phishing", 68)
-
-
-def german() -> Dataset:
-    """Credit risk: 1,000."""
-    return _libsvm("german", 24)
 
 
 def _libsvm(name: str, features: int) -> Dataset:
@@ -105,16 +63,6 @@ def _libsvm(name: str, features: int) -> Dataset:
 # ---- natural federations ----
 
 HOSPITALS = ("cleveland", "hungarian", "switzerland", "va")
-
-
-def school() -> Dataset:
-    """Exam scores (1 .. 70) of 15,362 pupils of 139 schools from 28 features, the last of them constant."""
-    return _tasks("school", 28, "X", "Y", group_word="school", kind="regression")
-
-
-def landmine() -> Dataset:
-    """14,820 radar images of 29 fields as 9 features; a landmine (1, some 6 %) or clutter (-1)."""
-    return _tasks("landmine", 9, "feature", "label", group_word="field", kind="binary")
 
 
 def parkinson(target: str = "total") -> Dataset:
@@ -177,3 +125,36 @@ def _table(path: Path, columns: int) -> np.ndarray:
     if table.ndim != 2 or table.shape[1] != columns:
         raise damaged(path, f"not rows of {columns} columns")
     return table
+
+
+# ---- sets that differ in a few numbers ----
+
+
+def _reader(about: str, read: Callable[..., Dataset], name: str, *arguments: Any, **options: Any) -> Reader:
+    """A function without arguments that reads the set ``name``, with ``about`` as its documentation."""
+
+    def reader() -> Dataset:
+        return read(name, *arguments, **options)
+
+    reader.__name__, reader.__doc__ = name, about
+    return reader
+
+
+READERS = (
+    _reader("Four lengths of 150 flowers of 3 species (Fisher 1936).", _embedded, "iris", 3),
+    _reader("13 chemical measurements of 178 wines from 3 growers; features of very different scale.", _embedded,
+            "wine", 3),
+    _reader("30 measurements of 569 tumours, malignant (-1) or benign (1); features of very different scale.",
+            _embedded, "breast_cancer", 2, "binary"),
+    _reader("Progression of the disease after a year from 10 scaled measurements of 442 patients (Efron et al. 2004).",
+            _embedded, "diabetes", 0, "regression"),
+    _reader("Whether an adult earns over 50,000: 32,561 + 16,281.", _libsvm, "a9a", 123),
+    _reader("Whether a web page belongs to a category: 49,749.", _libsvm, "w8a", 300),
+    _reader("Whether a mushroom is poisonous: 8,124.", _libsvm, "mushrooms", 112),
+    _reader("Whether a web site is a fraud: 11,055.", _libsvm, "phishing", 68),
+    _reader("Credit risk: 1,000.", _libsvm, "german", 24),
+    _reader("Exam scores (1 .. 70) of 15,362 pupils of 139 schools from 28 features, the last of them constant.",
+            _tasks, "school", 28, "X", "Y", group_word="school", kind="regression"),
+    _reader("14,820 radar images of 29 fields as 9 features; a landmine (1, some 6 %) or clutter (-1).",
+            _tasks, "landmine", 9, "feature", "label", group_word="field", kind="binary"),
+)  # fmt: skip

@@ -2,5 +2,5 @@
 
 ``federate`` turns a data set and a partition (``partitions``: iid, by label, by group, Dirichlet, ...) into a
 ``Federation`` for training and its test sets. ``Federation.draw`` gives the minibatches of a round; ``augment`` makes
-model inputs of them. ``fresh`` uses every sample once.
+model inputs of them. A ``Fresh`` federation uses every sample once.
 """

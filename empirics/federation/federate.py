@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -23,22 +24,16 @@ BEYOND_ONE = "beyond one"
 LOCAL_TESTS = ("none", "held_out", "matched", "groups")
 
 
-@dataclass(frozen=True, eq=False)
-class FederatedData:
+class FederatedData(NamedTuple):
     """A federation for training, the common test set as one client, and the clients' own test samples, if any.
 
     ``local_test`` has the same clients as ``train``.
     """
 
-    data: Dataset
-    partition: Split
-    seed: int
     train: Federation
     test: Federation | None
     local_test: Federation | None
-
-    def __str__(self) -> str:
-        return f"{self.data}, {self.partition}, {self.train.clients} clients, seed {self.seed}"
+    name: str
 
 
 def federate(
@@ -103,7 +98,7 @@ def federate(
             raise EmpiricsError(f"{data} has no test set to take {local_test} tests from: use local_test='held_out'")
         tests = _matched(data, parts, seed) if local_test == "matched" else _group_tests(data, split, clients, seed)
         local = _with_parts(common, tests)
-    return FederatedData(data, split, seed, train, common, local)
+    return FederatedData(train, common, local, f"{data}, {split}, {clients} clients, seed {seed}")
 
 
 def everything(data: Dataset, *, flat: bool, intercept: bool, dtype: torch.dtype | None = None) -> Federation:

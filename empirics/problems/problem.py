@@ -19,7 +19,6 @@ from torch import Tensor
 from bounds.dissimilarity import convex_pair, excess, split_for
 
 from ..errors import EmpiricsError
-from ..federation.federate import FederatedData
 from ..federation.federation import Federation
 from ..models.linear import LeastSquares, Linear, minimisers
 from ..models.model import Model
@@ -75,11 +74,6 @@ class FederatedProblem:
         must(self.client_weight in WEIGHTS, "client_weight", f"one of {', '.join(WEIGHTS)}", self.client_weight)
         tested = self.clients if self.local_test is None else self.local_test.clients
         must(tested == self.clients, "clients of local_test", f"the {self.clients} of the federation", tested)
-
-    @classmethod
-    def of(cls, model: Model, data: FederatedData, **options: Any) -> FederatedProblem:
-        """Return the problem of training ``model`` on the result of ``federate``."""
-        return cls(model, data.train, data.test, data.local_test, name=str(data), **options)
 
     def __str__(self) -> str:
         return self.name

@@ -73,7 +73,8 @@ class Task:
             augment=augment,
             dtype=self.dtype,
         )
-        return FederatedProblem.of(self.make(federated.train), federated, client_weight=client_weight)
+        train, test, own_test, name = federated
+        return FederatedProblem(self.make(train), train, test, own_test, client_weight=client_weight, name=name)
 
     def pool(self, partition: Split | str, clients: int, samples: int, seed: int = 0) -> Pool:
         """Return a pool: the data as population, from which each client draws ``samples`` samples with replacement.

@@ -26,7 +26,7 @@ from .rows import EvidenceSet, NOT_MET, rank_rows, RANKED
 from .table import ComparisonTable
 
 if TYPE_CHECKING:  # they load torch, which bounds do without
-    from empirics.federation.split import Split
+    from empirics.federation.partitions import Split
     from empirics.problems.problem import FederatedProblem
     from empirics.problems.tasks import Task
 

@@ -25,7 +25,7 @@ from .options import DRAWS, EXACT, LOG, MANY, OPTION_NAMES, Options, RUNS
 from .survey import Survey, survey
 
 if TYPE_CHECKING:
-    from empirics.federation.split import Split
+    from empirics.federation.partitions import Split
     from empirics.problems.tasks import Task
 
 OWN_DATA = ("csv", "frame", "target", "group", "leave_out", "kind", "model")

@@ -26,8 +26,7 @@ from bounds.showing.process import remark
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import Algorithm
 from empirics.errors import EmpiricsError
-from empirics.federation.federation import Federation
-from empirics.federation.fresh import Fresh
+from empirics.federation.federation import Federation, Fresh
 from empirics.measuring.constants import closed_forms, constants, DECIDING, LOWER, path_of_run
 from empirics.measuring.costs import Devices
 from empirics.models.linear import Linear
