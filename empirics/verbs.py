@@ -31,7 +31,7 @@ from .measuring.constants import constants as estimate_constants
 from .measuring.constants.core import Constants
 from .measuring.kept import Keeper
 from .measuring.trained import Trained
-from .models.compiled import cache_note, compiled, engine_of, NotServed, prepare
+from .models.compiled import compiled, engine_of, NotServed, prepare
 from .models.linear import LeastSquares
 from .numbers import check_options
 from .problems.own_problem import resolve_problem
@@ -103,7 +103,6 @@ def train(
     every: int | None = None,
     keep_state: Path | str | None = None,
     output: Path | str | None = None,
-    verbose: bool = False,
     csv: str | PathLike[str] | None = None,
     frame: Any = None,
     target: str = "",
@@ -151,7 +150,6 @@ def train(
         every: Rounds between two measurements (chosen to keep their cost low).
         keep_state: Store the runs after their last round in this file; with more rounds they go on from there.
         output: Write one row per measured number to this CSV file.
-        verbose: Print the engine and the place of its code.
         csv: A CSV file of your own with a header, in place of a problem; a fifth of its lines is held out for tests.
         frame: a pandas DataFrame, in place of ``csv``.
         target: The column to predict; all others are features and hold numbers.
@@ -409,7 +407,6 @@ def _with_engine(problem: FederatedProblem, setting: Setting, args: Namespace, b
     Messages are printed for the ``first`` seed alone.
     """
     model: Any = problem.model
-    lines = []
     steps = float(setting.planned(problem.federation.client_sizes).mean())
     steps *= min(setting.cohort, problem.clients) * setting.rounds  # expected local steps of all clients in the run
     pays = not model.stacked or (problem.convex and steps >= STEPS_WORTH_COMPILING)
@@ -423,10 +420,6 @@ def _with_engine(problem: FederatedProblem, setting: Setting, args: Namespace, b
                 bar.doing("loading compiled passes")
                 prepare(model, lambda: isinstance(bar, Silent) or print(COMPILING, file=sys.stderr, flush=True))
         except NotServed as reason:
-            lines.append(str(reason))
-    if args.verbose:
-        place = f", whose code is {cache_note()}" if engine_of(model) != "torch" else ""
-        lines.append(f"the engine is {engine_of(model)}{place}")
-    if first and lines:
-        print("\n".join(f"fedbounds: {line}" for line in lines), file=sys.stderr, flush=True)
+            if first:
+                print(f"fedbounds: {reason}", file=sys.stderr, flush=True)
     return model

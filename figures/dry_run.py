@@ -8,7 +8,7 @@ from typing import Any
 from bounds.showing.command_line import Report
 from bounds.showing.tables import aligned
 from empirics.experiments import Cell, Store
-from empirics.experiments.canonical import text
+from empirics.experiments.cells import text
 from empirics.experiments.results import ordered
 
 from .artefact import Artefact

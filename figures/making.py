@@ -9,8 +9,8 @@ from pathlib import Path
 
 from bounds.showing.files import whole, write_whole
 from empirics.experiments import Cell, Kept, Store
-from empirics.experiments.engines import GPU
-from empirics.experiments.packing import packed, SUFFIX, unpacked
+from empirics.experiments.machine import GPU
+from empirics.experiments.store import packed, SUFFIX, unpacked
 
 from . import report, writing
 from .artefact import Artefact, Content

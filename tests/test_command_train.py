@@ -107,9 +107,8 @@ def own(tmp_path):
 
 
 def test_a_network_of_served_layers_is_recognised_by_itself(tmp_path, run, own):
-    assert run("train", *SMALL, "--rounds", "1", "-v")[2] == "fedbounds: the engine is torch\n"
-    said = run("train", *NETWORK, "-v")[2]
-    assert (said.count("\n"), "compiled-2" in said) == (1, True)
+    assert "numbers by" not in run("train", *SMALL, "--rounds", "1")[1]
+    assert run("train", *NETWORK)[1].endswith("numbers by compiled-2\n")
     problem = ["--problem", f"{own}:mine", *NETWORK[2:]]
     tables = {engine: tmp_path / f"{engine}.csv" for engine in ("auto", "compiled", "torch")}
     said = {engine: run("train", *problem, "--engine", engine, "-o", str(table)) for engine, table in tables.items()}

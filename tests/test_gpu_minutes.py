@@ -11,7 +11,7 @@ from gpu_folder import RUNS, SPEED, VERDICT
 
 from empirics.experiments import Store
 from empirics.experiments.cells import run
-from empirics.experiments.packing import unpacked
+from empirics.experiments.store import unpacked
 
 ROOT = Path(__file__).parents[1]
 MOST = 16 << 20

@@ -29,7 +29,7 @@ PYTHON_ONLY = {"frame", "height"}
 """Parameters for programs only: a data frame, the height of a frame in a notebook. Callables are excluded, too."""
 LISTS = ("list", "text or list", "whole list")
 """The kinds of options that take several values, as in ``--measure train_loss divergence``."""
-SHORT = {"output": ("-o", "--output"), "verbose": ("-v", "--verbose")}
+SHORT = {"output": ("-o", "--output")}
 GROUPS = ("Bounds", "Your setting", "Experiments", "Audit", "Getting started")
 SYNONYMS = {
     "lr": "step_size", "eta": "step_size", "learning_rate": "step_size", "stepsize": "step_size",

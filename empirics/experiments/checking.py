@@ -19,7 +19,7 @@ from ..errors import EmpiricsError
 from ..numbers import quoted
 from ..spec_strings import bind_arguments
 from . import Cell
-from .canonical import text
+from .cells import text
 from .grids import TRAIN
 from .registry import find_job, resolved
 

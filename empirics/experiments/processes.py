@@ -23,7 +23,7 @@ from bounds.showing.loading import message_with_place
 
 from ..errors import EmpiricsError
 from ..sizes import CORES, cores
-from .engines import lacking
+from .machine import lacking
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 GPUS = "/proc/driver/nvidia/gpus"

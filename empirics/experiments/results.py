@@ -19,7 +19,7 @@ from bounds.showing.tables import aligned
 from ..errors import EmpiricsError
 from ..spec_strings import refuse_twice
 from . import Kept, Store
-from .canonical import canonical, text
+from .cells import canonical, text
 from .command import folder
 from .grids import read_grid
 from .registry import jobs

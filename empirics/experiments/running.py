@@ -18,7 +18,7 @@ from ..errors import Diverged, EmpiricsError
 from . import Cell, Outcome, Store
 from .cells import run
 from .checking import check
-from .engines import GPU, lacking
+from .machine import GPU, lacking
 from .processes import in_this_process, own_processes, running_cluster, Spread
 from .store import OutcomeError, RESULTS
 

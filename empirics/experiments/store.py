@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import lzma
 import sqlite3
 import warnings
 import zlib
@@ -258,3 +259,33 @@ def _column(values: Iterable[Any]) -> list[Any]:
 
 def _digest(key: str, card: str, content: bytes) -> str:
     return hashlib.sha256(f"{key}\n{card}\n".encode() + content).hexdigest()
+
+
+# ---- results in one small compressed file, with a line of JSON for each; equal results give equal bytes ----
+
+SUFFIX = ".jsonl.xz"
+
+
+class PackError(EmpiricsError):
+    """A file of packed results that cannot be read."""
+
+
+def packed(results: Iterable[Kept]) -> bytes:
+    """Return the bytes of a file with these results, sorted by key."""
+    ordered = sorted(results, key=lambda kept: str(kept.card["key"]))
+    lines = [json.dumps({**kept.card, "columns": kept.columns()}, sort_keys=True) for kept in ordered]
+    return lzma.compress("".join(f"{line}\n" for line in lines).encode(), preset=9 | lzma.PRESET_EXTREME)
+
+
+def unpacked(content: bytes, name: str) -> list[Kept]:
+    """Return the results in the ``content`` of a packed file; ``name`` is the file's, for errors."""
+    results = []
+    try:
+        for line in lzma.decompress(content).decode().splitlines():
+            card = json.loads(line)
+            content = compressed(card.pop("columns"))
+            results.append(Kept({**card, "key": str(card["key"]), "facts": card["facts"]}, content))
+    except (lzma.LZMAError, ValueError, LookupError, TypeError, AttributeError, EOFError) as error:
+        reason = " ".join(str(error).split())
+        raise PackError(f"{name}: not packed results ({reason}): download or check out the file again") from None
+    return results

@@ -12,7 +12,7 @@ from typing import Any
 from bounds.decaying_k.runtime import runtime
 from bounds.decaying_k.schedules import SCHEDULES
 from empirics.experiments import Cell
-from empirics.experiments.engines import GPU
+from empirics.experiments.machine import GPU
 from paper_checks.reported import table
 
 from ..run_description import describe, network_title, RunInfo, SettingText

@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any
 
 from empirics.experiments import Cell
-from empirics.experiments.engines import GPU
+from empirics.experiments.machine import GPU
 from paper_checks.reported import table
 
 from ..guards import known_mean

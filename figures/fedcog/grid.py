@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from empirics.experiments import Cell
-from empirics.experiments.engines import GPU
+from empirics.experiments.machine import GPU
 from empirics.spec_strings import spec_string
 from paper_checks.reported import table
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from empirics.experiments import Cell
-from empirics.experiments.engines import GPU
+from empirics.experiments.machine import GPU
 from paper_checks.reported import table
 
 from ..run_description import describe, RunInfo, SettingText

@@ -314,7 +314,7 @@ def import_runs(folder: Path, store: Path) -> int:
     """Take the results of a folder over into a store; how many these were."""
     sys.path.insert(0, str(ROOT))
     from empirics.experiments import Store
-    from empirics.experiments.packing import unpacked
+    from empirics.experiments.store import unpacked
 
     taken, target = 0, Store(store)
     for kept in unpacked((folder / gpu_folder.RUNS).read_bytes(), gpu_folder.RUNS):

@@ -23,8 +23,7 @@ from empirics.errors import Diverged, EmpiricsError
 from empirics.experiments import Cell, Outcome, Store
 from empirics.experiments.jobs import continued, train
 from empirics.experiments.machine import computing, machine
-from empirics.experiments.packing import packed, unpacked
-from empirics.experiments.store import RESULTS
+from empirics.experiments.store import packed, RESULTS, unpacked
 from empirics.measuring import Row, Run
 from empirics.measuring.kept import Keeper, KeptRun, KeptRuns, read, write
 from empirics.measuring.record import Reached

@@ -28,8 +28,7 @@ from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import EmpiricsError
 from empirics.federation.augment import Recipe
-from empirics.federation.federation import Federation
-from empirics.federation.federation import Fresh
+from empirics.federation.federation import Federation, Fresh
 from empirics.measuring import Exactness, measurement, MEASUREMENTS, pair_rows, paired_runs, Run, Swap, swaps
 from empirics.measuring.stability import client_swaps, PAIRS
 from empirics.models.linear import Softmax

@@ -12,7 +12,7 @@ from refusals import all_refused
 from sweep_cells import HERE
 
 from empirics.experiments import Cell, Outcome, Store, StoreError
-from empirics.experiments.canonical import call, canonical, text
+from empirics.experiments.cells import call, canonical, text
 from empirics.experiments.running import sweep
 from empirics.experiments.store import DamagedResultWarning
 

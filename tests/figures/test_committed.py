@@ -8,7 +8,7 @@ import pytest
 from figure_toys import MemoryStore
 from loops import cases
 
-from empirics.experiments.packing import SUFFIX
+from empirics.experiments.store import SUFFIX
 from figures import making, report, substitutes, writing
 from figures.catalogue import artefact, NAMES
 from figures.run_description import COLUMNS, flatten

@@ -9,7 +9,7 @@ from figure_toys import keep
 from matplotlib.image import imread
 
 from empirics.experiments import Cell, Store
-from empirics.experiments.packing import SUFFIX, unpacked
+from empirics.experiments.store import SUFFIX, unpacked
 from figures import making, report
 from figures.artefact import Artefact, Content
 from figures.catalogue import NAMES

@@ -26,8 +26,7 @@ from ...spec_strings import check_choice, names_file, parse, refuse_twice
 from ...training.engines import device_named
 from ...training.setting import Setting
 from .. import Outcome
-from ..engines import CELL_ENGINES, GPU
-from ..machine import computing
+from ..machine import CELL_ENGINES, computing, GPU
 from ..registry import job
 
 LOADED = 2

@@ -68,14 +68,6 @@ def prepare(model: Any, slow: Callable[[], object]) -> None:
         timer.cancel()
 
 
-def cache_note() -> str:
-    """Return a sentence part that says where compiled code is cached between runs."""
-    from .cache import folder
-
-    place = folder()
-    return f"kept in {place}" if place else "not kept but compiled by every process, since no folder can be written"
-
-
 def engine_of(model: Any) -> str:
     """Return which of ``ENGINES`` computes for a model."""
     return ENGINES[-1] if getattr(model, "compiled", False) else ENGINES[0]
