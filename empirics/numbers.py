@@ -6,19 +6,23 @@ Booleans are not numbers, and nothing is rounded: ``true`` rounds or 2.5 clients
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from bounds.domains import COUNT, Domain, NONNEGATIVE, POSITIVE, RELAXATION, WHOLE
+from bounds.errors import unknown
 
 from .errors import EmpiricsError
 
 LARGEST = 2**53
 """The largest integer accepted; above it floating-point numbers skip integers."""
 MOMENTUM = Domain(">= 0 and < 1", low=0, high=1, open_high=True)
+Rule = Domain | Collection[str] | type[bool] | Callable[[str, Any], Any]
+"""Of an option: a domain of numbers, the allowed texts, ``bool``, or a function of its description and value."""
 KINDS: Mapping[str, tuple[type, str]] = {
     "int": (Integral, "a whole number"),
     "float": (Real, "a number"),
@@ -116,3 +120,32 @@ def check_kind(name: str, annotation: str, value: Any) -> None:
     if not isinstance(value, kind) or (isinstance(value, bool) and annotation in ("int", "float")):
         got = repr(value) if isinstance(value, float) else quoted(value)  # 3.0 is not whole, 3 is
         raise EmpiricsError(f"{name} must be {words}; got {got}")
+
+
+def check_choice(kind: str, value: Any, known: Iterable[str]) -> str:
+    """Return ``value`` if it is one of the ``known`` names, else raise."""
+    names = tuple(known)
+    if not isinstance(value, str):
+        raise EmpiricsError(f"{kind} must be one of {', '.join(names)}; got {quoted(value)}")
+    if value not in names:
+        raise unknown(kind, value, names)
+    return value
+
+
+def checked_option(where: str, value: Any, rule: Rule) -> Any:
+    """Return the value of an option, a number as an int or float; raise if it breaks its rule."""
+    if isinstance(rule, Domain):
+        return checked(where, value, rule)
+    if rule is bool:
+        must(isinstance(value, bool), where, "True or False", value)
+        return value
+    return rule(where, value) if callable(rule) else check_choice(where, value, rule)
+
+
+def check_fields(options: Any, who: str, rules: Mapping[str, Rule]) -> None:
+    """Raise for a field of a dataclass that is not of its type (int, float or bool) or breaks its rule."""
+    for option in fields(options):
+        where, kind, value = f"{option.name} of {who}", str(option.type), getattr(options, option.name)
+        check_kind(where, kind, value)
+        if option.name in rules and not (value is None and "None" in kind):
+            checked_option(where, value, rules[option.name])

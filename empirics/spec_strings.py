@@ -46,16 +46,6 @@ def _number(value: Any) -> str:
 # ---- arguments ----
 
 
-def check_choice(kind: str, value: Any, known: Iterable[str]) -> str:
-    """Return ``value`` if it is one of the ``known`` names, else raise."""
-    names = tuple(known)
-    if not isinstance(value, str):
-        raise EmpiricsError(f"{kind} must be one of {', '.join(names)}; got {quoted(value)}")
-    if value not in names:
-        raise unknown(kind, value, names)
-    return value
-
-
 def refuse_twice(names: Iterable[str]) -> None:
     """Raise if a name occurs twice: a method would count as more seeds, a measurement as more clients."""
     for name, times in Counter(names).items():

@@ -33,13 +33,13 @@ from .measuring.kept import Keeper
 from .measuring.trained import Trained
 from .models.compiled import compiled, engine_of, NotServed, prepare
 from .models.linear import LeastSquares
-from .numbers import check_options
+from .numbers import check_choice, check_options
 from .problems.own_problem import resolve_problem
 from .problems.problem import FederatedProblem
 from .problems.tasks import deal, describe_problem, Task, task
 from .progress import Progress, progress, Silent
 from .sizes import refuse_beyond_memory, ROW
-from .spec_strings import check_choice, refuse_twice
+from .spec_strings import refuse_twice
 from .training.engines import device_named
 from .training.setting import refuse_both, Setting
 

@@ -6,7 +6,7 @@ Hooks are frozen dataclasses with ``__call__``, so that they print, hash and pic
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from inspect import signature
@@ -16,11 +16,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds.domains import Domain
-
 from ..models.model import Batch, Trainable
-from ..numbers import check_name, checked, must
-from ..spec_strings import check_choice, spec_string
+from ..numbers import check_name, checked_option, must, Rule
+from ..spec_strings import spec_string
 from .hooks import check_hook, checked_models, checked_parts, checked_tensors
 from .state import Exchange, own_rows, Remembered, State, STATISTICS
 
@@ -329,14 +327,12 @@ def renamed(algorithm: Algorithm, name: str, **hooks: Any) -> Algorithm:
 # ---- methods by name ----
 
 P = ParamSpec("P")
-Rule = Domain | Collection[str] | type[bool] | Callable[[str, Any], Any]
 
 
 def method(*unwritten: str, **rules: Rule) -> Callable[[Callable[P, Algorithm]], Callable[P, Algorithm]]:
     """Decorate a function that returns ``replace(fedavg, ...)``: check its options and name the algorithm it returns.
 
-    Each option is checked by its rule: a domain of numbers, a collection of allowed strings, ``bool``, or a function of
-    the option's description and value. An argument ``algorithm`` must be an ``Algorithm``. The algorithm's name is the
+    Each option is checked by its rule. An argument ``algorithm`` must be an ``Algorithm``. The algorithm's name is the
     call with all options, except those of ``unwritten`` that have their default value.
     """
 
@@ -353,7 +349,7 @@ def method(*unwritten: str, **rules: Rule) -> Callable[[Callable[P, Algorithm]],
                     rule = f"an algorithm, as in {method_name}(fedavg())"
                     must(isinstance(value, Algorithm), f"{method_name}: its first argument", rule, value)
                 elif value is not None or not optional:
-                    bound.arguments[name] = _checked_option(method_name, name, value, rules[name])
+                    bound.arguments[name] = checked_option(f"{method_name}: {name}", value, rules[name])
             algorithm = make(*bound.args, **bound.kwargs)
             spelled = dict(bound.arguments)
             inner = [spelled.pop("algorithm")] if "algorithm" in spelled else []
@@ -379,17 +375,6 @@ def on_fedavg(name: str, plug_in: Callable[..., Algorithm], about: str, **defaul
     make.__name__, make.__doc__ = name, about
     vars(make)["__signature__"] = form.replace(parameters=options)
     return method(**vars(plug_in)["rules"])(make)
-
-
-def _checked_option(method_name: str, name: str, value: Any, rule: Rule) -> Any:
-    """The value of an option, converted to the type of its rule; raise if it breaks the rule."""
-    where = f"{method_name}: {name}"
-    if isinstance(rule, Domain):
-        return checked(where, value, rule)
-    if rule is bool:
-        must(isinstance(value, bool), where, "True or False", value)
-        return value
-    return rule(where, value) if callable(rule) else check_choice(f"{name} of {method_name}", value, rule)
 
 
 @dataclass(frozen=True)

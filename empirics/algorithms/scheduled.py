@@ -12,7 +12,7 @@ import numpy as np
 from bounds.domains import COUNT
 
 from ..errors import EmpiricsError
-from ..spec_strings import check_choice
+from ..numbers import check_choice
 from .algorithm import Algorithm, method, PlannedSteps, State
 
 if TYPE_CHECKING:

@@ -12,9 +12,10 @@ from bounds.showing.command_line import Report
 from bounds.showing.tables import aligned
 from bounds.showing.usage import refuse_unused
 
+from ..numbers import check_choice
 from ..progress import progress
 from ..sizes import byte_text
-from ..spec_strings import check_choice, refuse_twice
+from ..spec_strings import refuse_twice
 from .catalogue import DATASETS, FILES, OF_ANOTHER, OWN
 from .dataset import Dataset
 from .features import LICENCE

@@ -14,12 +14,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from bounds.domains import COUNT, Domain, WHOLE
+
 from ..data.conversion import Pixels
 from ..errors import EmpiricsError
 from ..models.linear import with_intercept
-from ..numbers import must
+from ..numbers import check_fields
 from .shuffles import random_words
 
+PROBABILITY = Domain(">= 0 and <= 1", low=0, high=1)
 WORDS = 4  # top, left, flip, crop or not
 PURPOSE = 0x6175676D656E74  # "augment": keeps these words apart from those of the batches
 
@@ -60,11 +63,8 @@ class CropFlip:
     pad_prepared: bool = False
 
     def __post_init__(self) -> None:
-        must(self.padding >= 0, "padding of an augmentation", "at least 0", self.padding)
-        must(self.size is None or self.size >= 1, "size of an augmentation", "at least 1", self.size)
-        for name in ("crop_share", "flip_share"):
-            share = getattr(self, name)
-            must(0 <= share <= 1, f"{name} of an augmentation", "between 0 and 1", share)
+        rules = {"padding": WHOLE, "size": COUNT, "crop_share": PROBABILITY, "flip_share": PROBABILITY}
+        check_fields(self, "an augmentation", rules)
 
     def __call__(self, images: Tensor, noise: Tensor) -> Tensor:
         """Return augmented images ``(rows, b, C, size, size)``; ``noise (rows, b, WORDS)`` has the random integers."""

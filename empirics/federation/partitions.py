@@ -19,14 +19,14 @@ from bounds.domains import COUNT, Domain
 
 from ..data.dataset import Dataset
 from ..errors import EmpiricsError
-from ..numbers import array_of_numbers, check_kind, check_options, checked, must
+from ..numbers import array_of_numbers, check_fields, check_options, must, Rule
 from ..streams import stream
 
 SKEW = Domain(">= 0 and < 50", low=0, high=50, open_high=True)
 CONCENTRATION = Domain("> 0 and <= 1e+100", low=0, high=1e100, open_low=True)
 """Parameters of a Dirichlet law; shares become equal long before sums of the parameter overflow."""
 
-Limits = Mapping[str, Domain | tuple[str, ...]]
+Limits = Mapping[str, Rule]
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,7 @@ class Split:
     """The domain of each option, or the texts allowed."""
 
     def __post_init__(self) -> None:
-        for option in fields(self):
-            where = f"{option.name} of {self.word or type(self).__name__}"
-            value, rule = getattr(self, option.name), self.limits.get(option.name)
-            check_kind(where, str(option.type), value)
-            if isinstance(rule, Domain):
-                checked(where, value, rule)
-            elif rule is not None:
-                must(value in rule, where, " or ".join(map(repr, rule)), value)
+        check_fields(self, self.word or type(self).__name__, self.limits)
 
     def __call__(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
         self.check(data, clients)

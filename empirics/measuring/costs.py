@@ -10,7 +10,7 @@ import numpy as np
 
 from bounds.domains import NONNEGATIVE, POSITIVE, WHOLE
 
-from ..numbers import checked
+from ..numbers import check_fields
 from ..spec_strings import spec_string
 from ..streams import stream
 from .core import Measurement, Snapshot
@@ -46,10 +46,8 @@ class Devices:
     alike: bool = False
 
     def __post_init__(self) -> None:
-        for word in ("download_rate", "upload_rate", "minibatch_time"):
-            checked(word, getattr(self, word), POSITIVE)
-        checked("spread", self.spread, NONNEGATIVE)
-        checked("device_seed", self.device_seed, WHOLE)
+        rates = dict.fromkeys(("download_rate", "upload_rate", "minibatch_time"), POSITIVE)
+        check_fields(self, "runtime", {**rates, "spread": NONNEGATIVE, "device_seed": WHOLE})
 
     def of(self, clients: np.ndarray) -> np.ndarray:
         """Download rate, upload rate and minibatch time ``(3, clients)``."""

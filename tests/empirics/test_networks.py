@@ -200,7 +200,7 @@ WRONG = {
     "resnet20(norm='batch_local', groups=4)": "group norm",
     "opt(heads=5)": "heads width",
     "opt(length=3000)": "length positions",
-    "fedcog_cnn(side=8)": "side_after_pooling",
+    "fedcog_cnn(side=8)": "side pooling",
     "resnet20(extractor=21)": "extractor 20",
 }
 

@@ -100,8 +100,8 @@ def test_arguments_are_taken_up_to_their_limits_and_refused_from_there():
     refused = {text.format(number): f"{number:g}" for text, (_, numbers) in LIMITS.items() for number in numbers}
     refused |= {
         "dirichlet(1e999)": "'1e999'",
-        "classes_per_client(2, layout='rows')": "layout 'blocks' 'random' 'rows'",
-        "sorted('size')": "'label' 'group' 'size'",
+        "classes_per_client(2, layout='rows')": "layout blocks random 'rows'",
+        "sorted('size')": "label group 'size'",
         "dirichlet()": "alpha",
         "dirichlet(0.1": "name(option=0.1)",
         "dirichlett(0.1)": "'dirichlet'",

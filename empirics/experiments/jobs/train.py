@@ -19,10 +19,10 @@ from ...federation.partitions import partition as read_partition
 from ...measuring import Measurement, measurement, Row, Run
 from ...measuring.kept import Keeper
 from ...models.compiled import compiled, engine_of
-from ...numbers import check_options, quoted
+from ...numbers import check_choice, check_options, quoted
 from ...problems.problem import FederatedProblem
 from ...problems.tasks import Task, task, TASKS
-from ...spec_strings import check_choice, names_file, parse, refuse_twice
+from ...spec_strings import names_file, parse, refuse_twice
 from ...training.engines import device_named
 from ...training.setting import Setting
 from .. import Outcome

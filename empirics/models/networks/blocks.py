@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, KW_ONLY
 from typing import ClassVar
 
@@ -10,8 +10,10 @@ import torch
 import torch.nn.functional as F
 from torch import nn, Tensor
 
+from bounds.domains import COUNT
+
 from ...errors import EmpiricsError
-from ...numbers import must
+from ...numbers import check_fields, must, Rule
 from ..network import begins_layer
 from .pooling import relu_pool
 
@@ -33,6 +35,8 @@ class Architecture:
     precision: str = "float32"
 
     losses: ClassVar[tuple[str, ...]] = ("cross_entropy", "multi_label")
+    choices: ClassVar[Mapping[str, Collection[str]]] = {}
+    """The allowed values of further options."""
 
     @property
     def input_shape(self) -> tuple[int, ...]:
@@ -47,11 +51,9 @@ class Architecture:
         return begins_layer(name, ndim)
 
     def __post_init__(self) -> None:
-        check_options_in(self.losses, loss=self.loss)
-        check_options_in(PRECISIONS, precision=self.precision)
-        for option in fields(self):
-            if option.type == "int":
-                check_integers(**{option.name: getattr(self, option.name)})
+        rules: dict[str, Rule] = {"loss": self.losses, "precision": PRECISIONS}
+        rules |= {option.name: COUNT for option in fields(self) if option.type == "int"}
+        check_fields(self, type(self).__name__, rules | dict(self.choices))
 
 
 @dataclass(frozen=True)
@@ -64,18 +66,6 @@ class ImageArchitecture(Architecture):
     @property
     def input_shape(self) -> tuple[int, ...]:
         return (self.channels, self.side, self.side)
-
-
-def check_integers(least: int = 1, **options: object) -> None:
-    """Raise for an option that is not an integer >= ``least``."""
-    for name, value in options.items():
-        must(type(value) is int and value >= least, name, f"an integer >= {least}", value)
-
-
-def check_options_in(allowed: Collection[object], **options: object) -> None:
-    """Raise for an option that is not among the allowed values."""
-    for name, value in options.items():
-        must(value in allowed, name, f"one of {', '.join(map(str, allowed))}", value)
 
 
 class Split(nn.Module):
@@ -133,9 +123,10 @@ class NormedArchitecture(ImageArchitecture):
     norm: str = field(default="group", kw_only=True)
     groups: int = 2
 
+    choices: ClassVar[Mapping[str, Collection[str]]] = {"norm": NORMS}
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_options_in(NORMS, norm=self.norm)
         if self.norm != "group" and self.groups != NormedArchitecture.groups:
             raise EmpiricsError(f"groups= is for group norm: leave it out; got {self.groups} with norm={self.norm!r}")
 

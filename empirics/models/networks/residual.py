@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch.nn.functional as F
 from torch import nn, Tensor
 
-from .blocks import check_options_in, NormedArchitecture, Split
+from .blocks import NormedArchitecture, Split
 
 Norm = Callable[[int], nn.Module]
 SHORTCUTS = {"pad": 0, "conv1": 1, "conv3": 3}
@@ -83,9 +83,7 @@ class ResNet20(NormedArchitecture):
 
     shortcut: str = "conv3"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_options_in(SHORTCUTS, shortcut=self.shortcut)
+    choices = NormedArchitecture.choices | {"shortcut": SHORTCUTS}
 
     def __call__(self) -> nn.Module:
         stem = [nn.Conv2d(self.channels, 16, 3, padding=1, bias=False), self.normed(16), nn.ReLU(inplace=True)]
@@ -104,9 +102,7 @@ class ResNet18(NormedArchitecture):
 
     stem: str = "imagenet"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_options_in(STEMS, stem=self.stem)
+    choices = NormedArchitecture.choices | {"stem": STEMS}
 
     def __call__(self) -> nn.Module:
         convolution = nn.Conv2d(self.channels, 64, *STEMS[self.stem], bias=False)

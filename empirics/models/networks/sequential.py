@@ -9,7 +9,10 @@ from typing import ClassVar
 
 from torch import nn, Tensor
 
-from .blocks import Architecture, check_integers, ConvPool, ConvReLU, DenseReLU, ImageArchitecture, Split
+from bounds.domains import COUNT
+
+from ...numbers import checked, must
+from .blocks import Architecture, ConvPool, ConvReLU, DenseReLU, ImageArchitecture, Split
 
 
 def cnn(image: tuple[int, int], channels: Sequence[int], kernel: int, dense: Sequence[int], classes: int) -> Split:
@@ -17,7 +20,7 @@ def cnn(image: tuple[int, int], channels: Sequence[int], kernel: int, dense: Seq
     inputs, side = image
     for _ in channels:
         side = (side - kernel + 1) // 2
-    check_integers(side_after_pooling=side)
+    checked("side after pooling", side, COUNT)
     widths = [inputs, *channels]
     convolutions = [ConvPool(a, b, kernel) for a, b in pairwise(widths)]
     sizes = [widths[-1] * side**2, *dense]
@@ -175,9 +178,9 @@ class Vgg11(ImageArchitecture):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_integers(2 ** len(STAGES), side=self.side)
+        must(self.side >= 2 ** len(STAGES), "side of Vgg11", f">= {2 ** len(STAGES)}", self.side)
         for width in self.dense:
-            check_integers(dense=width)
+            checked("dense of Vgg11", width, COUNT)
 
     def __call__(self) -> nn.Module:
         left = self.side // 2 ** len(STAGES)
