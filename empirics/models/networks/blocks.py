@@ -17,6 +17,7 @@ from ...numbers import check_fields, must, Rule
 from ..network import begins_layer
 from .pooling import relu_pool
 
+Choices = Mapping[str, Collection[str]]
 PRECISIONS = {"float32": torch.float32, "float64": torch.float64}
 
 
@@ -35,7 +36,7 @@ class Architecture:
     precision: str = "float32"
 
     losses: ClassVar[tuple[str, ...]] = ("cross_entropy", "multi_label")
-    choices: ClassVar[Mapping[str, Collection[str]]] = {}
+    choices: ClassVar[Choices] = {}
     """The allowed values of further options."""
 
     @property
@@ -123,7 +124,7 @@ class NormedArchitecture(ImageArchitecture):
     norm: str = field(default="group", kw_only=True)
     groups: int = 2
 
-    choices: ClassVar[Mapping[str, Collection[str]]] = {"norm": NORMS}
+    choices: ClassVar[Choices] = {"norm": NORMS}
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch.nn.functional as F
 from torch import nn, Tensor
 
-from .blocks import NormedArchitecture, Split
+from .blocks import Choices, NormedArchitecture, NORMS, Split
 
 Norm = Callable[[int], nn.Module]
 SHORTCUTS = {"pad": 0, "conv1": 1, "conv3": 3}
@@ -83,7 +84,7 @@ class ResNet20(NormedArchitecture):
 
     shortcut: str = "conv3"
 
-    choices = NormedArchitecture.choices | {"shortcut": SHORTCUTS}
+    choices: ClassVar[Choices] = {"norm": NORMS, "shortcut": SHORTCUTS}
 
     def __call__(self) -> nn.Module:
         stem = [nn.Conv2d(self.channels, 16, 3, padding=1, bias=False), self.normed(16), nn.ReLU(inplace=True)]
@@ -102,7 +103,7 @@ class ResNet18(NormedArchitecture):
 
     stem: str = "imagenet"
 
-    choices = NormedArchitecture.choices | {"stem": STEMS}
+    choices: ClassVar[Choices] = {"norm": NORMS, "stem": STEMS}
 
     def __call__(self) -> nn.Module:
         convolution = nn.Conv2d(self.channels, 64, *STEMS[self.stem], bias=False)
