@@ -10,13 +10,13 @@ import subprocess
 import pytest
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="needs node to run the page's code")
-START = 'if (typeof document === "undefined") serve(); else { Object.assign(globalThis, { explorer }); start(); }'
+START = 'if (typeof document === "undefined") runWorker(); else { Object.assign(globalThis, { explorer }); start(); }'
 INSTEAD = """
-fill(GIVEN.alone ? { ...GIVEN.data, atlas: GIVEN.alone } : GIVEN.data);
-fed = freshFederation();
+loadData(GIVEN.alone ? { ...GIVEN.data, atlas: GIVEN.alone } : GIVEN.data);
+state = initialState();
 const attempt = (act) => { try { return act(); } catch (error) { return error.message; } };
-const wholePlane = (...task) => {
-  const steps = plane(...task);
+const wholeMap = (...task) => {
+  const steps = computeMap(...task);
   for (;;) { const { done, value } = steps.next(); if (done) return value; }
 };
 console.log(JSON.stringify((() => { %s })()));

@@ -63,7 +63,7 @@ FLAGS: dict[str, dict[str, tuple[Any, ...]]] = {
         "gradient_variance": (0.3, 0, None), "client_gradient_variance": (0.3, 0, None),
         "grad_cap_sq": (20.0, 20.0, None),  # from which a variance follows
     },
-    "alike": {
+    "identical": {
         "uniform_dissimilarity": (0.4, 0, None), "optimum_dissimilarity": (0.4, 0, None),
         "heterogeneity": (0.1, 0, None),
     },
@@ -146,11 +146,11 @@ def atlas(entries: Sequence[NamedBound]) -> Atlas:
         "ways": of_starts,
         "bounds": {e.label: _bound(e.bound, starts, kinds, assumed) for e in of_them},
         "machine": {"kept": one_machine.KEPT, "alone": one_machine.ALONE, "places": one_machine.IDENTICAL,
-                    "targets": one_machine.TARGETS, "trusted": INDEPENDENT_NOISE.words},
+                    "targets": one_machine.TARGETS, "assumed": INDEPENDENT_NOISE.words},
         "worst": worst.data(e.bound for e in of_them if BOUNDS.get(e.bound.name) is e.bound),
         "search": {"splits": substituting.SPLITS.tolist(), "shares": substituting.SHARES.tolist(),
                    "zooms": substituting.ZOOMS, "fine": substituting.FINE},
-        "here": trivial_bounds.START_VALUES,
+        "start_values": trivial_bounds.START_VALUES,
         "roles": {end: [w for w, role in ROLES.items() if role in roles] for end, roles in ENDS.items()},
         "lists": [name for name, quantity in QUANTITIES.items() if quantity.card.axis == CLIENTS],
         "plan": {"relaxation": 0},
@@ -211,8 +211,7 @@ def _kind(kind: BoundedQuantity) -> Record:
         if (at.over, at.at) == ("rounds", SERVER) and is_single_number(at)
         else 0
     )
-    return {"words": str(kind), "target": kind.target, "statistic": kind.statistic, "made": kind.joins, "at": kind.at,
-            "runs": read}  # fmt: skip
+    return {"words": str(kind), "target": kind.target, "made": kind.joins, "at": kind.at, "runs": read}
 
 
 def _bound(
@@ -227,8 +226,10 @@ def _bound(
             given = [w for w in LEFT_OUT if w == getattr(condition.assumption.holds, "attribute", "")]
             rest.append([condition.words, "assumed", assumed.index(condition.assumption), *given])
         elif condition.kind == "words":
-            decided = "falling" if condition.words in FALLING else "said" if condition.words in EQUATIONS else "trusted"
-            rest.append([condition.words, "silent" if condition is EQUAL_WEIGHTS else decided])
+            kind = (
+                "falling" if condition.words in FALLING else "equation" if condition.words in EQUATIONS else "undecided"
+            )
+            rest.append([condition.words, "equal weights" if condition is EQUAL_WEIGHTS else kind])
     names = [q.name for q in bound.quantities]
     return {
         "start": starts.index(start),
@@ -274,12 +275,12 @@ def _made(bound: Bound, kinds: list[BoundedQuantity]) -> Record:
 
 def code(factors: Iterable[sp.Expr]) -> str:
     """Return the JavaScript of identities (in order of evaluation), factors, sides of conditions, trivial values."""
-    ties = [tie for tie in IDENTITY_ORDER if not tie.counts_entries]
+    identities = [each for each in IDENTITY_ORDER if not each.counts_entries]
     pairs = convex_pair(optimum_dissimilarity, smoothness, strong_convexity, SPLIT)
     return "".join(
         f"const {name} = {text};\n"
         for name, text in {
-            "TIES": _listed(map(_tie, ties)),
+            "IDENTITIES": _listed(map(_identity, identities)),
             "FACTORS": _listed(function(factor) for factor in factors),
             "SIDES": _named({words: _needing(*sides) for words, sides in EQUATIONS.items()}),
             "TRIVIAL": _named(
@@ -287,7 +288,7 @@ def code(factors: Iterable[sp.Expr]) -> str:
             ),
             "PAIR": f"[{','.join(f'(v,s)=>{javascript(part)}' for part in pairs)}]",
             "MACHINE_NOISE": function(one_machine.INDEPENDENT),
-            "FOLLOWS": _named({word: _following(*found) for word, found in federations.FOLLOWS.items()}),
+            "DERIVED": _named({word: _following(*found) for word, found in federations.FOLLOWS.items()}),
         }.items()
     )
 
@@ -296,14 +297,14 @@ def _following(expression: sp.Expr, limits: Mapping[str, sp.Expr]) -> str:
     return f"[{function(expression)},{_named({other: function(limit) for other, limit in limits.items()})}]"
 
 
-def _tie(tie: Identity) -> str:
+def _identity(identity: Identity) -> str:
     """Return an identity: left side, relation, quantities it needs, whether integer or list, right side."""
-    card = tie.left.card
+    card = identity.left.card
     kind = "list" if card.axis else "whole" if card.domain.whole else ""
-    defined = role_of(tie.left.name) not in ADMISSIBLE
+    defined = role_of(identity.left.name) not in ADMISSIBLE
     return (
-        f"[{json.dumps(tie.left.name)},{json.dumps(tie.relation)},{json.dumps(list(tie.inputs))},{json.dumps(kind)},"
-        f"{function(tie.right)},{int(defined)}]"
+        f"[{json.dumps(identity.left.name)},{json.dumps(identity.relation)},{json.dumps(list(identity.inputs))},"
+        f"{json.dumps(kind)},{function(identity.right)},{int(defined)}]"
     )
 
 

@@ -18,13 +18,13 @@ from . import records
 from .records import NamedBound
 
 MODULES = (
-    "elements", "numbers", "evaluate", "ties", "speaking", "comparing", "evidence", "runs", "grid", "worker",
-    "federation", "chart", "panel", "copying", "contours", "map", "ranking", "running", "exporting", "hands", "stories",
-    "opening",
+    "elements", "numbers", "evaluate", "identities", "theorems", "compare", "evidence", "runs", "grid", "worker",
+    "state", "controls", "link", "chart", "panel", "copy", "contours", "map", "ranking", "best_plans", "files",
+    "export", "events", "stories", "main",
 )  # fmt: skip
 """The modules of the page in the order in which they are concatenated."""
-NO_TIES = "const TIES=[],FACTORS=[],SIDES={},TRIVIAL={},PAIR=[],FOLLOWS={},MACHINE_NOISE=null;\n"
-"""In place of the atlas in a page of single bounds, which compares nothing."""
+NO_COMPARISON = "const IDENTITIES=[],FACTORS=[],SIDES={},TRIVIAL={},PAIR=[],DERIVED={},MACHINE_NOISE=null;\n"
+"""In place of the code of the atlas in a page of single bounds, which compares nothing."""
 TITLE = "fedbounds"
 WORDS = "What do the theorems of federated learning promise for your setting, and what really happens?"
 
@@ -44,7 +44,7 @@ def page(entries: Sequence[NamedBound], store: Path | None = None, *, alone: boo
         from . import measured  # imports torch
 
         comparison["federations"] += measured.settings(entries, store, whole=atlas is not None)
-    script, style = _script(entries, atlas.code if atlas else NO_TIES), _part("page.css")
+    script, style = _script(entries, atlas.code if atlas else NO_COMPARISON), _part("page.css")
     content = records.data(entries) | {"atlas": comparison}
     data = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     policy = (
@@ -63,11 +63,11 @@ def page(entries: Sequence[NamedBound], store: Path | None = None, *, alone: boo
     return re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], _part("page.html"))
 
 
-def _script(entries: Sequence[NamedBound], ties: str) -> str:
+def _script(entries: Sequence[NamedBound], comparison: str) -> str:
     """Return the script: formulas as functions and the page's code, inside a function of its own scope."""
     formulas = ",\n".join(f"{json.dumps(e.label)}:{records.code(e)}" for e in entries)
     code = _bare("\n".join(_part(f"{name}.js") for name in MODULES))
-    script = f'(() => {{\n"use strict";\nconst CODE = {{\n{formulas}\n}};\n{ties}{code}}})();\n'
+    script = f'(() => {{\n"use strict";\nconst CODE = {{\n{formulas}\n}};\n{comparison}{code}}})();\n'
     return script.replace("</", "<\\/").replace("<!--", "<\\!--")  # nothing may look like the end of a script
 
 

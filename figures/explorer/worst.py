@@ -24,7 +24,7 @@ def data(bounds: Iterable[Bound]) -> Record:
     return {
         "tables": found,
         "same": sorted(SAME_NUMBER),
-        "alike": ALIKE,
+        "tolerance": ALIKE,
         "clients": MOST_CLIENTS,
         "place": {word: value for word, value in asdict(GridPoint()).items() if word in MOVED},
     }

@@ -33,17 +33,17 @@ box.dispatchEvent(new PointerEvent(kind, at));
 
 
 def test_a_theorem_of_the_ranking_opens_its_panel_whose_numbers_are_those_of_the_setting(whole, file):
-    assert property_of(whole, "#one", "hidden")
-    whole.find("#ladder li.row button").click()
+    assert property_of(whole, "#theorem-panel", "hidden")
+    whole.find("#ranking li.row button").click()
     whole.settle()
-    name, value = whole.state()["theorem"], whole.text("#ladder li.row strong")
+    name, value = whole.state()["theorem"], whole.text("#ranking li.row strong")
     assert BOUNDS[name].source.place.split(",")[0] in whole.text("#name")
-    assert value in whole.text("#says")
+    assert value in whole.text("#plan-value")
     whole.choose("theorem", REPAIRED)
     whole.choose("x", "step_size")
     (condition,) = (c.words for c in BOUNDS[REPAIRED].conditions if "1/(4L)" in c.words)
     assert condition in whole.text("#chart")
-    assert whole.js("return document.querySelectorAll('#chart rect.silent').length") > 0
+    assert whole.js("return document.querySelectorAll('#chart rect.excluded').length") > 0
     before = whole.state()["plan"]["step_size"]
     for kind, share in (("pointerdown", 0.2), ("pointermove", 0.95), ("pointerup", 0.95)):
         whole.js(POINTED, kind, share)
@@ -51,23 +51,23 @@ def test_a_theorem_of_the_ranking_opens_its_panel_whose_numbers_are_those_of_the
     assert whole.state()["plan"]["step_size"] > 10 * before
     assert float(property_of(whole, "#f-step_size")) == pytest.approx(whole.state()["plan"]["step_size"])
     assert condition in whole.text("#conditions .fails")
-    state, words = whole.state(), whole.text("#says")
+    state, words = whole.state(), whole.text("#plan-value")
     whole.rest()
     whole.open(file, whole.js("return location.hash"))
-    assert (whole.state(), whole.text("#says")) == (state, words)
+    assert (whole.state(), whole.text("#plan-value")) == (state, words)
 
 
 def test_numbers_that_a_setting_lacks_come_from_the_example_until_they_are_told(whole, file):
     whole.open(file, "#v=2&b=fedals.one_round")
     example = whole.js("return explorer.value()")
     assert whole.state()["target"] == "generalization_gap"
-    assert "one_round" not in whole.text("#ladder")
+    assert "one_round" not in whole.text("#ranking")
     whole.choose("f-local_gap", "nothing", "input")
     assert whole.find("#f-local_gap").get_attribute("aria-invalid") == "true"
     assert whole.js("return explorer.value()") == example, "the last good one stays"
     whole.choose("f-local_gap", "0.3", "input")
     assert whole.js("return explorer.value()") != example
-    assert whole.js("return explorer.told().given.local_gap") == 0.3
+    assert whole.js("return explorer.inputs().given.local_gap") == 0.3
 
 
 def test_bounds_with_given_values_and_out_of_files_are_copied_and_go_around(shared, tmp_path, capsys, monkeypatch):
@@ -174,7 +174,7 @@ def test_the_page_fits_every_width_and_shows_the_map_first(whole, file):
             assert tall < most, width
             assert wide <= width
             order = "return [...arguments].map((id) => document.getElementById(id).getBoundingClientRect().top)"
-            places = whole.js(order, "plane", "plan-sliders", "ladder")
+            places = whole.js(order, "map", "plan-sliders", "ranking")
             assert places[0] < places[1]
             assert places == sorted(places) or width == 1440
 

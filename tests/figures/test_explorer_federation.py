@@ -26,7 +26,7 @@ def rounds(whole):
 
 def test_the_point_moves_by_keys_buttons_and_the_table_and_goes_around_through_the_link(whole, file):
     before = whole.text("#sentence")
-    whole.js("document.getElementById('plane').focus()")
+    whole.js("document.getElementById('map').focus()")
     press(whole, "ARROW_RIGHT", "ARROW_UP", "ARROW_UP", "ARROW_UP", "ARROW_UP", "SHIFT+ARROW_DOWN")
     assert whole.js("return explorer.state().plan") == {
         "local_steps": 9, "step_size": 0.01, "cohort": 10, "rounds": 1000, "relaxation": 0
@@ -36,7 +36,7 @@ def test_the_point_moves_by_keys_buttons_and_the_table_and_goes_around_through_t
     whole.choose("f-rounds", "1/0", "input")
     assert whole.find("#f-rounds").get_attribute("aria-invalid") == "true"
     whole.choose("f-rounds", "20000", "input")
-    whole.choose("number", "grad_norm_sq")
+    whole.choose("target", "grad_norm_sq")
     whole.settle()
     assert whole.text("#sentence") != before
     whole.find("#run-table button").click()
@@ -66,7 +66,7 @@ def test_every_change_that_comes_to_rest_is_one_step_back(whole):
     whole.rest()
     whole.js(THREE)
     whole.rest()
-    whole.js("document.getElementById('plane').focus()")
+    whole.js("document.getElementById('map').focus()")
     press(whole, "ARROW_RIGHT", "ARROW_RIGHT")
     whole.rest()
     assert plan(whole) == (10, 0.01)
@@ -79,13 +79,13 @@ def test_every_change_that_comes_to_rest_is_one_step_back(whole):
 
 
 HOVER = """
-const plane = document.getElementById("plane"), box = plane.firstElementChild.getBoundingClientRect();
+const map = document.getElementById("map"), box = map.firstElementChild.getBoundingClientRect();
 const {left, top, width, height} = box;
 const at = {clientX: left + 58 + 0.1 * (width - 76), clientY: top + 8 + 0.64 * (height - 50)};  // K = 2, a small step
-plane.dispatchEvent(new PointerEvent("pointermove", at));
-const shown = document.getElementById("plane-hover").textContent.match(/K = (\\d+), η = ([\\d.]+): ([\\d.]+)/);
+map.dispatchEvent(new PointerEvent("pointermove", at));
+const shown = document.getElementById("map-hover").textContent.match(/K = (\\d+), η = ([\\d.]+): ([\\d.]+)/);
 const [K, size, said] = shown.slice(1).map(Number);
-const {given, upTo} = explorer.told(), {target, theorem} = explorer.state();
+const {given, upTo} = explorer.inputs(), {target, theorem} = explorer.state();
 const rows = explorer.rows(target, {...given, local_steps: K, step_size: size}, upTo);
 return [said, rows.filter((r) => r.bound === theorem || r.alias.includes(theorem)).map((r) => Number(r.value))];
 """
@@ -100,29 +100,29 @@ def test_the_pointer_reads_what_the_theorem_says_at_its_very_plan(whole):
 
 
 SAME_PLANE = """
-const {found} = explorer.drawn();
-return [...found].map(([name, {value, level}]) => [name, [...value].map(String).join(), [...level].join()]);
+const {fields} = explorer.map();
+return [...fields].map(([name, {value, level}]) => [name, [...value].map(String).join(), [...level].join()]);
 """
 
 
 def test_the_plane_comes_out_of_a_thread_and_without_one_is_the_same(whole):
-    assert whole.js("return explorer.threaded()"), "a page from disk may start one"
+    assert whole.js("return explorer.hasWorker()"), "a page from disk may start one"
     whole.choose("f-rounds", "321", "input")
     whole.settle()
     theirs = {name: numbers for name, *numbers in whole.js(SAME_PLANE)}
     shown = whole.js("return explorer.state().theorem")
-    whole.js("explorer.dropThread()")
+    whole.js("explorer.stopWorker()")
     whole.choose("f-rounds", "322", "input")
     whole.choose("f-rounds", "321", "input")
     whole.settle()
-    assert not whole.js("return explorer.threaded()")
+    assert not whole.js("return explorer.hasWorker()")
     ours = {name: numbers for name, *numbers in whole.js(SAME_PLANE)}
     assert ours.keys() == theirs.keys()
     assert {name for name in ours if ours[name] != theirs[name]} <= {shown}, "that one is looked at closely"
 
 
 BESIDE = """
-return [...document.querySelectorAll("#ladder li.row")].map((row) => [row.querySelector("button").dataset.name,
+return [...document.querySelectorAll("#ranking li.row")].map((row) => [row.querySelector("button").dataset.name,
   row.querySelector(".of").textContent,
   [...row.querySelectorAll(".beside")].map((e) => e.textContent)]);
 """
@@ -142,20 +142,20 @@ def test_committed_numbers_stand_beside_their_class_alone(whole):
         assert seen > 4
         whole.js("[...document.querySelectorAll('#measured-plans button')].at(-1).click()")
         whole.settle()
-        assert "● measured" in whole.text("#ladder")
-        assert "■ exact" not in whole.text("#ladder"), "exact numbers are of the plan it starts from"
+        assert "● measured" in whole.text("#ranking")
+        assert "■ exact" not in whole.text("#ranking"), "exact numbers are of the plan it starts from"
         whole.choose("f-smoothness", str(1.1 * one["given"]["smoothness"]), "input")
         whole.settle()
-        assert "● measured" not in whole.text("#ladder"), "no federation with another L was run"
+        assert "● measured" not in whole.text("#ranking"), "no federation with another L was run"
     whole.choose("federations", "0")
     assert whole.js("return document.querySelectorAll('.worst').length") == 0
     whole.choose("federations", "1")
     whole.settle()
     whole.choose("theorem", federations.SHOWN)
-    titles = whole.js("return [...document.querySelectorAll('#plane g title')].map((t) => t.textContent)")
+    titles = whole.js("return [...document.querySelectorAll('#map g title')].map((t) => t.textContent)")
     assert sum("exact worst case" in title for title in titles) == 6
-    assert sum(title.startswith("the least of these") for title in titles) == 1
-    assert whole.text("#ladder").count("◆ ") == 3
+    assert sum(title.startswith("the smallest of these") for title in titles) == 1
+    assert whole.text("#ranking").count("◆ ") == 3
 
 
 def test_the_page_opens_with_a_story_whose_numbers_are_those_of_the_tables(whole, file):
@@ -207,16 +207,16 @@ WRONG = (
     *((text, "wrong.json") for text in ("[1, 2]", "null", "{")),
     ('{"clients": 3}', "smoothness"),
 )
-TAKE = "explorer.take(arguments[0], arguments[1])"
+TAKE = "explorer.openConstants(arguments[0], arguments[1])"
 
 
 def test_a_file_of_constants_is_taken_and_a_wrong_one_refused_whole(whole):
-    before = whole.js("return [explorer.told(), explorer.state()]")
+    before = whole.js("return [explorer.inputs(), explorer.state()]")
     for text, named in WRONG:
         whole.js(TAKE, "wrong.json", text)
         said = whole.text("#notice")
         assert (said.startswith("wrong.json"), named in said, "\n" in said) == (True, True, False), said
-        assert whole.js("return [explorer.told(), explorer.state()]") == before
+        assert whole.js("return [explorer.inputs(), explorer.state()]") == before
     assert whole.js("return document.querySelectorAll('#federations option').length") == len(EMBEDDED)
     for count, changed in enumerate(TAKEN, len(EMBEDDED)):
         whole.js(TAKE, "mine.json", constants(**changed))
@@ -229,23 +229,23 @@ def test_a_file_of_constants_is_taken_and_a_wrong_one_refused_whole(whole):
     whole.rest()
     shown = "return document.getElementById('federations').selectedOptions[0].textContent"
     assert whole.js(shown) == "10 quadratics (3)"
-    assert whole.js("return explorer.told().given.smoothness") == 2.3, "the end that is safe"
+    assert whole.js("return explorer.inputs().given.smoothness") == 2.3, "the end that is safe"
     whole.back()
     assert whole.js(shown) == "10 quadratics (2)"
-    assert whole.js("return explorer.told().given.smoothness") == 1.9
+    assert whole.js("return explorer.inputs().given.smoothness") == 1.9
 
 
 def test_a_log_of_runs_is_taken_or_refused_and_drawn(whole):
-    given = whole.js("return explorer.told().given")
+    given = whole.js("return explorer.inputs().given")
     start = given["initial_loss"] - given["optimal_loss"]
     head = "algorithm,cohort,local_steps,step_size,seed,round,quantity,value\n"
     lines = [f"fedavg(),10,8,0.01,{s},{r},optimality_gap,{start / (1 + r * s)}\n" for s in (3, 11) for r in range(8)]
     whole.choose("f-rounds", "7", "input")
     for name, log in (("wrong.csv", lines[:-1]), ("mine.csv", lines)):
-        whole.js("explorer.takeRuns(arguments[0], arguments[1])", name, head + "".join(log))
+        whole.js("explorer.openRuns(arguments[0], arguments[1])", name, head + "".join(log))
         whole.settle()
         right = name == "mine.csv"
-        assert (name in whole.text("#runs-told"), name in whole.text("#notice")) == (right, not right)
-    titles = whole.js("return [...document.querySelectorAll('#plane g title')].map((t) => t.textContent)")
+        assert (name in whole.text("#runs-summary"), name in whole.text("#notice")) == (right, not right)
+    titles = whole.js("return [...document.querySelectorAll('#map g title')].map((t) => t.textContent)")
     assert sum("measured" in title for title in titles) == 1
-    assert "● measured" in whole.text("#ladder")
+    assert "● measured" in whole.text("#ranking")

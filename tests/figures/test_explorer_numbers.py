@@ -98,8 +98,8 @@ def test_every_bound_is_computed_as_in_python(html):
 
 COPY = """
 return atlas.federations.map((_, place) => {
-  fed = freshFederation(place);
-  return [fed.theorem, String(explorer.value()), COPIES.python(), COPIES.shell(), COPIES.latex()];
+  state = initialState(place);
+  return [state.theorem, String(explorer.value()), COPIES.python(), COPIES.shell(), COPIES.latex()];
 });
 """
 
@@ -126,16 +126,16 @@ def test_what_is_copied_gives_the_value_of_the_page_and_its_conditions(html):
 
 ENDS = """
 return atlas.federations.flatMap((_, place) => {
-  const wrong = [], bound = bounds.get(freshFederation(place).theorem);
-  fed = freshFederation(place);
-  const moved = bound.quantities.filter((q) => !q.simplex && !capped(q.name) && ungiven(q.name));
-  const ends = (q) => [ladder(q)[0], ladder(q).at(-1), 1e300].filter((x) => !refusedWord(q.name, x));
+  const wrong = [], bound = bounds.get(initialState(place).theorem);
+  state = initialState(place);
+  const moved = bound.quantities.filter((q) => !q.simplex && !countsMembers(q.name) && isMissing(q.name));
+  const ends = (q) => [sliderValues(q)[0], sliderValues(q).at(-1), 1e300].filter((x) => !refusalFor(q.name, x));
   for (const [k, x] of axesOf(bound).entries()) for (const end of [0, 1, 2]) {
-    Object.assign(fed, { x, words: {} });  // along the first axis one after the other, along the others all at once
+    Object.assign(state, { x, constants: {} });  // one after the other along the first axis, else all at once
     for (const q of moved) {
-      fed.words = { ...(k ? fed.words : {}), [q.name]: ends(q).at(end) ?? q.value };
+      state.constants = { ...(k ? state.constants : {}), [q.name]: ends(q).at(end) ?? q.value };
       if (k && q !== moved.at(-1)) continue;
-      const svg = chart(picture(bound, here()), 700), found = svg.match(/NaN|Infinity|undefined/);
+      const svg = chartSvg(curveData(bound, currentScenario()), 700), found = svg.match(/NaN|Infinity|undefined/);
       if (found || svg.split('class="tick"').length < 3) wrong.push(`${bound.name} along ${x}, ${q.name}: ${found}`);
     }
   }
@@ -150,15 +150,15 @@ def test_nothing_but_numbers_is_drawn_at_the_ends_of_every_slider_and_beyond(htm
 
 AROUND = """
 return atlas.federations.flatMap((_, place) => {
-  fed = freshFederation(place);
-  const own = opened().quantities.filter((q) => ungiven(q.name) && !q.simplex), list = own.find((q) => q.axis);
-  for (const q of own) setWord(q.name, ladder(q).at(-3) ?? q.value);
-  if (list && ungiven("clients") && list.axis === "clients") {
-    setWord("clients", 2);
-    setWord(list.name, [list.value, list.value]);
+  state = initialState(place);
+  const own = shownBound().quantities.filter((q) => isMissing(q.name) && !q.simplex), list = own.find((q) => q.axis);
+  for (const q of own) setQuantity(q.name, sliderValues(q).at(-3) ?? q.value);
+  if (list && isMissing("clients") && list.axis === "clients") {
+    setQuantity("clients", 2);
+    setQuantity(list.name, [list.value, list.value]);
   }
-  fed.x = axesOf(opened()).at(-1) ?? "";
-  return JSON.stringify(attempt(() => federationOf(federationLink()))) === JSON.stringify(fed) ? [] : [fed.theorem];
+  state.x = axesOf(shownBound()).at(-1) ?? "";
+  return JSON.stringify(attempt(() => parseStateLink(stateLink()))) === JSON.stringify(state) ? [] : [state.theorem];
 });
 """
 
@@ -168,11 +168,11 @@ def test_every_bound_goes_around_through_its_link(html):
 
 
 DAMAGED = """
-fed = freshFederation(atlas.federations.findIndex((one) => one.of === "fedals.one_round"));
-fed.words.smoothness = 4;
-const link = federationLink().slice(1), sum = (said) => `${said}&c=${mark(said.toString())}`;
+state = initialState(atlas.federations.findIndex((one) => one.of === "fedals.one_round"));
+state.constants.smoothness = 4;
+const link = stateLink().slice(1), sum = (said) => `${said}&c=${checksum(said.toString())}`;
 const signed = (text) => sum(new URLSearchParams(text));
-const read = (text) => attempt(() => ({ ...federationOf(repairedLink(`#${text}`)).words }));
+const read = (text) => attempt(() => ({ ...parseStateLink(repairedLink(`#${text}`)).constants }));
 return {
   link, signed: GIVEN.said.map((said) => read(signed(`v=2&b=fedals.one_round&${said}`))),
   changed: GIVEN.changed.map(([whole, now]) => link.includes(whole) ? read(link.replace(whole, now)) : "not in it"),
@@ -210,7 +210,7 @@ def test_links_that_were_damaged_are_refused_and_what_happens_on_their_way_is_un
 TOLD = (*RANKED, NOT_MET, MISSING)
 ROWS = """
 return GIVEN.jobs.map(([place, target, given, upTo]) => {
-  fed = freshFederation(place, target);
+  state = initialState(place, target);
   return explorer.rows(target, given, upTo);
 });
 """
@@ -269,7 +269,7 @@ def agrees(ours, theirs):
     if theirs.state not in RANKED:
         return theirs.state != NOT_MET or set(ours["failed"]) == {one.condition for one in theirs.failed}
     numbers = [float(ours["value"]), *map(float, ours["terms"])]
-    sets = (set(ours["trusted"]), set(ours["alias"]), tuple(ours["conversions"]))
+    sets = (set(ours["assumed"]), set(ours["alias"]), tuple(ours["conversions"]))
     return numbers == pytest.approx([theirs.value, *theirs.terms.values()], rel=CLOSE, abs=0) and sets == (
         set(theirs.assumed), set(theirs.alias), theirs.conversions
     )  # fmt: skip
@@ -348,10 +348,10 @@ const target = "optimality_gap", name = "fedinit.theorem_1", least = (at, sizes)
   const of = (name) => rows.filter((r) => r.value !== "undefined" && (r.bound === name || r.alias.includes(name)));
   return (name) => Math.min(...of(name).map((r) => Number(r.value)));
 };
-const coarse = wholePlane(target, given, upTo);
+const coarse = wholeMap(target, given, upTo);
 for (const at of GIVEN.coarse) {
   const of = least(at, coarse.sizes);
-  for (const [name, { value }] of coarse.found) {
+  for (const [name, { value }] of coarse.fields) {
     const low = of(name), exact = !name.startsWith("fedinit") && !name.startsWith("fedcog");
     spoken += low < Infinity;
     if (Number.isNaN(value[at]) !== (low === Infinity)) wrong.push([name, at, "silent"]);
@@ -360,7 +360,7 @@ for (const at of GIVEN.coarse) {
   }
 }
 given.rounds = 30000;
-const fine = wholePlane(target, given, upTo, name), { value, level } = fine.found.get(name);
+const fine = wholeMap(target, given, upTo, name), { value, level } = fine.fields.get(name);
 const start = given.initial_loss - given.optimal_loss;
 const below = (x) => (x < start ? Math.min(3, Math.floor(Math.log10(start / x))) : -1);
 const cells = GIVEN.fine.filter((at) => !Number.isNaN(value[at]));
@@ -381,14 +381,14 @@ def test_the_plane_shows_what_the_rows_say(every):
 
 MOVED = """
 const found = {};
-fed = freshFederation(4);
+state = initialState(4);
 for (const smoothness of [0.9, 1.9]) {
-  setWord("smoothness", smoothness);
+  setQuantity("smoothness", smoothness);
   found[smoothness] = [baseValue("pl_constant"), currentInputs().given.smoothness, currentInputs().given.pl_constant];
 }
-atlas.federations.push(loadConstants("mine.json", GIVEN.file));
-fed = freshFederation(atlas.federations.length - 1);
-for (const [word, x] of Object.entries(GIVEN.words)) setWord(word, x);
+atlas.federations.push(federationFromFile("mine.json", GIVEN.file));
+state = initialState(atlas.federations.length - 1);
+for (const [word, x] of Object.entries(GIVEN.words)) setQuantity(word, x);
 const { given } = currentInputs();
 const rows = explorer.rows("optimality_gap", given, currentInputs().upTo);
 return [found, given, COMPARISONS.shell(), COMPARISONS.python(), rows];
@@ -433,8 +433,9 @@ def runs(start, rounds=7, plans=((8, 0.01), (3, 0.02))):
 
 
 READ = """
-fed.plan.rounds = 7;
-const take = (text) => checkedRuns(runsOf(text, { ...fed.plan, cohort: here().v.cohort }), here());
+state.plan.rounds = 7;
+const { cohort } = currentScenario().v;
+const take = (text) => checkedRuns(runsOf(text, { ...state.plan, cohort }), currentScenario());
 const { given } = currentInputs(), read = GIVEN.texts.map((text) => attempt(() => take(text).plans.length));
 federation().runs = { name: "mine.csv", ...take(GIVEN.texts[0]) };
 return [read, ...[given, { ...given, local_steps: 9 }].map((each) => explorer.rows("optimality_gap", each, {}))];

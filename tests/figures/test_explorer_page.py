@@ -216,7 +216,7 @@ def test_a_bound_is_opened_on_the_page_of_all_which_is_made_again_where_the_tool
     assert (status, opened[0].removeprefix("file://") in out, err) == (0, True, "")
     assert asked == {"v": opening.VERSION, "b": "decaying_k.per_rounds"}
     web = Path(opening.__file__).parent / "web"
-    assert f'const VERSION = "{opening.VERSION}"' in (web / "federation.js").read_text()
+    assert f'const VERSION = "{opening.VERSION}"' in (web / "link.js").read_text()
     assert first.read_text() == f"page of {len(BOUNDS)} bounds"
     monkeypatch.setattr("figures.explorer.page.page", lambda named, store=None: "another")
     assert [run("explore", "fedcog.theorem")[0], run("explore")[0]] == [0, 0]

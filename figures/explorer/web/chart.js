@@ -1,31 +1,31 @@
 /* The chart of one bound along one quantity, as SVG text. Colours and hatches are explained in words too. */
-const DECADES = 9, ROW = 18, MOST_ROWS = 3;
+const DECADES = 9, ROW = 18, MAX_ROWS = 3;
 const EMPTY = "the formula has no finite value along this axis";
 const esc = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 const HATCH = '<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="stripe" d="M0 0V6"/></pattern>';
 
 /* A scale from values to pixels, in units of the larger end so that differences do not overflow. */
 function scale(low, high, log, start, end) {
-  const size = log ? 1 : Math.max(Math.abs(low), Math.abs(high)), put = (x) => (log ? Math.log(x) : x / size);
-  const a = put(low), b = put(high);
+  const size = log ? 1 : Math.max(Math.abs(low), Math.abs(high)), forward = (x) => (log ? Math.log(x) : x / size);
+  const a = forward(low), b = forward(high);
   const back = (p) => { const at = a + (p - start) / (end - start) * (b - a); return log ? Math.exp(at) : at * size; };
-  return Object.assign((x) => start + (put(x) - a) / (b - a || 1) * (end - start), { low, high, log, back });
+  return Object.assign((x) => start + (forward(x) - a) / (b - a || 1) * (end - start), { low, high, log, back });
 }
 
 const finite = (x) => Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, x));
 const clamp = (p) => Math.max(-1e4, Math.min(1e4, p));
-const termsOf = ({ bound, found }) => (bound.terms.length < 2 ? [] : bound.terms.map((_, k) => found.map((f) => f.terms[k])));
+const termsOf = ({ bound, points }) => (bound.terms.length < 2 ? [] : bound.terms.map((_, k) => points.map((f) => f.terms[k])));
 
 /* The range of the y-axis, by the values inside the conditions if there are any. */
 function yRange(shown) {
-  const { found, rows, trivial } = shown, lines = [found.map((f) => f.total), ...termsOf(shown)];
-  const inside = lines.flatMap((values) => values.filter((y, i) => !found[i].failed.length && Number.isFinite(y)));
-  const every = [...(inside.length ? inside : lines.flat().filter(Number.isFinite)), ...rows.map((row) => row[2])];
-  if (!every.length) return { low: 0, high: 1, log: false, empty: true };
-  const low = every.reduce((a, b) => Math.min(a, b)), high = every.reduce((a, b) => Math.max(a, b));
-  const least = every.filter((y) => y > 0).reduce((a, b) => Math.min(a, b), Infinity);
+  const { points, rows, trivial } = shown, lines = [points.map((f) => f.total), ...termsOf(shown)];
+  const inside = lines.flatMap((values) => values.filter((y, i) => !points[i].failed.length && Number.isFinite(y)));
+  const finite_ = [...(inside.length ? inside : lines.flat().filter(Number.isFinite)), ...rows.map((row) => row[2])];
+  if (!finite_.length) return { low: 0, high: 1, log: false, empty: true };
+  const low = finite_.reduce((a, b) => Math.min(a, b)), high = finite_.reduce((a, b) => Math.max(a, b));
+  const minimum = finite_.filter((y) => y > 0).reduce((a, b) => Math.min(a, b), Infinity);
   const most = trivial > 0 && trivial < 1e3 * high ? Math.max(high, trivial) : high;
-  if (low >= 0 && high > 30 * least) return { low: Math.max(least / 1.3, most / 10 ** DECADES, Number.MIN_VALUE), high: finite(most * 1.5), log: true };
+  if (low >= 0 && high > 30 * minimum) return { low: Math.max(minimum / 1.3, most / 10 ** DECADES, Number.MIN_VALUE), high: finite(most * 1.5), log: true };
   const room = finite(most - Math.min(0, low)) * 0.06 || Math.abs(most) * 0.5 || 1;
   return { low: finite(Math.min(0, low) - (low < 0 ? room : 0)), high: finite(most + room), log: false };
 }
@@ -44,24 +44,24 @@ function path(xs, ys, X, Y, keep = (i) => true) {
 /* The intervals of x in which `is` holds, extended by half a step. */
 function intervals(xs, is, X) {
   const edge = (i) => (i <= 0 ? X(xs[0]) : i >= xs.length ? X(xs[xs.length - 1]) : (X(xs[i - 1]) + X(xs[i])) / 2);
-  const found = [];
+  const ranges = [];
   for (let i = 0, from = -1; i <= xs.length; i++) {
     const now = i < xs.length && is(i);
     if (now && from < 0) from = i;
-    if (!now && from >= 0) { found.push([edge(from), edge(i)]); from = -1; }
+    if (!now && from >= 0) { ranges.push([edge(from), edge(i)]); from = -1; }
   }
-  return found;
+  return ranges;
 }
 
 const rect = ([a, b], y, height, what) => `<rect class="${what}" x="${a.toFixed(1)}" y="${y}" width="${Math.max(1, b - a).toFixed(1)}" height="${height}"/>`;
 
 /* One row above the plot for every condition that fails somewhere, with the range and the text. */
-function conditionRows({ bound, x, found }, X, top, left, width) {
-  const failing = [...new Set(found.flatMap((f) => f.failed))].sort((a, b) => a - b), room = Math.floor(width / 6.3);
-  return failing.slice(0, MOST_ROWS).map((k, row) => {
-    const y = top + row * ROW, more = row === MOST_ROWS - 1 && failing.length > MOST_ROWS ? ` (and ${failing.length - MOST_ROWS} more)` : "";
+function conditionRows({ bound, x, points }, X, top, left, width) {
+  const failing = [...new Set(points.flatMap((f) => f.failed))].sort((a, b) => a - b), room = Math.floor(width / 6.3);
+  return failing.slice(0, MAX_ROWS).map((k, row) => {
+    const y = top + row * ROW, more = row === MAX_ROWS - 1 && failing.length > MAX_ROWS ? ` (and ${failing.length - MAX_ROWS} more)` : "";
     const text = `fails: ${typeset(bound.conditions[k].words)}${more}`, short = text.length > room ? `${text.slice(0, room - 1)}…` : text;
-    const bars = intervals(x, (i) => found[i].failed.includes(k), X).map((ends) => rect(ends, y + 13, 3, "bar")).join("");
+    const bars = intervals(x, (i) => points[i].failed.includes(k), X).map((ends) => rect(ends, y + 13, 3, "bar")).join("");
     return `<g><title>${esc(text)}</title>${bars}<text class="halo" x="${left + 3}" y="${y + 10}">${esc(short)}</text></g>`;
   });
 }
@@ -75,22 +75,22 @@ function frame(X, Y, left, right, top, bottom, empty) {
 }
 
 function curves(shown, X, Y) {
-  const { x, found } = shown, total = found.map((f) => f.total), outside = (i) => found[i]?.failed.length > 0;
+  const { x, points } = shown, total = points.map((f) => f.total), outside = (i) => points[i]?.failed.length > 0;
   const lines = termsOf(shown).map((ys, k) => `<path class="line term${k % 8} dash${k % 8}" d="${path(x, ys, X, Y)}"/>`);
-  const beyond = path(x, total, X, Y, (i) => outside(i) || outside(i + 1) || outside(i - 1));
-  return `${lines.join("")}<path class="first outside" d="${beyond}"/><path class="first" d="${path(x, total, X, Y, (i) => !outside(i))}"/>`;
+  const invalid = path(x, total, X, Y, (i) => outside(i) || outside(i + 1) || outside(i - 1));
+  return `${lines.join("")}<path class="first outside" d="${invalid}"/><path class="first" d="${path(x, total, X, Y, (i) => !outside(i))}"/>`;
 }
 
 /* Mark the chosen value and the minimisers; labels come last, above all lines. */
 function marks({ at, here, best }, X, Y, top, bottom, right) {
   const dot = Number.isFinite(here.total) && !(Y.log && here.total <= 0) ? `<circle class="now" r="5" cx="${X(at).toFixed(1)}" cy="${clamp(Y(here.total)).toFixed(1)}"/>` : "";
   const now = at >= X.low && at <= X.high ? `<path class="here" d="M${X(at).toFixed(1)} ${top}V${bottom}"/>${dot}` : "";
-  const drawn = best.filter((one) => one.at >= X.low && one.at <= X.high).map((one) => ({ ...one, p: X(one.at) }));
+  const mapGrid = best.filter((one) => one.at >= X.low && one.at <= X.high).map((one) => ({ ...one, p: X(one.at) }));
   const label = ({ p, label: text }, i) => {
     const [anchor, shift] = p > right - 130 ? ["end", -4] : ["start", 4];
     return `<text class="halo" text-anchor="${anchor}" x="${(p + shift).toFixed(1)}" y="${bottom - 8 - 15 * i}">smallest, ${esc(text)}</text>`;
   };
-  return drawn.map(({ p, kind }) => `<path class="${kind}" d="M${p.toFixed(1)} ${top}V${bottom}"/>`).join("") + now + drawn.map(label).join("");
+  return mapGrid.map(({ p, kind }) => `<path class="${kind}" d="M${p.toFixed(1)} ${top}V${bottom}"/>`).join("") + now + mapGrid.map(label).join("");
 }
 
 /* Measured and exact values by rounds. */
@@ -105,20 +105,20 @@ function runPoints(rows, X, Y) {
 let chartFrame = null;
 
 /* The whole chart for a width in pixels. */
-function chart(shown, wide) {
-  const { bound, word, x, log, trivial, rows } = shown, left = 58, right = wide - 12, q = quantityOf(word);
+function chartSvg(shown, width) {
+  const { bound, quantity, x, log, trivial, rows } = shown, left = 58, right = width - 12, q = quantityOf(quantity);
   const X = scale(x[0], x.at(-1), log, left, right), failing = conditionRows(shown, X, 22, left, right - left);
-  const top = 26 + failing.length * ROW, bottom = top + Math.round(Math.max(150, Math.min(230, wide * 0.4))), tall = bottom + 40;
-  chartFrame = { X, x, word, left, right };
+  const top = 26 + failing.length * ROW, bottom = top + Math.round(Math.max(150, Math.min(230, width * 0.4))), height = bottom + 40;
+  chartFrame = { X, x, quantity, left, right };
   const range = yRange(shown), Y = scale(range.low, range.high, range.log, bottom, top);
-  const hatched = intervals(x, (i) => shown.found[i].failed.length > 0, X).map((ends) => rect(ends, top, bottom - top, "silent")).join("");
+  const hatched = intervals(x, (i) => shown.points[i].failed.length > 0, X).map((ends) => rect(ends, top, bottom - top, "excluded")).join("");
   const level = Y(trivial).toFixed(1), vacuous = trivial >= Y.low && trivial <= Y.high ? `<path class="vacuous" d="M${left} ${level}H${right}"/><text class="halo" x="${left + 4}" y="${(Y(trivial) - 5).toFixed(1)}">vacuous above ${formatted(trivial)}</text>` : "";
   const empty = range.empty ? `<text class="empty" text-anchor="middle" x="${(left + right) / 2}" y="${(top + bottom) / 2}">${EMPTY}</text>` : "";
-  return `<svg width="${wide}" height="${tall}" viewBox="0 0 ${wide} ${tall}" aria-hidden="true">
+  return `<svg width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" aria-hidden="true">
 <defs>${HATCH}<clipPath id="plot"><rect x="${left}" y="${top}" width="${right - left}" height="${bottom - top}"/></clipPath></defs>
 <text class="title" x="4" y="13">${esc(withUnit(bound.target.name, bound.target.unit))}${ofMember(bound)}</text>
 ${hatched}${failing.join("")}${frame(X, Y, left, right, top, bottom, range.empty)}
 <g clip-path="url(#plot)">${curves(shown, X, Y)}${runPoints(rows, X, Y)}</g>
 ${vacuous}${empty}${marks(shown, X, Y, top, bottom, right)}
-<text class="title" text-anchor="middle" x="${(left + right) / 2}" y="${tall - 6}">${esc(withUnit(word, q.unit))}</text></svg>`;
+<text class="title" text-anchor="middle" x="${(left + right) / 2}" y="${height - 6}">${esc(withUnit(quantity, q.unit))}</text></svg>`;
 }

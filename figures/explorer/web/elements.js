@@ -4,7 +4,7 @@
 const $ = (id) => document.getElementById(id);
 
 /** @param {string} selector @returns {any[]} */
-const every = (selector) => [...document.querySelectorAll(selector)];
+const selectAll = (selector) => [...document.querySelectorAll(selector)];
 
 /** @param {string} tag @param {object} properties @param {(Node|string)[]} children @returns {any} */
 function element(tag, properties = {}, ...children) {
@@ -14,7 +14,7 @@ function element(tag, properties = {}, ...children) {
 }
 
 /** @param {string} id @param {(Node|string)[]} children */
-const put = (id, ...children) => $(id).replaceChildren(...children);
+const setContent = (id, ...children) => $(id).replaceChildren(...children);
 
 /* A name with possible line breaks after its separators. */
 const withBreaks = (text) => text.split(/(?<=[_/*(])|(?<=\.)(?=[a-z])/).flatMap((part, k) => (k ? [element("wbr"), part] : [part]));
@@ -43,7 +43,7 @@ function breakIntoRows(math) {
 
 /* Show a text above the page; an empty one hides the notice. */
 function notice(text) {
-  put("notice", text);
+  setContent("notice", text);
   $("notice").hidden = !text;
 }
 
@@ -54,7 +54,7 @@ const THEME = "fedbounds-theme";
 const dark = () => matchMedia("(prefers-color-scheme: dark)");
 
 /* Use the theme of the last visit, else that of the system. */
-function keptTheme() {
+function restoreTheme() {
   let kept = "";
   try { kept = localStorage.getItem(THEME); } catch { /* a page inside a frame may keep nothing */ }
   const usual = () => { document.documentElement.dataset.theme = dark().matches ? "dark" : "light"; };
@@ -62,7 +62,7 @@ function keptTheme() {
   else { usual(); dark().addEventListener("change", usual); }
 }
 
-function otherTheme() {
+function toggleTheme() {
   const { dataset } = document.documentElement;
   dataset.theme = dataset.theme === "dark" ? "light" : "dark";
   try { localStorage.setItem(THEME, dataset.theme); } catch { /* a page inside a frame may keep nothing */ }

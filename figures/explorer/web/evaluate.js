@@ -55,41 +55,41 @@ function bothSides(bound, k, v, n) {
 
 /** The values of a bound's quantities and the length of its axis: from the setting and what follows from it, else from the
  * bound's example. Constants that do not hold at this plan are NaN.
- * @param {Bound} bound @param {World} world @returns {[Values, Lengths]} */
-function inputs(bound, world) {
-  const v = { ...world.v, ...bound.given }, n = { ...world.n }, b = atlas.bounds[bound.name];
-  for (const word of Object.keys(b?.from ?? {})) v[word] = v[source(b, word, v)];
-  if (v.runtime !== undefined && bound.relation === "<=") v.runtime = world.spent;
+ * @param {Bound} bound @param {Scenario} scenario @returns {[Values, Lengths]} */
+function inputs(bound, scenario) {
+  const v = { ...scenario.v, ...bound.given }, n = { ...scenario.n }, b = atlas.bounds[bound.name];
+  for (const quantity of Object.keys(b?.from ?? {})) v[quantity] = v[inputName(b, quantity, v)];
+  if (v.runtime !== undefined && bound.relation === "<=") v.runtime = scenario.usedTime;
   if (bound.axis) {
     const lists = [...Object.values(bound.given), ...bound.quantities.filter((q) => q.axis).map((q) => v[q.name])];
     n[bound.axis] = v[bound.axis] = lists.find(Array.isArray)?.length ?? v[bound.axis] ?? bound.members;
   }
   for (const q of bound.quantities) {
-    if (q.axis) v[q.name] = members(q, n[q.axis], v[q.name] ?? bound.lists[q.name]);
-    else if (v[q.name] === undefined) v[q.name] = q.name in world.beyond ? NaN : q.value;
+    if (q.axis) v[q.name] = memberValues(q, n[q.axis], v[q.name] ?? bound.lists[q.name]);
+    else if (v[q.name] === undefined) v[q.name] = q.name in scenario.invalid ? NaN : q.value;
   }
   return [v, n];
 }
 
 /* A list of this length: the given one, else equal entries. */
-function members(quantity, length, value) {
+function memberValues(quantity, length, value) {
   if (Array.isArray(value) && value.length === length) return value;
   return Array(length).fill(quantity.simplex ? 1 / length : typeof value === "number" ? value : quantity.value);
 }
 
 /** The best admissible constants in a world, if the bound leaves some to choose.
- * @param {Bound} bound @param {World} world @returns {Values} */
-function bestConstants(bound, world) {
-  const b = atlas.bounds[bound.name], found = {};
-  if (!b || !(b.pair.length || b.free) || missingInputs(b, world).length) return found;
-  const { pair, free } = substituted(b, bound, world);
-  if (pair) [found[OFFSET], found[FACTOR]] = pair;
-  if (b.free) found[b.free] = free;
-  return found;
+ * @param {Bound} bound @param {Scenario} scenario @returns {Values} */
+function bestConstants(bound, scenario) {
+  const b = atlas.bounds[bound.name], constants = {};
+  if (!b || !(b.pair.length || b.free) || missingInputs(b, scenario).length) return constants;
+  const { pair, free } = valueAtBest(b, bound, scenario);
+  if (pair) [constants[OFFSET], constants[FACTOR]] = pair;
+  if (b.free) constants[b.free] = free;
+  return constants;
 }
 
 /* Evaluate a bound in a world: its terms, their sum, and which conditions fail. */
-function evaluateIn(bound, world, chosen = bestConstants(bound, world)) {
-  const [v, n] = inputs(bound, world);
+function evaluateIn(bound, scenario, chosen = bestConstants(bound, scenario)) {
+  const [v, n] = inputs(bound, scenario);
   return evaluateBound(bound, Object.assign(v, chosen), n);
 }

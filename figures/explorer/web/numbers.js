@@ -18,7 +18,7 @@ function formatted(x, digits = 4) {
 const exactly = (x) => String(Number(x.toPrecision(12)));
 
 /* Two numbers with enough digits to distinguish them. */
-function apart(left, right, digits = 3) {
+function distinguishable(left, right, digits = 3) {
   while (digits < 17 && formatted(left, digits) === formatted(right, digits)) digits += 1;
   return [formatted(left, digits), formatted(right, digits)];
 }
@@ -30,15 +30,15 @@ function parseNumber(text) {
 }
 
 /* The chart evaluates every client and class at every point; with more of them it could not follow a moving slider. */
-const MOST_MEMBERS = 10000;
-const capped = (name) => name === "clients" || name === "classes";
+const MAX_MEMBERS = 10000;
+const countsMembers = (name) => name === "clients" || name === "classes";
 
 /* The reason why x is not a valid value of the quantity; empty if it is. */
-function refusal(quantity, x) {
+function rangeError(quantity, x) {
   const { low = -Infinity, high = Infinity, open, whole } = quantity;
   const outside = x < low || x > high || (open[0] && x === low) || (open[1] && x === high);
   if (!Number.isFinite(x)) return "write a number, such as 0.5, 1e-3 or 1/3";
-  if (capped(quantity.name) && x > MOST_MEMBERS) return `must be at most ${MOST_MEMBERS} on this page`;
+  if (countsMembers(quantity.name) && x > MAX_MEMBERS) return `must be at most ${MAX_MEMBERS} on this page`;
   return outside || (whole && x !== Math.round(x)) ? `must be ${quantity.domain.split(/[,;] (?=<=|per)/)[0]}` : "";
 }
 
@@ -49,16 +49,16 @@ function spaced(low, high, log, steps) {
 }
 
 /* The values of a slider: rounded, inside the domain, each once. */
-function ladder(quantity, steps = 240) {
+function sliderValues(quantity, steps = 240) {
   const [low, high, log, zero] = quantity.slider;
   const grain = 10 ** Math.floor(Math.log10((high - low) / steps));
   const round = quantity.whole ? Math.round
     : log ? (x) => Number(x.toPrecision(3)) : (x) => Number((Math.round(x / grain) * grain).toPrecision(12));
-  const found = spaced(low, high, log, steps).map(round).filter((x) => !refusal(quantity, x));
-  return [...new Set(zero ? [0, ...found] : found)];
+  const values = spaced(low, high, log, steps).map(round).filter((x) => !rangeError(quantity, x));
+  return [...new Set(zero ? [0, ...values] : values)];
 }
 
-function nearest(values, x) {
+function nearestIndex(values, x) {
   let best = 0;
   values.forEach((value, i) => { if (Math.abs(value - x) < Math.abs(values[best] - x)) best = i; });
   return best;
@@ -77,11 +77,11 @@ function ticks(low, high, log, most) {
       return step === 1 && fuller.length <= most ? fuller : decades;
     }
   }
-  const rough = high / most - low / most;
-  const size = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((m) => m * size).find((s) => s >= rough);
+  const coarse = high / most - low / most;
+  const size = 10 ** Math.floor(Math.log10(coarse));
+  const step = [1, 2, 5, 10].map((m) => m * size).find((s) => s >= coarse);
   const first = Math.ceil(low / step - 1e-9), count = Math.floor(high / step + 1e-9) - first + 1;
   if (!(count >= 1 && count <= most + 2 && first + count > first)) return [low, high]; // too narrow, or wide, for round numbers
-  const found = Array.from({ length: count }, (_, k) => Number(((first + k) * step).toPrecision(10)));
-  return found.filter(Number.isFinite);
+  const marks = Array.from({ length: count }, (_, k) => Number(((first + k) * step).toPrecision(10)));
+  return marks.filter(Number.isFinite);
 }

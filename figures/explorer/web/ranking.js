@@ -1,12 +1,12 @@
 /* The ranking of all theorems at one plan, with the smallest value of each on one logarithmic axis. */
-const SAYS = { informative: "informative", "below premises": "below its premises", vacuous: "vacuous" };
-const QUIET = { "conditions not met": "a condition fails", missing: "a number is missing", order: "known up to a constant only", "other quantity": "about another quantity" };
+const STATE_TEXT = { informative: "informative", "below premises": "below its premises", vacuous: "vacuous" };
+const REASON_TEXT = { "conditions not met": "a condition fails", missing: "a number is missing", order: "known up to a constant only", "other quantity": "about another quantity" };
 
 /* The meaning of a conversion, or the title of a theorem that a value uses. */
 const conversionText = (name) => (atlas.conversions[name] ? `${name}: ${atlas.conversions[name]}` : titleOf(name));
 
 /* The numbers that must fit on the axis. */
-const endsOf = (rows) => rows.filter((row) => RANKED.includes(row.state)).flatMap((row) => [row.value, row.here, row.ofClass, ...(row.evidence ?? []).map((one) => one.value)]).filter((x) => x > 0 && Number.isFinite(x));
+const axisNumbers = (rows) => rows.filter((row) => RANKED.includes(row.state)).flatMap((row) => [row.value, row.startValue, row.premiseValue, ...(row.evidence ?? []).map((one) => one.value)]).filter((x) => x > 0 && Number.isFinite(x));
 
 /* The best row of every theorem, the valid ones first. */
 function byTheorem(rows) {
@@ -15,7 +15,7 @@ function byTheorem(rows) {
   return [...best.values()].sort((a, b) => a.printed - b.printed || a.value - b.value || (a.bound.name < b.bound.name ? -1 : 1));
 }
 
-const leader = (rows) => byTheorem(rows).find((row) => !row.printed);
+const bestRow = (rows) => byTheorem(rows).find((row) => !row.printed);
 
 /* The parts of the ranking: informative, vacuous, and wrong as printed. */
 /** @type {[(many: number) => string, (row: Row) => boolean][]} */
@@ -25,73 +25,73 @@ const PARTS = [
   [(many) => `${many} wrong as printed`, (row) => row.printed],
 ];
 
-function showRanking(rows, wide) {
-  const shown = byTheorem(rows), ends = endsOf([...shown, ...storyRows()]);
-  if (!shown.length) return put("ladder", element("p", {}, "No theorem has a value at this plan. What each requires stands below."));
+function showRanking(rows, width) {
+  const shown = byTheorem(rows), ends = axisNumbers([...shown, ...storyRows()]);
+  if (!shown.length) return setContent("ranking", element("p", {}, "No theorem has a value at this plan. What each requires stands below."));
   if (!ends.length) ends.push(1); // all of them are 0 or infinite
   const low = 10 ** Math.floor(Math.log10(Math.min(...ends)) - 0.2), high = 10 ** Math.ceil(Math.log10(Math.max(...ends)) + 0.2);
-  const X = scale(low, Math.max(high, low * 10), true, 4, wide - 8), parts = PARTS.map(([title, keep]) => ({ title, members: shown.filter(keep) }));
+  const X = scale(low, Math.max(high, low * 10), true, 4, width - 8), parts = PARTS.map(([title, keep]) => ({ title, members: shown.filter(keep) }));
   const key = parts.map(({ members }) => members.map((row) => [row.kind, row.bound.name, row.alias, ...(row.evidence ?? []).map((one) => one.kind)].join()).join("\n")).join("\n\n");
-  if (key !== ladderKey || !$("ladder").contains(ladderRule)) {
-    [ladderKey, ladderRule, ladderItems] = [key, element("div", { className: "rule" }), new Map(shown.map((row) => [row.bound.name, rowOf(row)]))];
-    const list = (members) => element("ol", { className: "rows" }, ...members.map((row) => ladderItems.get(row.bound.name).item));
-    put("ladder", ladderRule, ...parts.flatMap(({ title, members }, k) => (!members.length ? [] : k === 0 ? [list(members)] : [foldable(title(members.length), list(members), k === 1 && !parts[0].members.length)])));
+  if (key !== rankingKey || !$("ranking").contains(rankingAxis)) {
+    [rankingKey, rankingAxis, rankingItems] = [key, element("div", { className: "rule" }), new Map(shown.map((row) => [row.bound.name, makeRow(row)]))];
+    const list = (members) => element("ol", { className: "rows" }, ...members.map((row) => rankingItems.get(row.bound.name).item));
+    setContent("ranking", rankingAxis, ...parts.flatMap(({ title, members }, k) => (!members.length ? [] : k === 0 ? [list(members)] : [collapsible(title(members.length), list(members), k === 1 && !parts[0].members.length)])));
   }
-  setSvg(ladderRule, ruleSvg(X, wide, shown[0]));
-  for (const row of shown) fillRow(ladderItems.get(row.bound.name), row, X, wide);
+  setSvg(rankingAxis, rankingAxisSvg(X, width, shown[0]));
+  for (const row of shown) updateRow(rankingItems.get(row.bound.name), row, X, width);
 }
 
 /* Details that stay open or closed as the reader left them. */
-const unfolded = new Map();
-function foldable(title, content, open) {
-  const part = title.replace(/\d+ /, ""), node = element("details", { open: unfolded.get(part) ?? open }, element("summary", {}, title), content);
-  node.addEventListener("toggle", () => { if (node.open !== open || unfolded.has(part)) unfolded.set(part, node.open); });
+const openSections = new Map();
+function collapsible(title, content, open) {
+  const part = title.replace(/\d+ /, ""), node = element("details", { open: openSections.get(part) ?? open }, element("summary", {}, title), content);
+  node.addEventListener("toggle", () => { if (node.open !== open || openSections.has(part)) openSections.set(part, node.open); });
   return node;
 }
 
 /* While the point is dragged, rows are reused and only their content changes. */
-let ladderKey = "", ladderRule = null, ladderItems = new Map();
+let rankingKey = "", rankingAxis = null, rankingItems = new Map();
 const setSvg = (node, svg) => { if (node.drawnAs !== svg) { node.drawnAs = svg; node.innerHTML = svg; } };
 const setText = (node, text) => { if (node.textContent !== text) node.textContent = text; };
 
-function ruleSvg(X, wide, { here }) {
-  const marks = ticks(X.low, X.high, true, Math.max(2, Math.floor(wide / 70)));
-  return `<svg width="${wide}" height="34" aria-hidden="true">${marks.map((x) => `<path class="axis" d="M${X(x).toFixed(1)} 26v6"/><text class="tick" text-anchor="middle" x="${Math.max(14, Math.min(wide - 20, X(x))).toFixed(1)}" y="22">${formatted(x, 2)}</text>`).join("")}<path class="axis" d="M4 32H${wide - 4}"/>${here < Infinity && here > X.low ? `<text class="tick strong" text-anchor="middle" x="${Math.max(44, Math.min(wide - 60, X(here))).toFixed(1)}" y="9">before training ${formatted(here, 3)}</text>` : ""}</svg>`;
+function rankingAxisSvg(X, width, { startValue }) {
+  const marks = ticks(X.low, X.high, true, Math.max(2, Math.floor(width / 70)));
+  return `<svg width="${width}" height="34" aria-hidden="true">${marks.map((x) => `<path class="axis" d="M${X(x).toFixed(1)} 26v6"/><text class="tick" text-anchor="middle" x="${Math.max(14, Math.min(width - 20, X(x))).toFixed(1)}" y="22">${formatted(x, 2)}</text>`).join("")}<path class="axis" d="M4 32H${width - 4}"/>${startValue < Infinity && startValue > X.low ? `<text class="tick strong" text-anchor="middle" x="${Math.max(44, Math.min(width - 60, X(startValue))).toFixed(1)}" y="9">before training ${formatted(startValue, 3)}</text>` : ""}</svg>`;
 }
 
 /* The reason of the audit why a printed theorem is wrong. */
 const reasonOf = (bound) => claims.find(([name]) => name === atlas.bounds[bound.name].claim)?.[5] || "refuted by the audit";
 
-function rowOf({ bound, alias, printed, evidence = [] }) {
+function makeRow({ bound, alias, printed, evidence = [] }) {
   const name = printed ? element("s", {}, titleOf(bound.name)) : titleOf(bound.name), button = element("button", { type: "button", className: "plain" }, name), value = element("strong"), of = element("small", { className: "of" }), bar = element("div", { className: "bars" });
   button.dataset.name = bound.name;
-  const besides = evidence.map((one) => element("small", { className: `beside ${one.kind}` })), wrong = printed ? [element("small", { className: "wrong" }, reasonOf(bound))] : [];
-  button.addEventListener("click", () => pickTheorem(bound.name === fed.theorem ? "" : bound.name));
-  const item = element("li", {}, element("div", { className: "head" }, button, value), bar, of, ...(alias.length ? [element("small", {}, `same value: ${alias.map(titleOf).join("; ")}`)] : []), ...wrong, ...besides);
-  return { item, button, value, of, bar, besides };
+  const evidenceNodes = evidence.map((one) => element("small", { className: `beside ${one.kind}` })), wrong = printed ? [element("small", { className: "wrong" }, reasonOf(bound))] : [];
+  button.addEventListener("click", () => pickTheorem(bound.name === state.theorem ? "" : bound.name));
+  const item = element("li", {}, element("div", { className: "head" }, button, value), bar, of, ...(alias.length ? [element("small", {}, `same value: ${alias.map(titleOf).join("; ")}`)] : []), ...wrong, ...evidenceNodes);
+  return { item, button, value, of, bar, evidenceNodes };
 }
 
-function fillRow({ item, button, value, of, bar, besides }, row, X, wide) {
+function updateRow({ item, button, value, of, bar, evidenceNodes }, row, X, width) {
   item.className = `row is-${row.state.replaceAll(" ", "-")}${row.printed ? " is-refuted" : ""}`;
-  button.setAttribute("aria-pressed", row.bound.name === fed.theorem ? "true" : "false");
+  button.setAttribute("aria-pressed", row.bound.name === state.theorem ? "true" : "false");
   setText(value, formatted(row.value));
   setText(of, atlas.classes[row.kind].words);
-  item.title = tip(row);
-  setSvg(bar, barSvg(row, X, wide));
-  besides.forEach((node, k) => { const one = row.evidence[k]; setText(node, `${SIGNS[one.kind]} ${besideWords(row, one)}`); node.title = one.what; });
+  item.title = tooltip(row);
+  setSvg(bar, barSvg(row, X, width));
+  evidenceNodes.forEach((node, k) => { const one = row.evidence[k]; setText(node, `${EVIDENCE_MARKS[one.kind]} ${evidenceText(row, one)}`); node.title = one.what; });
 }
 
-const SIGNS = { worst: "◆", measured: "●", exact: "■" };
-const besideWords = (row, one) => `${one.words}: the bound is ${one.above ? "at least " : ""}${formatted(row.value / one.value, 3)} times as large`;
+const EVIDENCE_MARKS = { worst: "◆", measured: "●", exact: "■" };
+const evidenceText = (row, one) => `${one.words}: the bound is ${one.above ? "at least " : ""}${formatted(row.value / one.value, 3)} times as large`;
 
-const tip = (row) => [`${titleOf(row.bound.name)} (${row.bound.name}): ${formatted(row.value)}`, ...row.bound.terms.map((name, k) => `${name}: ${formatted(row.terms[k])}`),
-  row.conversions.length ? `converted by ${row.conversions.map(conversionText).join("; ")}` : "", row.trusted.length ? `assumed: ${row.trusted.join("; ")}` : "", ...(row.evidence ?? []).map((one) => `${one.words}, ${one.what}`)].filter(Boolean).join("\n");
+const tooltip = (row) => [`${titleOf(row.bound.name)} (${row.bound.name}): ${formatted(row.value)}`, ...row.bound.terms.map((name, k) => `${name}: ${formatted(row.terms[k])}`),
+  row.conversions.length ? `converted by ${row.conversions.map(conversionText).join("; ")}` : "", row.assumed.length ? `assumed: ${row.assumed.join("; ")}` : "", ...(row.evidence ?? []).map((one) => `${one.words}, ${one.what}`)].filter(Boolean).join("\n");
 
 /* A bar from the left end to the value, with a line at the value before training. */
-function barSvg(row, X, wide) {
+function barSvg(row, X, width) {
   const end = X(Number.isNaN(row.value) ? X.high : Math.min(Math.max(row.value, X.low), X.high));
   const line = (at, what) => (at < Infinity && at >= X.low && at <= X.high ? `<path class="${what}" d="M${X(at).toFixed(1)} 0V11"/>` : "");
-  return `<svg width="${wide}" height="11" aria-hidden="true"><rect class="length" x="4" y="1" width="${Math.max(1, end - 4).toFixed(1)}" height="8"/>${line(row.here, "start")}${(row.evidence ?? []).map((one) => evidenceMark(one, X)).join("")}</svg>`;
+  return `<svg width="${width}" height="11" aria-hidden="true"><rect class="length" x="4" y="1" width="${Math.max(1, end - 4).toFixed(1)}" height="8"/>${line(row.startValue, "start")}${(row.evidence ?? []).map((one) => evidenceMark(one, X)).join("")}</svg>`;
 }
 
 /* Mark an exact or measured number on the axis of its row, measurements with two standard errors to each side. */
@@ -104,12 +104,12 @@ function evidenceMark({ kind, value, error }, X) {
 }
 
 /** The row of the shown theorem. @returns {Row | undefined} */
-const rowShown = () => byTheorem(shownRows).find((one) => one.bound.name === fed.theorem || one.alias.includes(fed.theorem)) ?? shownRows.find((one) => one.bound.name === fed.theorem);
+const rowShown = () => byTheorem(shownRows).find((one) => one.bound.name === state.theorem || one.alias.includes(state.theorem)) ?? shownRows.find((one) => one.bound.name === state.theorem);
 
 /* Describe the row at the plan: its terms, or the reason why it has no value. */
-function inWords(row) {
+function describeRow(row) {
   if (!row) return [];
-  if (!RANKED.includes(row.state)) return [element("p", {}, `At your plan ${QUIET[row.state]}: ${row.state === "conditions not met" ? row.failed.map(conditionText).join("; ") : row.why ?? ""}.`)];
+  if (!RANKED.includes(row.state)) return [element("p", {}, `At your plan ${REASON_TEXT[row.state]}: ${row.state === "conditions not met" ? row.failed.map(conditionText).join("; ") : row.why ?? ""}.`)];
   const total = row.terms.reduce((a, t) => a + Math.max(0, t), 0);
   const items = row.bound.terms.map((name, k) => {
     const li = element("li");
@@ -117,10 +117,10 @@ function inWords(row) {
     li.append(` ${name} ${formatted(row.terms[k], 3)}${total > 0 && total < Infinity ? ` (${formatted(100 * Math.max(0, row.terms[k]) / total, 2)}%)` : ""}`);
     return li;
   });
-  const by = row.conversions.length ? [element("p", { className: "hint" }, `Converted by ${row.conversions.map(conversionText).join("; ")}.`)] : [], trust = row.trusted.length ? [element("p", { className: "hint" }, `Assumed: ${row.trusted.join("; ")}.`)] : [];
-  const beside = (row.evidence ?? []).map((one) => element("p", { className: "hint" }, `${SIGNS[one.kind]} ${besideWords(row, one)}; ${one.what}.`));
+  const by = row.conversions.length ? [element("p", { className: "hint" }, `Converted by ${row.conversions.map(conversionText).join("; ")}.`)] : [], trust = row.assumed.length ? [element("p", { className: "hint" }, `Assumed: ${row.assumed.join("; ")}.`)] : [];
+  const beside = (row.evidence ?? []).map((one) => element("p", { className: "hint" }, `${EVIDENCE_MARKS[one.kind]} ${evidenceText(row, one)}; ${one.what}.`));
   const more = [...beside, ...by, ...trust];
-  return [element("p", {}, "At your plan ", element("strong", {}, formatted(row.value)), `, ${SAYS[row.state]}; its terms:`), element("ul", {}, ...items), ...(more.length ? [foldable("Assumptions, conversions and evidence", element("div", {}, ...more), false)] : [])];
+  return [element("p", {}, "At your plan ", element("strong", {}, formatted(row.value)), `, ${STATE_TEXT[row.state]}; its terms:`), element("ul", {}, ...items), ...(more.length ? [collapsible("Assumptions, conversions and evidence", element("div", {}, ...more), false)] : [])];
 }
 
 /* ---- what does not apply ---- */
@@ -129,30 +129,30 @@ function inWords(row) {
 function conditionText({ words: text, left, right, equal }) {
   if (!Number.isFinite(left) || !Number.isFinite(right)) return typeset(text);
   if (equal) return `${typeset(text)}: ${exactly(left)} is not ${exactly(right)}`;
-  return `${typeset(text)}: ${apart(left, right).join(left === right ? " = " : left > right ? " > " : " < ")}`;
+  return `${typeset(text)}: ${distinguishable(left, right).join(left === right ? " = " : left > right ? " > " : " < ")}`;
 }
 
-let quietOf = "";
+let shownInapplicable = "";
 
 /* List the theorems that do not apply, with their failing conditions as formulas and both sides as numbers. */
 function showInapplicable(rows) {
-  const apart_ = rows.filter((row) => !RANKED.includes(row.state)), now = apart_.map((row) => `${row.bound.name} ${row.state} ${row.why ?? ""} ${row.failed.map(conditionText)}`).join("\n");
-  if (now === quietOf) return;
-  quietOf = now;
-  if (!apart_.length) return put("quiet");
-  const because = (row) => (row.state === "conditions not met" ? row.failed.flatMap((one, k) => [...(k ? ["; "] : []), ...typesetCondition(row.bound, one)]) : [`${QUIET[row.state]}${row.why && row.state !== "order" ? `: ${row.why}` : ""}`]);
-  const list = element("ul", {}, ...apart_.map((row) => element("li", {}, theoremButton(row.bound.name), ": ", ...because(row))));
-  put("quiet", foldable(`${apart_.length} ${apart_.length === 1 ? "theorem does" : "theorems do"} not apply here, and why`, list, rows.length === apart_.length));
+  const inapplicable = rows.filter((row) => !RANKED.includes(row.state)), now = inapplicable.map((row) => `${row.bound.name} ${row.state} ${row.why ?? ""} ${row.failed.map(conditionText)}`).join("\n");
+  if (now === shownInapplicable) return;
+  shownInapplicable = now;
+  if (!inapplicable.length) return setContent("inapplicable");
+  const because = (row) => (row.state === "conditions not met" ? row.failed.flatMap((one, k) => [...(k ? ["; "] : []), ...typesetCondition(row.bound, one)]) : [`${REASON_TEXT[row.state]}${row.why && row.state !== "order" ? `: ${row.why}` : ""}`]);
+  const list = element("ul", {}, ...inapplicable.map((row) => element("li", {}, theoremButton(row.bound.name), ": ", ...because(row))));
+  setContent("inapplicable", collapsible(`${inapplicable.length} ${inapplicable.length === 1 ? "theorem does" : "theorems do"} not apply here, and why`, list, rows.length === inapplicable.length));
 }
 
 /* A failing condition as a formula, with the numbers of its two sides. */
 function typesetCondition(bound, one) {
-  const { words: text, left, right, equal } = one, formula = bound.conditions.find((c) => c.words === text)?.math, sides_ = !Number.isFinite(left) || !Number.isFinite(right) ? ""
-    : equal ? `${exactly(left)} ≠ ${exactly(right)}` : apart(left, right).join(left === right ? " = " : left > right ? " > " : " < ");
+  const { words: text, left, right, equal } = one, formula = bound.conditions.find((c) => c.words === text)?.math, comparison = !Number.isFinite(left) || !Number.isFinite(right) ? ""
+    : equal ? `${exactly(left)} ≠ ${exactly(right)}` : distinguishable(left, right).join(left === right ? " = " : left > right ? " > " : " < ");
   if (!formula) return [conditionText(one)];
   const node = element("span", { title: text });
   node.innerHTML = formula;
-  return [node, sides_ ? ` fails: ${sides_}` : ` fails (${typeset(text)})`];
+  return [node, comparison ? ` fails: ${comparison}` : ` fails (${typeset(text)})`];
 }
 
 function theoremButton(name) {

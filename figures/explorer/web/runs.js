@@ -1,22 +1,22 @@
 /* The reader's runs: a CSV as fedbounds train and results write it, or with one column per measured quantity. */
-const RUN_PLAN = ["local_steps", "step_size", "cohort", "rounds"];
+const RUN_COLUMNS = ["local_steps", "step_size", "cohort", "rounds"];
 const STARTS = { optimality_gap: "initial_gap", grad_norm_sq: "initial_grad_norm_sq", distance_sq: "initial_distance_sq" };
-const SAME_START = 0.01;
+const START_TOLERANCE = 0.01;
 
 /* The lines of a CSV as lists of fields. */
 function fieldsOf(text) {
   const lines = [[]], field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\r|$)/y, plain = text.replace(/^\uFEFF/, "");
   for (let end = ","; end !== "";) {
-    const found = field.exec(plain);
-    if (!found) throw Error(`line ${lines.length} has a quotation mark within a field`);
-    lines.at(-1).push(found[1]?.replaceAll('""', '"') ?? found[2]);
-    end = found[3];
+    const match = field.exec(plain);
+    if (!match) throw Error(`line ${lines.length} has a quotation mark within a field`);
+    lines.at(-1).push(match[1]?.replaceAll('""', '"') ?? match[2]);
+    end = match[3];
     if (end !== "," && end !== "") lines.push([]);
   }
   return lines.filter((line) => line.some((one) => one.trim() !== ""));
 }
 
-const amount = (text, where) => {
+const numberIn = (text, where) => {
   const x = text.trim() === "" ? NaN : Number(text);
   if (!Number.isFinite(x)) throw Error(`${where} must be a number; it is ${text.trim() || "empty"}`);
   return x;
@@ -24,9 +24,9 @@ const amount = (text, where) => {
 
 /* The relaxation of a run by its method; raises for methods other than FedAvg and FedInit. */
 function relaxationOf(text) {
-  const found = text === undefined || /^fedavg(\(\))?$/.test(text) ? 0 : Number(/^fedinit\(beta=([\d.e-]+)/.exec(text)?.[1] ?? NaN);
-  if (Number.isNaN(found)) throw Error(`it has runs of ${text}; this page supports only fedavg and fedinit`);
-  return found;
+  const beta = text === undefined || /^fedavg(\(\))?$/.test(text) ? 0 : Number(/^fedinit\(beta=([\d.e-]+)/.exec(text)?.[1] ?? NaN);
+  if (Number.isNaN(beta)) throw Error(`it has runs of ${text}; this page supports only fedavg and fedinit`);
+  return beta;
 }
 
 /* Values by plan, quantity, seed and round; raises at the first line that cannot be read. */
@@ -43,25 +43,25 @@ function runsOf(text, plan) {
     if (line.length !== names.length) throw Error(`${where} has ${line.length} fields, the first line ${names.length}`);
     if (at("status") === "diverged") throw Error(`${where} is of a run that diverged`);
     if (at("client")?.trim() || at("layer")?.trim()) return;
-    const mine = Object.fromEntries(RUN_PLAN.map((word) => [word, at(word)?.trim() ? amount(at(word), `${where}: ${word}`) : word === "rounds" ? undefined : plan[word]]));
-    mine.relaxation = at("relaxation") === undefined ? relaxationOf(at("algorithm")) : amount(at("relaxation"), `${where}: relaxation`);
+    const mine = Object.fromEntries(RUN_COLUMNS.map((quantity) => [quantity, at(quantity)?.trim() ? numberIn(at(quantity), `${where}: ${quantity}`) : quantity === "rounds" ? undefined : plan[quantity]]));
+    mine.relaxation = at("relaxation") === undefined ? relaxationOf(at("algorithm")) : numberIn(at("relaxation"), `${where}: relaxation`);
     for (const [name, value] of tidy ? [[at("quantity"), at("value")]] : measured.map((name) => [name, at(name)])) {
       if (!atlas.targets.includes(name)) continue;
-      const key = JSON.stringify(mine), round = amount(at("round"), `${where}: round`), seed = at("seed").trim();
-      if (!plans.has(key)) plans.set(key, { plan: mine, found: {} });
-      const seeds = plans.get(key).found[name] ??= new Map();
+      const key = JSON.stringify(mine), round = numberIn(at("round"), `${where}: round`), seed = at("seed").trim();
+      if (!plans.has(key)) plans.set(key, { plan: mine, measured: {} });
+      const seeds = plans.get(key).measured[name] ??= new Map();
       if (!seeds.has(seed)) seeds.set(seed, new Map());
       if (seeds.get(seed).has(round)) throw Error(`${where}: seed ${seed} has round ${round} of ${name} twice`);
-      seeds.get(seed).set(round, amount(value, `${where}: ${name}`));
+      seeds.get(seed).set(round, numberIn(value, `${where}: ${name}`));
     }
   });
   if (!plans.size) throw Error(`it measures none of ${atlas.targets.join(", ")}`);
-  return { plans: [...plans.values()], assumed: RUN_PLAN.filter((word) => word !== "rounds" && column(word) < 0) };
+  return { plans: [...plans.values()], assumed: RUN_COLUMNS.filter((quantity) => quantity !== "rounds" && column(quantity) < 0) };
 }
 
 /* Check that the runs belong to this federation and budget, and that all seeds of a plan have the same rounds. */
 function checkedRuns(runs, { v }) {
-  for (const { plan, found } of runs.plans) for (const [name, seeds] of Object.entries(found)) {
+  for (const { plan, measured } of runs.plans) for (const [name, seeds] of Object.entries(measured)) {
     const each = [...seeds.values()].map((one) => [...one.keys()].sort((a, b) => a - b)), last = each[0].at(-1);
     plan.rounds ??= last;
     if (seeds.size < 2) throw Error(`a standard error needs at least 2 seeds; of ${name} at K = ${plan.local_steps}, step size ${plan.step_size} it has one`);
@@ -72,7 +72,7 @@ function checkedRuns(runs, { v }) {
     if (!(plan.local_steps >= 1) || plan.local_steps % 1) throw Error(`local_steps must be a whole number from 1; it is ${plan.local_steps}`);
     if (!(plan.step_size > 0)) throw Error(`step_size must be above 0; it is ${plan.step_size}`);
     const start = v[STARTS[name]];
-    for (const one of seeds.values()) if (one.has(0) && start !== undefined && Math.abs(one.get(0) - start) > SAME_START * start) throw Error(`its runs start at ${words(name)} ${formatted(one.get(0))}, this federation at ${formatted(start)}: they are of another one`);
+    for (const one of seeds.values()) if (one.has(0) && start !== undefined && Math.abs(one.get(0) - start) > START_TOLERANCE * start) throw Error(`its runs start at ${readable(name)} ${formatted(one.get(0))}, this federation at ${formatted(start)}: they are of another one`);
   }
   return runs;
 }
@@ -82,43 +82,43 @@ function estimatedOf(seeds, statistic, rounds) {
   const counts = statistic === "last" ? [rounds] : Array.from({ length: rounds }, (_, r) => r), each = [...seeds.values()];
   if (counts.some((r) => !each[0].has(r))) return null;
   const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length, at = (r) => each.map((one) => one.get(r));
-  const least = () => counts.reduce((best, r) => { const value = mean(at(r)); return value < best[0] ? [value, r] : best; }, [Infinity, 0])[1];
-  const values = statistic === "mean" || statistic === "expectation" ? each.map((one) => mean(counts.map((r) => one.get(r)))) : at(statistic === "min" ? least() : rounds);
+  const minimum = () => counts.reduce((best, r) => { const value = mean(at(r)); return value < best[0] ? [value, r] : best; }, [Infinity, 0])[1];
+  const values = statistic === "mean" || statistic === "expectation" ? each.map((one) => mean(counts.map((r) => one.get(r)))) : at(statistic === "min" ? minimum() : rounds);
   const value = mean(values), n = values.length;
   return { value, error: Math.sqrt(values.reduce((a, x) => a + (x - value) ** 2, 0) / (n - 1) / n), seeds: n };
 }
 
-const ofPlan = (plan, v, ...free) => [...RUN_PLAN, "relaxation"].every((word) => free.includes(word) || Math.abs(plan[word] - v[word]) <= ROUNDING * Math.abs(v[word]));
+const ofPlan = (plan, v, ...free) => [...RUN_COLUMNS, "relaxation"].every((quantity) => free.includes(quantity) || Math.abs(plan[quantity] - v[quantity]) <= ROUNDING * Math.abs(v[quantity]));
 
-function runEvidence({ plan, found }, target, [statistic, via]) {
-  const one = found[target] && estimatedOf(found[target], statistic, plan.rounds);
-  return one && { kind: "measured", ...one, from: federation().runs.name, above: Boolean(via), words: `measured ${formatted(one.value)} ± ${formatted(one.error, 2)}`,
-    what: `${federation().runs.name}, ${one.seeds} seeds, mean and standard error${via ? `; of the server's models, which is at least this by ${via}` : ""}` };
+function runEvidence({ plan, measured }, target, [statistic, via]) {
+  const estimate = measured[target] && estimatedOf(measured[target], statistic, plan.rounds);
+  return estimate && { kind: "measured", ...estimate, from: federation().runs.name, above: Boolean(via), words: `measured ${formatted(estimate.value)} ± ${formatted(estimate.error, 2)}`,
+    what: `${federation().runs.name}, ${estimate.seeds} seeds, mean and standard error${via ? `; of the server's models, which is at least this by ${via}` : ""}` };
 }
 
 /* The measurement of a row's quantity at the plan. */
-function measuredOf(row, world) {
-  const read = atlas.classes[row.kind].runs, mine = read && federation().runs?.plans.find(({ plan }) => ofPlan(plan, world.v));
+function measuredOf(row, scenario) {
+  const read = atlas.classes[row.kind].runs, mine = read && federation().runs?.plans.find(({ plan }) => ofPlan(plan, scenario.v));
   return mine ? runEvidence(mine, atlas.classes[row.kind].target, read) : null;
 }
 
 /* All measured plans with this budget, by the theorem's quantity if it was measured, else by the last model; the best first. */
-function measuredPlaces(name, target, world) {
+function measuredPlansOf(name, target, scenario) {
   const about = shownRows.find((one) => one.bound.name === name && one.kind !== undefined && atlas.classes[one.kind].runs);
-  const mine = (federation().runs?.plans ?? []).filter(({ plan }) => ofPlan(plan, world.v, "local_steps", "step_size"));
+  const mine = (federation().runs?.plans ?? []).filter(({ plan }) => ofPlan(plan, scenario.v, "local_steps", "step_size"));
   const read = (row, how) => mine.map((one) => ({ ...runEvidence(one, target, how), steps: one.plan.local_steps, size: one.plan.step_size, row, statistic: how[0] })).filter((one) => one.value !== undefined);
   const row = about ?? shownRows.find((one) => one.bound.name === name && one.kind !== undefined);
-  const found = [...(about ? read(about, atlas.classes[about.kind].runs) : []), ...(row ? committedOf(row, world, "local_steps", "step_size").map((one) => ({ ...committedWords(one), row })) : [])];
-  return (found.length ? found : read(undefined, ["last", ""])).sort((a, b) => a.value - b.value);
+  const evidence = [...(about ? read(about, atlas.classes[about.kind].runs) : []), ...(row ? committedOf(row, scenario, "local_steps", "step_size").map((one) => ({ ...committedEvidence(one), row })) : [])];
+  return (evidence.length ? evidence : read(undefined, ["last", ""])).sort((a, b) => a.value - b.value);
 }
 
-function takeRuns(name, text) {
+function openRuns(name, text) {
   try {
-    const world = here(), runs = checkedRuns(runsOf(text, { ...fed.plan, cohort: world.v.cohort }), world);
+    const scenario = currentScenario(), runs = checkedRuns(runsOf(text, { ...state.plan, cohort: scenario.v.cohort }), scenario);
     federation().runs = { name, ...runs };
     notice("");
-    showRuns();
-    paintPlane();
+    showMeasurements();
+    drawMap();
     settingChanged("local_steps");
   } catch (error) {
     notice(`${name} was not taken: ${error.message}.`);
@@ -126,8 +126,8 @@ function takeRuns(name, text) {
 }
 
 /* Describe the measurements of this federation. */
-function showRuns() {
+function showMeasurements() {
   const { runs, measured } = federation();
-  put("measured-plans", ...measuredPlans());
-  put("runs-told", !runs ? (measured ? `Measured (${measured[0].what}) at these plans:` : "No committed measurement is of this federation.") : `${runs.name}: ${runs.plans.length} ${runs.plans.length === 1 ? "plan" : "plans"} of ${runs.plans[0].plan.rounds} rounds, ${[...new Set(runs.plans.flatMap(({ found }) => Object.keys(found).map(words)))].join(", ")}.${runs.assumed.length ? ` It does not say ${runs.assumed.map(words).join(", ")}: taken to be what your plan had.` : ""}`);
+  setContent("measured-plans", ...measuredPlanButtons());
+  setContent("runs-summary", !runs ? (measured ? `Measured (${measured[0].what}) at these plans:` : "No committed measurement is of this federation.") : `${runs.name}: ${runs.plans.length} ${runs.plans.length === 1 ? "plan" : "plans"} of ${runs.plans[0].plan.rounds} rounds, ${[...new Set(runs.plans.flatMap((one) => Object.keys(one.measured).map(readable)))].join(", ")}.${runs.assumed.length ? ` It does not say ${runs.assumed.map(readable).join(", ")}: taken to be what your plan had.` : ""}`);
 }

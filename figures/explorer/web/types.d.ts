@@ -15,8 +15,8 @@ interface Optimum { over: string; derived: { math: string; needs: string[] } | n
 
 /** A bound of the catalogue, or of a file. */
 interface Bound {
-  name: string; title: string; paper: string; source: string; about: string; statistic: string; note: string;
-  relation: "<=" | ">=" | "=" | "<~"; target: { name: string; unit: string; meaning: string; axis: string; letter: string };
+  name: string; title: string; paper: string; source: string; statistic: string; note: string;
+  relation: "<=" | ">=" | "=" | "<~"; target: { name: string; unit: string; axis: string };
   latex: string; math: string; axis: string; members: number; lists: Record<string, number[]>; dropped: string[];
   terms: string[]; conditions: Condition[]; quantities: Quantity[]; given: Values; x: string; trivial: string | number | null;
   optima: Optimum[]; claims: number[];
@@ -38,41 +38,41 @@ interface Setting {
 interface Atlas {
   targets: string[]; flags: string[]; situations: string[]; assumptions: string[]; classes: any[]; conversions: Record<string, string>;
   reached: any[]; ways: Record<string, number[]>; bounds: Record<string, Compared>; machine: any; worst: any; search: any;
-  here: Record<string, string>; roles: any; lists: string[]; plan: Values; federations: Setting[]; places: Map<string, number>;
+  start_values: Record<string, string>; roles: any; lists: string[]; plan: Values; federations: Setting[]; places: Map<string, number>;
 }
 
 /** The choices of the reader. */
-interface State { place: number; target: string; theorem: string; x: string; words: Values; plan: Values }
+interface State { place: number; target: string; theorem: string; x: string; constants: Values; plan: Values }
 
 /** Everything that is known at one plan: values, lengths of axes, constants that do not hold (and why), the situation. */
-interface World {
-  v: Values; n: Lengths; given: Values; beyond: Record<string, string>; moved: any[]; loose: Set<string>; machine: boolean;
-  situation?: number; key?: string; fedavg?: boolean; spent?: number; pairs?: number[][]; parts?: Map<string, Row[]>; trusted?: string[];
+interface Scenario {
+  v: Values; n: Lengths; given: Values; invalid: Record<string, string>; planDependent: any[]; upperBounds: Set<string>; machine: boolean;
+  situation?: number; key?: string; fedavg?: boolean; usedTime?: number; pairs?: number[][]; parts?: Map<string, Row[]>; assumed?: string[];
 }
 
 /** The result of one theorem at one plan for one bounded quantity, or the reason why it does not apply. */
 interface Row {
-  bound: Bound; b: Compared; audit: string; printed: boolean; state: string; failed: any[]; trusted: string[]; alias?: string[];
-  kind?: number; value?: number; terms?: number[]; factor?: number; conversions?: string[]; composed?: boolean; here?: number;
-  ofClass?: number; pair?: number[] | null; evidence?: any[]; why?: string; missing?: string[];
+  bound: Bound; b: Compared; audit: string; printed: boolean; state: string; failed: any[]; assumed: string[]; alias?: string[];
+  kind?: number; value?: number; terms?: number[]; factor?: number; conversions?: string[]; composed?: boolean; startValue?: number;
+  premiseValue?: number; pair?: number[] | null; evidence?: any[]; why?: string; missing?: string[];
 }
 
 /** A theorem at every plan of the map: its value, its level, and its value over the one before training. */
 interface Field { value: Float64Array; level: Uint8Array; share: Float64Array }
 interface Grid {
-  target: string; found: Map<string, Field>; given: Values; upTo: Values; view: { steps: Ends; sizes: Ends }; sizes: number[]; apart: number;
+  target: string; fields: Map<string, Field>; given: Values; upTo: Values; view: { steps: Ends; sizes: Ends }; sizes: number[]; spacing: number;
   stale?: boolean; fine?: Set<string>; overall?: Field;
 }
 type Ends = { low: number; high: number };
 
 /** A step of a story. */
-interface Step { name?: () => string; say: (each?: any) => string; place?: number; target?: string; theorem?: string; plan?: any; words?: () => Values }
+interface Step { name?: () => string; say: (each?: any) => string; place?: number; target?: string; theorem?: string; plan?: any; constants?: () => Values }
 
 interface Story { title: string; steps: Step[]; place?: number; target?: string; theorem?: string }
 
 /* Made of the catalogue's expressions when the page is built. */
 declare const CODE: Record<string, { t: Formula[]; c: [Formula, number][]; o: Record<string, [Formula, Formula[]]> }>;
-declare const TIES: any[][], FACTORS: Formula[], PAIR: Formula[], MACHINE_NOISE: Formula;
+declare const IDENTITIES: any[][], FACTORS: Formula[], PAIR: Formula[], MACHINE_NOISE: Formula;
 declare const SIDES: Record<string, [string[], Formula, Formula]>;
 declare const TRIVIAL: Record<string, [string[], Formula][]>;
-declare const FOLLOWS: Record<string, [Formula, Record<string, Formula>]>;
+declare const DERIVED: Record<string, [Formula, Record<string, Formula>]>;

@@ -1,83 +1,83 @@
 /* Compute the map in a worker, which runs the page's script without a document. */
-let thread = null, tried = false, underWay = null, nextUp = null, taskNumber = 0;
+let worker = null, workerTried = false, currentTask = null, queuedTask = null, taskNumber = 0;
 
-const HEARD = 24;
+const RECEIVE_EVERY = 24;
 
 /* In the worker: receive the bounds, then compute one map after the other, first coarsely, then completely; newer tasks are
 received every few milliseconds. */
-function serve() {
+function runWorker() {
   let newest = 0;
   globalThis.onmessage = ({ data }) => {
     if (data.bounds) { ({ bounds, atlas } = data); return; }
     const { number, target, given, upTo, only } = data, begin = performance.now();
     newest = number;
-    const work = (steps, rough) => {
+    const work = (steps, coarse) => {
       if (newest !== number) return;
-      const pause = performance.now() + HEARD;
+      const pause = performance.now() + RECEIVE_EVERY;
       let next = steps.next();
-      while (!next.done && (rough || performance.now() < pause)) next = steps.next();
-      if (next.done) send({ number, rough, made: next.value, busy: performance.now() - begin });
+      while (!next.done && (coarse || performance.now() < pause)) next = steps.next();
+      if (next.done) send({ number, coarse, made: next.value, busy: performance.now() - begin });
       else setTimeout(() => work(steps, false));
     };
-    if (!only) work(plane(target, given, upTo, "", ROUGH), true);
-    work(plane(target, given, upTo, only), false);
+    if (!only) work(computeMap(target, given, upTo, "", ROUGH), true);
+    work(computeMap(target, given, upTo, only), false);
   };
 }
 
 function send(answer) {
-  const arrays = [...answer.made.found.values()].flatMap(({ value, level, share }) => [value.buffer, level.buffer, share.buffer]), place = /** @type {any} */ (globalThis);
+  const arrays = [...answer.made.fields.values()].flatMap(({ value, level, share }) => [value.buffer, level.buffer, share.buffer]), place = /** @type {any} */ (globalThis);
   place.postMessage(answer, arrays);
 }
 
 /* Start the worker once, if the browser allows it. */
-function startThread() {
-  if (tried) return;
-  tried = true;
+function startWorker() {
+  if (workerTried) return;
+  workerTried = true;
   try {
     const text = document.querySelector("script:not([type])").textContent, address = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
-    thread = new Worker(address);
-    thread.onmessage = ({ data }) => receiveMap(data);
-    thread.onerror = (event) => { event.preventDefault(); dropThread(); };
-    thread.postMessage({ bounds, atlas });
-  } catch { thread = null; }
+    worker = new Worker(address);
+    worker.onmessage = ({ data }) => receiveMap(data);
+    worker.onerror = (event) => { event.preventDefault(); stopWorker(); };
+    worker.postMessage({ bounds, atlas });
+  } catch { worker = null; }
 }
 
 /* Without a worker the page computes in short slices. */
-function dropThread() {
-  thread?.terminate();
-  thread = null;
-  underWay = nextUp = null;
-  if (drawn?.stale !== false) recompute();
+function stopWorker() {
+  worker?.terminate();
+  worker = null;
+  currentTask = queuedTask = null;
+  if (mapGrid?.stale !== false) recompute();
 }
 
 /* While a coarse map is computed only the newest task is queued; a fine one is replaced at once. */
-function ask(task) {
-  if (underWay && !underWay.only && !underWay.seen) { nextUp = task; return; }
-  underWay = task;
+function requestMap(task) {
+  if (currentTask && !currentTask.only && !currentTask.seen) { queuedTask = task; return; }
+  currentTask = task;
   taskNumber += 1;
-  thread.postMessage({ number: taskNumber, target: task.target, given: task.given, upTo: task.upTo, only: task.only });
+  worker.postMessage({ number: taskNumber, target: task.target, given: task.given, upTo: task.upTo, only: task.only });
 }
 
 /* Compute the shown theorem finely, once per map, if it has constants to choose. */
 function refine() {
-  const { theorem } = fed, b = atlas.bounds[theorem];
-  if (!thread || (underWay && !underWay.only) || drawn.stale || drawn.fine.has(theorem) || !b || !(b.free || b.pair.length)) return;
-  if (underWay) drawn.fine.delete(underWay.only);
-  drawn.fine.add(theorem);
-  ask({ ...drawn, only: theorem });
+  const { theorem } = state, b = atlas.bounds[theorem];
+  if (!worker || (currentTask && !currentTask.only) || mapGrid.stale || mapGrid.fine.has(theorem) || !b || !(b.free || b.pair.length)) return;
+  if (currentTask) mapGrid.fine.delete(currentTask.only);
+  mapGrid.fine.add(theorem);
+  requestMap({ ...mapGrid, only: theorem });
 }
 
-function receiveMap({ number, made, busy, rough }) {
+function receiveMap({ number, made, busy, coarse }) {
   if (number !== taskNumber) return;
-  const { begin, target, only, fine } = underWay, more = nextUp;
-  nextUp = null;
-  if (rough) underWay.seen = true;
-  else underWay = null;
-  if (more) ask(more);
-  if (target !== fed.target) return;
+  const { begin, target, only, fine } = currentTask, more = queuedTask;
+  queuedTask = null;
+  if (coarse) currentTask.seen = true;
+  else currentTask = null;
+  if (more) requestMap(more);
+  if (target !== state.target) return;
   if (!only) {
-    taken.planes.push([busy, performance.now() - begin]);
-    drawn = { ...made, stale: rough || Boolean(more), fine: new Set() };
-  } else if (fine === drawn.fine && made.found.has(only)) drawn.found.set(only, made.found.get(only));
-  paintPlane();
+    timings.planes.push([busy, performance.now() - begin]);
+    mapGrid = { ...made, stale: coarse || Boolean(more), fine: new Set() };
+  } else if (fine === mapGrid.fine && made.fields.has(only)) mapGrid.fields.set(only, made.fields.get(only));
+  drawMap();
 }

@@ -6,7 +6,7 @@ async function unpackData() {
 }
 
 /* Take over the data of the page. */
-function fill(data) {
+function loadData(data) {
   ({ atlas, claims } = data);
   const whole = ([place, own]) => ({ ...data.quantities[place], ...own });
   bounds = new Map(data.bounds.map((b) => [b.name, { ...b, quantities: b.quantities.map(whole) }]));
@@ -16,47 +16,47 @@ function fill(data) {
 function openAt(address) {
   const text = repairedLink(address);
   try {
-    fed = federationOf(text);
+    state = parseStateLink(text);
     notice("");
   } catch (error) {
-    fed = freshFederation();
+    state = initialState();
     notice(`The link is damaged: ${error.message}. The page shows its defaults instead.`);
   }
-  byItself = true;
-  if (single()) return arrange();
+  automatic = true;
+  if (singleBounds()) return showControls();
   const first = text === "#" && !history.state;
   resumeStory(history.state);
-  planeWide = Math.floor($("plane").getBoundingClientRect().width);
-  ladderWide = Math.floor($("ladder").getBoundingClientRect().width) - 4;
-  arrange();
-  if (first) tell(0, 0);
+  mapWidth = Math.floor($("map").getBoundingClientRect().width);
+  rankingWidth = Math.floor($("ranking").getBoundingClientRect().width) - 4;
+  showControls();
+  if (first) showStep(0, 0);
 }
 
 async function start() {
-  keptTheme();
+  restoreTheme();
   if (typeof DecompressionStream === "undefined") return notice("This browser cannot unpack the page: it lacks DecompressionStream, which browsers have since 2023.");
-  fill(await unpackData());
-  document.body.classList.toggle("single", single());
+  loadData(await unpackData());
+  document.body.classList.toggle("single", singleBounds());
   document.body.classList.toggle("curve", window.name === "curve"); // a frame of this name shows the curve and its sliders
   $("federation").hidden = false;
-  $("if").open = innerWidth > 760;
-  $("one").open = innerWidth > 760 || single();
-  if (!single()) { startThread(); showStory(); }
+  $("conditions-part").open = innerWidth > 760;
+  $("theorem-panel").open = innerWidth > 760 || singleBounds();
+  if (!singleBounds()) { startWorker(); showStory(); }
   openAt(location.hash);
   listen();
 }
 
 /* For tests and for use in the console. */
-const rowTold = ({ bound, kind, state, value, terms = [], failed, conversions = [], alias, trusted, evidence = [] }) => ({
+const plainRow = ({ bound, kind, state, value, terms = [], failed, conversions = [], alias, assumed, evidence = [] }) => ({
   bound: bound.name, kind: kind === undefined ? "" : atlas.classes[kind].words, state, value: String(value), terms: terms.map(String),
-  failed: failed.map((one) => one.words), conversions, alias, trusted, evidence: evidence.map((one) => ({ ...one, value: String(one.value) })),
+  failed: failed.map((one) => one.words), conversions, alias, assumed, evidence: evidence.map((one) => ({ ...one, value: String(one.value) })),
 });
 const explorer = {
-  state: () => fed, told: () => currentInputs(), value: () => evaluateIn(opened(), here()).total, texts: COPIES, compared: COMPARISONS, exported: EXPORTS,
-  rows: (target, given, upTo) => comparedWithEvidence(target, worldOf(given, upTo)).map(rowTold), drawn: () => drawn, levels: () => LEVELS, taken,
-  threaded: () => thread !== null, dropThread, take, takeRuns,
+  state: () => state, inputs: () => currentInputs(), value: () => evaluateIn(shownBound(), currentScenario()).total, texts: COPIES, comparisons: COMPARISONS, exports: EXPORTS,
+  rows: (target, given, upTo) => compareWithEvidence(target, scenarioOf(given, upTo)).map(plainRow), map: () => mapGrid, levels: () => LEVELS, timings,
+  hasWorker: () => worker !== null, stopWorker, openConstants, openRuns,
   /* Whether the page shows the result of the last change completely. */
-  settled: () => fed !== null && !waiting && !job && underWay === null && (single() || (drawn && !drawn.stale)),
-  resting: () => keptLink === 0,
+  settled: () => state !== null && !waiting && !mapJob && currentTask === null && (singleBounds() || (mapGrid && !mapGrid.stale)),
+  resting: () => linkTimer === 0,
 };
-if (typeof document === "undefined") serve(); else { Object.assign(globalThis, { explorer }); start(); }
+if (typeof document === "undefined") runWorker(); else { Object.assign(globalThis, { explorer }); start(); }

@@ -1,38 +1,38 @@
 /* Exports: the comparison as a command, and the pictures for a paper. */
 
 /* The constants that hold at the plan, as arguments of compare. */
-const toldWords = () => Object.entries(holding(currentInputs().given, currentInputs().upTo).kept);
+const constantsInUse = () => Object.entries(validAtPlan(currentInputs().given, currentInputs().upTo).kept);
 
-const federationShell = () => ["fedbounds", "compare", fed.target, ...toldWords().map(([word, value]) => `${word}=${Array.isArray(value) ? `[${value.join(",")}]` : value}`)].map(shellQuoted).join(" ");
+const compareCommand = () => ["fedbounds", "compare", state.target, ...constantsInUse().map(([quantity, value]) => `${quantity}=${Array.isArray(value) ? `[${value.join(",")}]` : value}`)].map(shellQuoted).join(" ");
 
-const federationPython = () => `import fedbounds\n\nprint(fedbounds.compare(\n    "${fed.target}",\n${toldWords().map(([word, value]) => `    ${word}=${JSON.stringify(value)},`).join("\n")}\n))\n`;
+const compareCode = () => `import fedbounds\n\nprint(fedbounds.compare(\n    "${state.target}",\n${constantsInUse().map(([quantity, value]) => `    ${quantity}=${JSON.stringify(value)},`).join("\n")}\n))\n`;
 
 /* Call `act` with the ranking as one picture, drawn off screen since each row of the page is a separate picture. */
-function withLadder(act) {
-  const rows = [], wide = ladderWide;
+function withRankingPicture(act) {
+  const rows = [], width = rankingWidth;
   let y = 40;
-  const text = (x, at, words_, anchor = "start", strong = "") => `<text class="${strong}" text-anchor="${anchor}" x="${x}" y="${at}">${esc(words_)}</text>`;
-  for (const node of $("ladder").querySelectorAll(".rule, summary, li.row")) {
+  const text = (x, at, label, anchor = "start", strong = "") => `<text class="${strong}" text-anchor="${anchor}" x="${x}" y="${at}">${esc(label)}</text>`;
+  for (const node of $("ranking").querySelectorAll(".rule, summary, li.row")) {
     const bars = node.querySelector("svg");
     if (node.matches(".rule")) rows.push(bars.innerHTML);
     else if (node.matches("summary")) { y += 20; rows.push(text(4, y, node.textContent, "start", "title")); y += 8; }
     else {
       const [name, value] = node.querySelector(".head").children;
       y += 14;
-      rows.push(text(4, y, name.textContent), text(wide - 4, y, value.textContent, "end"), `<g class="${node.className}" transform="translate(0 ${y + 3})">${bars.innerHTML}</g>`);
+      rows.push(text(4, y, name.textContent), text(width - 4, y, value.textContent, "end"), `<g class="${node.className}" transform="translate(0 ${y + 3})">${bars.innerHTML}</g>`);
       y += 16;
       for (const one of node.querySelectorAll("small.of, small.beside")) { y += 11; rows.push(text(4, y, one.textContent, "start", "tick")); y += 3; }
     }
   }
   const box = element("div", { className: "bars" });
   box.style.cssText = "position:absolute;left:-99999px";
-  box.innerHTML = `<svg width="${wide}" height="${y + 8}" viewBox="0 0 ${wide} ${y + 8}">${rows.join("")}</svg>`;
+  box.innerHTML = `<svg width="${width}" height="${y + 8}" viewBox="0 0 ${width} ${y + 8}">${rows.join("")}</svg>`;
   document.body.append(box);
   try { return act(box.firstElementChild); } finally { box.remove(); }
 }
 
 /* A picture with the styles of the page written into its elements. */
-function standalone(svg) {
+function withInlineStyles(svg) {
   const copy = svg.cloneNode(true), each = (node) => [node, ...node.querySelectorAll("*")], from = each(svg);
   each(copy).forEach((node, i) => { const look = getComputedStyle(from[i]); for (const name of ["fill", "fill-opacity", "stroke", "stroke-width", "font-size", "font-weight"]) node.setAttribute(name, look.getPropertyValue(name)); });
   return new XMLSerializer().serializeToString(copy);
@@ -46,7 +46,7 @@ const texEscaped = (text) => text.replace(/[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+/g, 
   .replace(/[\\~^ηβσμζ·−∞×≤±–◆●■]/g, (c) => TEX[c]).replace(/[&%#_]/g, "\\$&").replaceAll("\u0001", "$^{").replaceAll("\u0002", "}$");
 
 /* The corners of a path of straight lines, piece by piece. */
-function piecesOf(path) {
+function pathPieces(path) {
   const pieces = [];
   let x = 0, y = 0, x0 = 0, y0 = 0;
   for (const [, kind, numbers] of path.matchAll(/([MLHVZmlhvz])([^MLHVZmlhvz]*)/g)) {
@@ -84,17 +84,17 @@ function tikz(svg) {
     if (look.stroke !== "none") style.push(`draw=${colour(look.stroke)}, line width=${short(0.75 * parseFloat(look.strokeWidth))}pt${look.strokeDasharray === "none" ? "" : `, dash pattern=${look.strokeDasharray.match(/[\d.]+/g).map((x, k) => `${k % 2 ? "off" : "on"} ${short(0.75 * Number(x))}pt`).join(" ")}`}`);
     const shape = node.localName === "rect" ? `${point(n("x"), n("y"))} rectangle ${point(n("x") + n("width"), n("y") + n("height"))}`
       : node.localName === "circle" ? `${point(n("cx"), n("cy"))} circle[radius=${short(0.75 * n("r"))}pt]`
-        : piecesOf(node.getAttribute("d")).map(({ at: corners, closed }) => corners.map(([x, y]) => point(x, y)).join(" -- ") + (closed ? " -- cycle" : "")).join(" ");
+        : pathPieces(node.getAttribute("d")).map(({ at: corners, closed }) => corners.map(([x, y]) => point(x, y)).join(" -- ") + (closed ? " -- cycle" : "")).join(" ");
     if (style.length && shape) lines.push(`\\path[${style.join(", ")}] ${shape};`);
   }
   const defined = [...colours].map(([rgb, name]) => `\\definecolor{${name}}{RGB}{${rgb}}`);
-  return `% needs \\usepackage{tikz} and \\usetikzlibrary{patterns}; ${federationLink()}\n${defined.join("\n")}\n\\begin{tikzpicture}[x=0.75pt, y=-0.75pt]\n${lines.join("\n")}\n\\end{tikzpicture}\n`;
+  return `% needs \\usepackage{tikz} and \\usetikzlibrary{patterns}; ${stateLink()}\n${defined.join("\n")}\n\\begin{tikzpicture}[x=0.75pt, y=-0.75pt]\n${lines.join("\n")}\n\\end{tikzpicture}\n`;
 }
 
 const EXPORTS = {
   "rows.csv": () => rowsCsv(shownRows), "federation.json": () => constantsFile(),
-  "plane.svg": () => standalone($("plane").firstElementChild), "ladder.svg": () => withLadder(standalone),
-  "plane.tex": () => tikz($("plane").firstElementChild), "ladder.tex": () => withLadder(tikz),
+  "map.svg": () => withInlineStyles($("map").firstElementChild), "ranking.svg": () => withRankingPicture(withInlineStyles),
+  "map.tex": () => tikz($("map").firstElementChild), "ranking.tex": () => withRankingPicture(tikz),
 };
 const TYPES = { csv: "text/csv", json: "application/json", svg: "image/svg+xml", tex: "application/x-tex" };
-const COMPARISONS = { python: federationPython, shell: federationShell, link: () => location.href.split("#")[0] + federationLink() };
+const COMPARISONS = { python: compareCode, shell: compareCommand, link: () => location.href.split("#")[0] + stateLink() };
