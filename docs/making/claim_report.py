@@ -22,7 +22,7 @@ PLACE = Path(paper_checks.__file__ or "").parent
 ROW = re.compile(r"^\| \[([a-z0-9_.]+)\]\(#\w+\) \| (\w+) \| (\w*) \| (\w+) \| ([\w ,]+) \|$", re.MULTILINE)
 """A line in the list of all claims: name, verdict, defect, grade, kind."""
 NAMED = re.compile(r"`([a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+)` \((?=[A-Z]+\))")
-LONGEST = 7_500
+LONGEST = 5_500
 """Maximum characters of a page; a longer section is split into several pages."""
 
 
@@ -112,8 +112,14 @@ def place(name: str) -> str:
 
 
 def review(paper: str) -> str:
-    """The review of a paper, which begins its report, with links to this site."""
+    """The review of a paper, which begins its report, with links to this site; its list of findings is collapsed."""
     text = _report(paper).partition(f"\n{ALL}\n")[0].partition("\n")[2].strip()
     anchors = {name.replace(".", ""): place(name) for name in claim_entries(paper)}
     text = re.sub(r"\]\(#(\w+)\)", lambda m: f"]({anchors[m[1]]})", text)
-    return NAMED.sub(lambda m: f"[{m[1]}]({place(m[1])}) (", text)
+    text = NAMED.sub(lambda m: f"[{m[1]}]({place(m[1])}) (", text)
+    before, findings, after = re.split(
+        r"^(## What was found\n.*?)(?=^## )", text, maxsplit=1, flags=re.MULTILINE | re.DOTALL
+    )
+    title, _, body = findings.partition("\n")
+    count = len(re.findall(r"^\d+\. ", body, re.MULTILINE))
+    return f"{before}{title}\n\n<details><summary>{count} findings</summary>\n{body.rstrip()}\n\n</details>\n\n{after}"

@@ -44,7 +44,7 @@ def page(entries: Sequence[NamedBound], store: Path | None = None, *, alone: boo
         from . import measured  # imports torch
 
         comparison["federations"] += measured.settings(entries, store, whole=atlas is not None)
-    script, style = _script(entries, atlas.code if atlas else NO_COMPARISON), _part("page.css")
+    script, style = _script(entries, atlas.code if atlas else NO_COMPARISON), _bare(_part("page.css"))
     content = records.data(entries) | {"atlas": comparison}
     data = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     policy = (

@@ -6,7 +6,7 @@ function showBestPlans() {
     const { given, upTo } = currentInputs(), scenario = scenarioOf({ ...given, local_steps: best.steps, step_size: best.size }, upTo), bound = bounds.get(mappedTheorem());
     const row = byTheorem(bound ? rowsOf(bound, mapGrid.target, scenario, equivalentMachine(scenario)) : compareTheorems(mapGrid.target, scenario)).find((one) => mappedTheorem() || !one.printed);
     const edge = best.steps === 1 || best.steps >= MAX_STEPS * 0.95 || mapGrid.sizes.indexOf(best.size) % (SIDE - 1) === 0;
-    if (row) parts.push(element("p", {}, element("strong", {}, "Smallest bound: "), `${formatted(row.value, 3)} at K = ${best.steps}, η = ${formatted(best.size, 3)}${mappedTheorem() ? "" : ` (${titleOf(row.bound.name)})`}${edge ? ", at the edge of what is possible here" : ""}. `, goToPlanButton(best.steps, best.size, state.theorem)));
+    if (row) parts.push(element("p", {}, element("strong", {}, "Smallest bound: "), `${formatted(row.value, 3)} at K = ${best.steps}, η = ${formatted(best.size, 3)}${mappedTheorem() ? "" : ` (${titleOf(row.bound.name)})`}${edge ? ", at the edge of the map" : ""}. `, goToPlanButton(best.steps, best.size, state.theorem)));
   }
   parts.push(...bestEvidence());
   setContent("run-table", ...(parts.length ? parts : [element("p", {}, "No plan on this map has a value.")]));

@@ -16,7 +16,7 @@ function rowsOf(bound, target, scenario, machine, seen = []) {
 
 /* ---- rows that combine theorems ---- */
 
-/* The world with every missing quantity of a run replaced by the smallest bound on it, and the rows of these bounds. */
+/* The scenario with every missing quantity of a run replaced by the smallest bound on it, and the rows of these bounds. */
 function fillMissing(b, bound, scenario, target, seen) {
   const missing = missingInputs(b, scenario);
   if (!missing.length || !missing.every((quantity) => b.made[quantity]?.length)) return null;

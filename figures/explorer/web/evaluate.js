@@ -77,7 +77,7 @@ function memberValues(quantity, length, value) {
   return Array(length).fill(quantity.simplex ? 1 / length : typeof value === "number" ? value : quantity.value);
 }
 
-/** The best admissible constants in a world, if the bound leaves some to choose.
+/** The best admissible constants in a scenario, if the bound leaves some to choose.
  * @param {Bound} bound @param {Scenario} scenario @returns {Values} */
 function bestConstants(bound, scenario) {
   const b = atlas.bounds[bound.name], constants = {};
@@ -88,7 +88,7 @@ function bestConstants(bound, scenario) {
   return constants;
 }
 
-/* Evaluate a bound in a world: its terms, their sum, and which conditions fail. */
+/* Evaluate a bound in a scenario: its terms, their sum, and which conditions fail. */
 function evaluateIn(bound, scenario, chosen = bestConstants(bound, scenario)) {
   const [v, n] = inputs(bound, scenario);
   return evaluateBound(bound, Object.assign(v, chosen), n);

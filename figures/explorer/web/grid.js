@@ -154,7 +154,7 @@ function* computeMap(target, given, upTo, only = "", spacing = 1) {
   return { ...grid, view, sizes };
 }
 
-/* One world, with its rows, for each range of step sizes at which the same constants hold. */
+/* One scenario, with its rows, for each range of step sizes at which the same constants hold. */
 function scenariosBySize(given, upTo, sizes, spacing) {
   const scenarios = new Map();
   for (const k of sampledIndices(spacing)) {

@@ -5,7 +5,7 @@ const identityOrders = new Map();
 /** @type {Atlas} */
 let atlas = null;
 
-/* The identities that yield further quantities, in order of evaluation; `moved` are those that depend on K or eta. */
+/* The identities that yield further quantities, in order of evaluation; `planDependent` are those that depend on K or eta. */
 function identityOrder(words) {
   const key = [...words].sort().join();
   if (!identityOrders.has(key)) {
@@ -54,7 +54,7 @@ function scenarioOf(given, upTo) {
   return withSituation(scenario);
 }
 
-/* Move a world to another K and eta; only what depends on them is computed again. */
+/* Move a scenario to another K and eta; only what depends on them is computed again. */
 function moveScenario(scenario, steps, size) {
   scenario.v.local_steps = steps;
   setStepSize(scenario, size);
@@ -79,7 +79,7 @@ const FLAGS = {
   identical: ({ v, upperBounds }) => (v.uniform_dissimilarity === 0 ? true : HETEROGENEITY.some((quantity) => v[quantity] > 0 && !upperBounds.has(quantity)) ? false : UNKNOWN),
 };
 
-/* Set the situation, by which structural results are looked up; a plan without a whole round has none. */
+/* Set the situation, by which structural results are looked up; a plan without a complete round has none. */
 function withSituation(scenario) {
   const { v } = scenario, key = atlas.flags.map((flag) => Number(FLAGS[flag](scenario))).join("");
   scenario.key = key;

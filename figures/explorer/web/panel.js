@@ -54,7 +54,7 @@ function vacuousAbove(bound, scenario) {
 function describe(bound) {
   const { source, statistic, target, relation } = bound;
   setContent("name", titleOf(bound.name));
-  const facts = [source, `${readable(target.name)}${statistic && `, ${statistic}`}`, relation === "<~" ? "up to a constant: slopes can be compared, levels cannot" : ""].filter(Boolean);
+  const facts = [source, `${targetLabel(target.name)}${statistic && `, ${statistic}`}`, relation === "<~" ? "up to a constant: slopes can be compared, levels cannot" : ""].filter(Boolean);
   setContent("facts", `${facts.join(" · ")} · `, element("code", {}, ...withBreaks(bound.name)));
   $("formula").innerHTML = bound.math;
   breakIntoRows($("formula").firstElementChild);
@@ -63,7 +63,7 @@ function describe(bound) {
   const place = ([, verdict]) => ["FAILS", "REPAIRED", "OPEN", "HOLDS"].indexOf(verdict); // failing claims first
   const sorted = bound.claims.map((k) => claims[k]).sort((one, two) => place(one) - place(two));
   setContent("claims", ...sorted.map(claimItem));
-  setContent("claims-title", sorted.length ? `What the audit says: ${sorted.length} ${sorted.length === 1 ? "claim" : "claims"} about this bound` : "The audit has no claim about this bound");
+  setContent("claims-title", sorted.length ? `Audit: ${sorted.length} ${sorted.length === 1 ? "claim" : "claims"} about this bound` : "No claim of the audit is about this bound");
   selectAll("[data-copy=shell]")[0].hidden = !loadable(bound);
 }
 
@@ -79,7 +79,7 @@ function missingControls(bound) {
   if (key === controlsKey) return;
   controlsKey = key;
   setContent("missing-numbers", ...own.map((q) => controlOf(q.name, valueOf(q.name) ?? (q.simplex ? undefined : q.value))));
-  setContent("missing-title", singleBounds() ? "Its numbers" : "Numbers that your setting does not tell, from the bound's example");
+  setContent("missing-title", singleBounds() ? "Its quantities" : "Quantities missing from your setting, with the values of the bound's example");
   $("missing-title").hidden = !own.length;
   setContent("x", ...axesOf(bound).map((name) => new Option(readable(name), name)));
 }
@@ -89,18 +89,28 @@ function formulaValue(bound, { terms, total, failed }) {
   const relation = { "<=": "at most", ">=": "at least", "=": "", "<~": "of the order of" }[bound.relation];
   const parts = bound.terms.length > 1 ? ` (${bound.terms.map((name, k) => `${name} ${formatted(terms[k])}`).join(", ")})` : "";
   const silent = failed.length ? `; a condition fails: ${typeset(failed.map((k) => bound.conditions[k].words).join("; "))}` : "";
-  return element("p", {}, "The formula gives ", element("strong", {}, `${readable(bound.target.name)}${ofMember(bound)} ${relation} ${formatted(total)}`), `${parts}${silent}.`);
+  return element("p", {}, "The formula gives ", element("strong", {}, `${targetLabel(bound.target.name)}${ofMember(bound)} ${relation} ${formatted(total)}`), `${parts}${silent}.`);
 }
 
-/* Every condition, and whether it holds at the plan by numbers or by the structure of the setting. */
-function conditionItems(bound, ranked, row) {
-  const structure = new Set((row?.failed ?? []).map((one) => one.words));
-  return bound.conditions.map(({ words: text, kind, math }, k) => {
-    const decided = kind === "numeric" || kind === "domain", violated = decided ? ranked.failed.includes(k) : structure.has(text);
-    const quantity = violated ? "fails" : decided ? "holds" : "assumed", line = element("li", { className: quantity }, element("strong", {}, quantity), ` ${typeset(text)} `);
-    if (math) line.insertAdjacentHTML("beforeend", math);
-    return line;
+/* The conditions by verdict: whether each holds at the plan by numbers or by the structure of the setting, or is assumed. */
+function judgedConditions(bound, evaluated, row) {
+  const structure = new Set((row?.failed ?? []).map((one) => one.words)), judged = { fails: [], holds: [], assumed: [] };
+  bound.conditions.forEach((condition, k) => {
+    const decided = condition.kind === "numeric" || condition.kind === "domain", fails = decided ? evaluated.failed.includes(k) : structure.has(condition.words);
+    judged[fails ? "fails" : decided ? "holds" : "assumed"].push(condition);
   });
+  return judged;
+}
+
+/* One line for every condition that holds or fails, and one for all that are assumed. */
+function conditionItems(judged) {
+  const item = (verdict, text, math = "") => {
+    const line = element("li", { className: verdict }, element("strong", {}, verdict), ` ${typeset(text)} `);
+    line.insertAdjacentHTML("beforeend", math);
+    return line;
+  };
+  const each = ["fails", "holds"].flatMap((verdict) => judged[verdict].map(({ words: text, math }) => item(verdict, text, math)));
+  return judged.assumed.length ? [...each, item("assumed", judged.assumed.map((one) => one.words).join("; "))] : each;
 }
 
 function minimumText({ points, x, quantity, best }) {
@@ -124,9 +134,9 @@ function panel(scenario) {
   if (chartWidth > 0) $("chart").innerHTML = shown ? chartSvg(shown, chartWidth) : "";
   setContent("minimum", shown && ["<=", "<~"].includes(bound.relation) ? minimumText(shown) : "");
   $("chart").setAttribute("aria-label", `Curve of the bound. ${$("minimum").textContent}`);
-  const lines = conditionItems(bound, now, row), many = (what) => lines.filter((line) => line.className === what).length;
-  setContent("conditions-title", !lines.length ? "It holds always" : `Its conditions: ${["fails", "holds", "assumed"].filter(many).map((what) => `${many(what)} ${many(what) === 1 || what === "assumed" ? what : what.replace(/s$/, "")}`).join(", ")}`);
-  setContent("conditions", ...lines);
+  const judged = judgedConditions(bound, now, row), counts = Object.entries(judged).filter(([, those]) => those.length).map(([verdict, those]) => `${those.length} ${verdict === "assumed" || those.length === 1 ? verdict : verdict.replace(/s$/, "")}`);
+  setContent("conditions-title", counts.length ? `Conditions: ${counts.join(", ")}` : "No conditions");
+  setContent("conditions", ...conditionItems(judged));
 }
 
 /* A pointer on the chart sets the quantity of its axis. */

@@ -129,5 +129,5 @@ function openRuns(name, text) {
 function showMeasurements() {
   const { runs, measured } = federation();
   setContent("measured-plans", ...measuredPlanButtons());
-  setContent("runs-summary", !runs ? (measured ? `Measured (${measured[0].what}) at these plans:` : "No committed measurement is of this federation.") : `${runs.name}: ${runs.plans.length} ${runs.plans.length === 1 ? "plan" : "plans"} of ${runs.plans[0].plan.rounds} rounds, ${[...new Set(runs.plans.flatMap((one) => Object.keys(one.measured).map(readable)))].join(", ")}.${runs.assumed.length ? ` It does not say ${runs.assumed.map(readable).join(", ")}: taken to be what your plan had.` : ""}`);
+  setContent("runs-summary", !runs ? (measured ? `Measured (${measured[0].what}) at these plans:` : "") : `${runs.name}: ${runs.plans.length} ${runs.plans.length === 1 ? "plan" : "plans"} of ${runs.plans[0].plan.rounds} rounds, ${[...new Set(runs.plans.flatMap((one) => Object.keys(one.measured).map(readable)))].join(", ")}.${runs.assumed.length ? ` Assumed as in your plan: ${runs.assumed.map(readable).join(", ")}.` : ""}`);
 }

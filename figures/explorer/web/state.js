@@ -21,7 +21,7 @@ const singleBounds = () => !atlas.targets.length;
 const shownBound = () => bounds.get(state.theorem);
 const titleOf = (name) => typeset(bounds.get(name)?.title ?? name);
 const readable = (name) => name.replaceAll("_", " ");
-const withUnit = (name, unit) => (unit === "1" ? readable(name) : `${readable(name)} [${typeset(unit)}]`);
+const withUnit = (name, unit) => (unit === "1" ? targetLabel(name) : `${targetLabel(name)} [${typeset(unit)}]`);
 
 /* The original value of a constant or plan, before any change on the page. */
 function baseValue(quantity) {

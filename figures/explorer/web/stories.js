@@ -149,5 +149,5 @@ function showStory() {
   const { story, step, each } = currentStory, { title, steps } = STORIES[story], last = steps.length - 1;
   const chips = last ? each.map(({ name }, k) => Object.assign(actionButton(name, () => showStep(story, k)), { ariaCurrent: k === step ? "step" : null })) : [];
   const next = step < last ? [Object.assign(actionButton("next", () => showStep(story, step + 1)), { className: "main" })] : [];
-  keepFocus("story", () => setContent("story", element("p", { className: "copying" }, element("strong", {}, title), ...chips, ...next, actionButton("end the story", endStory)), element("p", {}, steps[step].say(each[step]))));
+  keepFocus("story", () => setContent("story", element("p", { className: "copying" }, element("strong", {}, title), ...chips, ...next, Object.assign(actionButton("end the story", endStory), { className: "plain" })), element("p", {}, steps[step].say(each[step]))));
 }
