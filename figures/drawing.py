@@ -251,24 +251,24 @@ def label_axes(axes: Any, x: Axis, y: Axis) -> None:
 
 def add_legend(made: Any, axes: Any, most: int = 3, spare: Any = None, info: str = "") -> bool:
     """Draw a legend in the ``spare`` axes, or on top with the note ``info``; return whether it has the note."""
-    found: dict[str, Any] = {}
+    handles: dict[str, Any] = {}
     for ax in axes.flat:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    if len(found) > 1 and spare is not None:
-        spare.legend(found.values(), found.keys(), loc="center", handlelength=2.6)
-    elif len(found) > 1:
-        return bool(legend_on_top(made, found, most, info) and info)
+            handles.setdefault(label, handle)
+    if len(handles) > 1 and spare is not None:
+        spare.legend(handles.values(), handles.keys(), loc="center", handlelength=2.6)
+    elif len(handles) > 1:
+        return bool(legend_on_top(made, handles, most, info) and info)
     return False
 
 
-def legend_on_top(made: Any, found: Mapping[str, Any], most: int = 3, info: str = "") -> Any:
+def legend_on_top(made: Any, handles: Mapping[str, Any], most: int = 3, info: str = "") -> Any:
     """Draw a legend above the picture, in as many columns (up to ``most``) as fit; return it."""
     letters = int(LETTERS * width_factor() / font_factor())
-    for columns in range(min(most, len(found)), 0, -1):
+    for columns in range(min(most, len(handles)), 0, -1):
         made_legend = made.legend(
-            found.values(), found.keys(), loc="outside upper left", ncols=columns, handlelength=2.6, columnspacing=1.0,
-            title=fill(info, letters) or None, title_fontsize="small", alignment="left",
+            handles.values(), handles.keys(), loc="outside upper left", ncols=columns, handlelength=2.6,
+            columnspacing=1.0, title=fill(info, letters) or None, title_fontsize="small", alignment="left",
         )  # fmt: skip
         made_legend.get_title().set_color(GREY)
         if columns == 1 or made_legend.get_window_extent().width <= made.bbox.width:

@@ -63,16 +63,16 @@ def save_figure(result: Comparison, folder: Path) -> list[Path]:
     return paths
 
 
-def write_all(found: Comparison | Survey | Report, folder: Path, command: str) -> list[Path]:
+def write_all(result: Comparison | Survey | Report, folder: Path, command: str) -> list[Path]:
     """Write the table of a validation, its card, and for this theorem the figure; return the paths."""
-    if isinstance(found, Report):
+    if isinstance(result, Report):
         return []
-    if isinstance(found, Survey):
-        return [found.to_csv(folder / "validation.csv")]
-    paths = found.write(folder, command)
-    return paths + (save_figure(found, folder) if "problems" in found.card else [])
+    if isinstance(result, Survey):
+        return [result.to_csv(folder / "validation.csv")]
+    paths = result.write(folder, command)
+    return paths + (save_figure(result, folder) if "problems" in result.card else [])
 
 
-def as_json(found: Comparison | Survey | Report, command: str) -> Any:
+def as_json(result: Comparison | Survey | Report, command: str) -> Any:
     """Return what ``fedbounds validate --json`` prints."""
-    return found.as_json(command) if isinstance(found, Comparison) else found.as_json()
+    return result.as_json(command) if isinstance(result, Comparison) else result.as_json()

@@ -78,12 +78,12 @@ def results(
     table, damages, remarks = selected(filters(words), sweep, store, rounds=plot and x in ("round", "rounds"))
     if plot:
         axes = {"x": x, "y": y} | ({"hue": hue} if hue else {})
-        found = Report([], None, wrote=write(table, axes, path))
+        report = Report([], None, wrote=write(table, axes, path))
     else:
         form = path.suffix if path is not None else ".csv" if csv else ".tex" if latex else ""
-        found = tabulated(table, [columns] if isinstance(columns, str) else columns, form, path, words)
-    found.remarks, found.status = tuple(remarks), int(bool(damages))
-    return found
+        report = tabulated(table, [columns] if isinstance(columns, str) else columns, form, path, words)
+    report.remarks, report.status = tuple(remarks), int(bool(damages))
+    return report
 
 
 def write(table: Sequence[Row], axes: Mapping[str, str], path: Path | None) -> list[Path]:

@@ -70,14 +70,14 @@ def base_guards(runs: Runs, scale: str, quantity: str, keys: Sequence[str], task
             else:  # the report lists every task, by its subject
                 subject += name
             spans.append(replace(guard, subject=subject, detail=detail))
-    found = sorted(spans, key=lambda guard: not guard.missed)[:1]
-    found.append(treatment({CURVES[key]: grid.cells(scale, task, key) for key in keys}))
+    required = sorted(spans, key=lambda guard: not guard.missed)[:1]
+    required.append(treatment({CURVES[key]: grid.cells(scale, task, key) for key in keys}))
     stepped = [cell for key in keys if key in STEPPED for cell in grid.cells(scale, task, key)]
     if stepped:
         validated = all(cell.arguments.get("validated") for cell in stepped)
         rule = "plateau of the {}".format
-        found.append(statistic(rule("validation error" if validated else "training loss"), rule("validation error")))
-    return found
+        required.append(statistic(rule("validation error" if validated else "training loss"), rule("validation error")))
+    return required
 
 
 def overtaking(runs: Runs, scale: str, task: str) -> list[Guard]:
@@ -127,14 +127,14 @@ def best_so_far(runs: Runs, cell: Cell, quantity: str) -> Curve:
 
 def values_at(runs: Runs, scale: str, task: str, schedule: str, quantity: str, place: float = 1.0) -> list[float]:
     """Return the best value up to the share ``place`` of the points, by seed; the initial loss or 0 if diverged."""
-    found = []
+    best = []
     for cell in grid.cells(scale, task, schedule):
         values = best_so_far(runs, cell, quantity)[1]
         if runs.diverged(cell):
-            found.append(float(values[0]) if quantity == LOSS and len(values) else 0.0)
+            best.append(float(values[0]) if quantity == LOSS and len(values) else 0.0)
         else:
-            found.append(float(values[round(place * grid.PLANS[scale].counts["points"])]) if len(values) else nan)
-    return found
+            best.append(float(values[round(place * grid.PLANS[scale].counts["points"])]) if len(values) else nan)
+    return best
 
 
 def step_shares(runs: Runs, scale: str, task: str, key: str) -> list[float]:
@@ -145,14 +145,14 @@ def step_shares(runs: Runs, scale: str, task: str, key: str) -> list[float]:
 
 def plateaus(runs: Runs, scale: str, task: str) -> list[float]:
     """Return the minutes after which K_r-step decayed, by seed that did; the round follows from its steps."""
-    found = []
+    times = []
     for cell in grid.cells(scale, task, "k_step"):
         steps, rounds, most = runs.fact(cell, "local_steps"), runs.fact(cell, "rounds"), cell.arguments["local_steps"]
         least = -(-most // 10)
         if steps and rounds and steps < rounds * most:
             until = (steps - rounds * least) / (most - least)
-            found.append(grid.PRINTED[task].seconds(1, most) * until / SECONDS)
-    return found
+            times.append(grid.PRINTED[task].seconds(1, most) * until / SECONDS)
+    return times
 
 
 # ---- the findings of the figures ----

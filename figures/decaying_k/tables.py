@@ -127,11 +127,11 @@ def trained_plan(key: str, round_: int, steps: int = STEPS, size: float = SIZE, 
 @cache
 def formula_plan(key: str) -> dict[int, tuple[int, float]]:
     """Return K and eta of the rounds ``LATER`` by the catalogue's formulas."""
-    found = np.ones(LATER[-1])
+    losses = np.ones(LATER[-1])
     for round_, loss in LOSSES.items():
-        found[round_ - 1 :] = loss
+        losses[round_ - 1 :] = loss
     plan = SCHEDULES[key].plan(
-        rounds=LATER[-1], initial_local_steps=STEPS, initial_step_size=SIZE, losses=found, plateau_round=LATER[-1]
+        rounds=LATER[-1], initial_local_steps=STEPS, initial_step_size=SIZE, losses=losses, plateau_round=LATER[-1]
     )
     return {r: (int(plan.local_steps[r - 1]), float(plan.step_sizes[r - 1])) for r in LATER}
 

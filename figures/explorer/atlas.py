@@ -98,18 +98,18 @@ def situations() -> dict[str, Scenario]:
 
     Keys ``m...`` are those equivalent to one machine, keys ``o...`` those of one client that always takes part.
     """
-    found: dict[str, Scenario] = {}
+    scenarios: dict[str, Scenario] = {}
     for flags in product(*(range(len(next(iter(by_word.values())))) for by_word in FLAGS.values())):
         words: dict[str, Any] = dict(REST)
         for flag, by_word in zip(flags, FLAGS.values(), strict=True):
             words |= {word: ends[flag] for word, ends in by_word.items() if ends[flag] is not None}
         key = "".join(map(str, flags))
-        found[key] = Scenario.of(words)
-        if (machine := found[key].machine) is not None:
-            found[f"m{key}"] = machine[0]
+        scenarios[key] = Scenario.of(words)
+        if (machine := scenarios[key].machine) is not None:
+            scenarios[f"m{key}"] = machine[0]
         if words["cohort"] == words["clients"]:
-            found[f"o{key}"] = Scenario.of(words | {"clients": 1, "cohort": 1})
-    return found
+            scenarios[f"o{key}"] = Scenario.of(words | {"clients": 1, "cohort": 1})
+    return scenarios
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def atlas(entries: Sequence[NamedBound]) -> Atlas:
     shown = [e for e in entries if e.bound.relation in UPPER or is_identity(e.bound)]
     starts = sorted({BoundedQuantity.of(e.bound) for e in shown})
     reached = {(start, key): routes(start, s) for start in starts for key, s in known.items()}
-    kinds = sorted({way.to for found, _ in reached.values() for way in found if way.to.target in TARGETS})
+    kinds = sorted({way.to for ways, _ in reached.values() for way in ways if way.to.target in TARGETS})
     factors, records, places = Index(), Index(), {kind: place for place, kind in enumerate(kinds)}
     of_starts: dict[int, list[int]] = {}
     for place, start in enumerate(starts):
@@ -180,17 +180,18 @@ def _reached(
     factors: Index,
 ) -> Record:
     """Return by target the conversions that apply (quantity, names, factor, assumptions), else why none does."""
-    found: Record = {}
+    by_target: Record = {}
     for target in TARGETS:
         here = [way for way in reached if way.to.target == target]
         if why := _never(start, target):
-            found[target] = why
+            by_target[target] = why
         elif own := [way for way in here if not mismatch(way.to, known)]:
-            each = [(places[w.to], factors.add(_times(w.steps)), w) for w in own]
-            found[target] = [[kind, list(w.names), place, list(dict.fromkeys(w.trusted))] for kind, place, w in each]
+            by_target[target] = [
+                [places[w.to], list(w.names), factors.add(_times(w.steps)), list(dict.fromkeys(w.trusted))] for w in own
+            ]
         elif here:
-            found[target] = why_other(here, refused, known)
-    return found
+            by_target[target] = why_other(here, refused, known)
+    return by_target
 
 
 @cache
@@ -260,14 +261,14 @@ def _made(bound: Bound, kinds: list[BoundedQuantity]) -> Record:
     """Return for each quantity of a run those whose bounds may replace it, with targets and bounded quantities."""
     if bound.expr in bound.quantities:
         return {}
-    found = {}
+    replaceable = {}
     for word in (q.name for q in bound.quantities if is_outcome(q.name)):
         each = [
             [one, place[0], [k for k, kind in enumerate(kinds) if kind.place == place]]
             for one, place in substitutes_for(word, bound)
         ]
-        found[word] = [one for one in each if one[2]]
-    return found
+        replaceable[word] = [one for one in each if one[2]]
+    return replaceable
 
 
 # ---- the code ----
@@ -288,7 +289,7 @@ def code(factors: Iterable[sp.Expr]) -> str:
             ),
             "PAIR": f"[{','.join(f'(v,s)=>{javascript(part)}' for part in pairs)}]",
             "MACHINE_NOISE": function(one_machine.INDEPENDENT),
-            "DERIVED": _named({word: _following(*found) for word, found in federations.FOLLOWS.items()}),
+            "DERIVED": _named({word: _following(*following) for word, following in federations.FOLLOWS.items()}),
         }.items()
     )
 

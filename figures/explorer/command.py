@@ -81,16 +81,16 @@ def explore(*bounds: Bound | str, store: str | Path | None = None, height: int =
     return Explorer(tuple(named or entries(())), not named, folder, height)
 
 
-def save(found: Explorer, path: Path, command: str) -> list[Path]:
+def save(explorer: Explorer, path: Path, command: str) -> list[Path]:
     """Write the page to the file given by ``-o``."""
-    return [found.save(path)]
+    return [explorer.save(path)]
 
 
-def open_page(found: Explorer) -> list[str]:
+def open_page(explorer: Explorer) -> list[str]:
     """Open the page in the browser."""
     from .opening import opened
 
-    return [f"opened {opened(found)}"]
+    return [f"opened {opened(explorer)}"]
 
 
 def _entry(bound: Bound | str) -> NamedBound:

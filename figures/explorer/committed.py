@@ -78,14 +78,14 @@ def written(targets: Sequence[str]) -> Record:
 @cache
 def rows(data: str) -> dict[str, dict[int, dict[str, tuple[float, float]]]]:
     """Return measured and exact values with standard errors, by bound and number of rounds."""
-    found: dict[str, dict[int, dict[str, tuple[float, float]]]] = {}
+    values: dict[str, dict[int, dict[str, tuple[float, float]]]] = {}
     for figure in FIGURES:
         with (HOME / f"ours.theorems_{figure}.csv").open(newline="", encoding="utf-8") as lines:
             for row in csv.DictReader(lines):
                 if row["data"] == data and row["curve"] in READ and row["outside"] == "False":
-                    at = found.setdefault(row["bound"], {}).setdefault(int(row["x"]), {})
+                    at = values.setdefault(row["bound"], {}).setdefault(int(row["x"]), {})
                     at[row["curve"]] = float(row["y"]), float(row["error"] or 0)
-    return found
+    return values
 
 
 def of_quadratics() -> Record:
@@ -100,8 +100,8 @@ def of_quadratics() -> Record:
     cap = {**given, uniform_dissimilarity.name: apart}
     given["grad_cap_sq"] = float(evaluated(expression, cap))
     settings = {
-        name: compare_inside(get(name), problem, Options.of(EXACT, rounds=max(found), **options))[0]
-        for name, found in rows("quadratics").items()
+        name: compare_inside(get(name), problem, Options.of(EXACT, rounds=max(by_rounds), **options))[0]
+        for name, by_rounds in rows("quadratics").items()
     }
     plans = {name: (setting.step_size, setting.cohort) for name, setting in settings.items()}
     runs = grid.PLANS[SCALE].counts["runs"]
@@ -120,9 +120,9 @@ def of_phishing() -> Record:
     """Return the federation of softmax regression on phishing, as the committed figures train it."""
     cells = {name: grid.training_cell(SCALE, name).arguments for names in COMPARED.values() for name in names}
     trained = {}
-    for name, found in rows("phishing").items():
+    for name, by_rounds in rows("phishing").items():
         options = {word: value for word, value in cells[name].items() if word not in ("bound", "ends")}
-        trained[name] = plan_training(get(name), Options.of(RUNS, **options, rounds=max(found)), {})
+        trained[name] = plan_training(get(name), Options.of(RUNS, **options, rounds=max(by_rounds)), {})
     plans = {name: (one.setting.step_size, one.setting.cohort) for name, one in trained.items()}
     first, arguments = next(iter(trained.values())).setting, next(iter(cells.values()))
     known = constants(arguments["problem"], clients=grid.CLIENTS, partition=arguments["partition"], batch=first.batch)
@@ -153,7 +153,7 @@ def of_runs(data: str, plans: Mapping[str, tuple[float, int]], info: str) -> lis
 
     FedAvg's numbers serve every theorem on the quantity, those of relaxed starts only the theorem they were made for.
     """
-    found: dict[tuple[Any, ...], Record] = {}
+    records: dict[tuple[Any, ...], Record] = {}
     for name, by_rounds in rows(data).items():
         kind, (step_size, cohort) = BoundedQuantity.of(get(name)), plans[name]
         if kind.statistic == "every":
@@ -164,13 +164,13 @@ def of_runs(data: str, plans: Mapping[str, tuple[float, int]], info: str) -> lis
                     "relaxation": relaxed}  # fmt: skip
             value, error = numbers["measured"]
             key = kind, *plan.values(), value
-            one = found.setdefault(key, {"target": kind.target, "kind": str(kind), "plan": plan, "value": value,
+            one = records.setdefault(key, {"target": kind.target, "kind": str(kind), "plan": plan, "value": value,
                                          "error": error, "what": info, "of": []})  # fmt: skip
             if "exact" in numbers:
                 one["exact"] = numbers["exact"][0]
             if relaxed:
                 one["of"].append(name)
-    return list(found.values())
+    return list(records.values())
 
 
 def by_steps(plan: tuple[float, int], info: str) -> list[Record]:
@@ -202,13 +202,13 @@ def _ranked(one: Record, number: Record) -> bool:
 def exact(one: Record, targets: Iterable[str]) -> Record:
     """Return by target the rows of ``compare --exact`` at the initial plan: bound, bounded quantity, number, source."""
     scenario = Scenario.of({**one["given"], **one["plan"], "_up_to": one["up_to"]})
-    found = {}
+    by_target = {}
     for target in targets:
         each = [(row, row.evidence.get(BESIDE)) for row in compare(target, scenario, exact=True).rows]
         known = [[r.bound, str(r.kind), _short(e.value), e.what] for r, e in each if e and math.isfinite(e.value)]
         if known:
-            found[target] = known
-    return found
+            by_target[target] = known
+    return by_target
 
 
 def _short(value: Any) -> Any:

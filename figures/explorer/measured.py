@@ -30,22 +30,22 @@ def settings(entries: Iterable[NamedBound], folder: Path, *, whole: bool) -> lis
     """
     runs = Runs(Store(folder))
     made = [
-        (entry, words, found)
+        (entry, words, points)
         for entry in entries
         if not entry.own
         for words, cell in _cells(entry.bound)
-        if (found := _entry(entry.bound, runs, cell))
+        if (points := _entry(entry.bound, runs, cell))
     ]
     return [
-        _setting(entry, words, found, whole)
-        for entry, words, found in made
-        if not whole or {"clients", "smoothness"} <= found["values"].keys()
+        _setting(entry, words, points, whole)
+        for entry, words, points in made
+        if not whole or {"clients", "smoothness"} <= points["values"].keys()
     ]
 
 
-def _setting(entry: NamedBound, words: str, found: Record, whole: bool) -> Record:
-    values, missing = found["values"], ", ".join(word.replace("_", " ") for word in found["missing"])
-    plan = {"local_steps": 1, "step_size": 0.01, "cohort": values.get("clients"), "rounds": found["rows"][-1][1]}
+def _setting(entry: NamedBound, words: str, points: Record, whole: bool) -> Record:
+    values, missing = points["values"], ", ".join(word.replace("_", " ") for word in points["missing"])
+    plan = {"local_steps": 1, "step_size": 0.01, "cohort": values.get("clients"), "rounds": points["rows"][-1][1]}
     plan = {word: values.get(word, usual) for word, usual in plan.items()} if whole else {}
     given = {word: x for word, x in values.items() if word not in plan}
     return {
@@ -55,7 +55,7 @@ def _setting(entry: NamedBound, words: str, found: Record, whole: bool) -> Recor
         "up_to": {},
         "plan": plan,
         "of": entry.label,
-        "rows": found["rows"],
+        "rows": points["rows"],
     }
 
 

@@ -31,11 +31,11 @@ def opened(explorer: Explorer) -> Path:
     """Open a page in the browser and return its file; a single bound is shown on the page of all bounds."""
     path = _page(explorer)
     try:
-        found = webbrowser.open(path.as_uri())
+        shown = webbrowser.open(path.as_uri())
     except webbrowser.Error:
-        found = False
-    if not found:
-        raise BoundsError(f"no browser was found; the page is at {path}: open it in one, or name one in BROWSER")
+        shown = False
+    if not shown:
+        raise BoundsError(f"no browser was shown; the page is at {path}: open it in one, or name one in BROWSER")
     return path
 
 

@@ -28,35 +28,35 @@ class Stated(NamedTuple):
 @cache
 def derived(bound: Bound) -> dict[str, Optimum]:
     """Return the closed form of the minimiser over each quantity that a run chooses, if there is one."""
-    found: dict[str, Optimum] = {}
+    minimisers: dict[str, Optimum] = {}
     for quantity in bound.quantities:
         if role_of(quantity.name) != DESIGN or bound.relation not in ("<=", "<~"):
             continue
         try:
-            found[quantity.name] = closed_form(bound, quantity)
+            minimisers[quantity.name] = closed_form(bound, quantity)
         except NoMinimumError:
             continue
-    return found
+    return minimisers
 
 
 def stated(bound: Bound) -> dict[str, list[Bound]]:
     """Return the printed minimisers of a bound by quantity, as the claims about them pair them with ``bound``."""
-    found: dict[str, list[Bound]] = {}
+    minimisers: dict[str, list[Bound]] = {}
     if BOUNDS.get(bound.name) is bound:
         for one in _pairs():
             if one.of == bound.name:
-                found.setdefault(one.over, []).append(BOUNDS[one.name])
-    return found
+                minimisers.setdefault(one.over, []).append(BOUNDS[one.name])
+    return minimisers
 
 
 @cache
 def _pairs() -> tuple[Stated, ...]:
     """Return the pairs in the claims (and repairs) that one formula minimises another."""
     parts: list[Any] = [part for claim in CLAIMS.values() for part in (claim.check, claim.repair)]
-    found = [part for part in walk(parts) if isinstance(part, ArgminIs)]
+    checks = [part for part in walk(parts) if isinstance(part, ArgminIs)]
     pairs: Mapping[Stated, None] = {
         Stated(of, check.by.name, name): None
-        for check in found
+        for check in checks
         for of in sorted(names(check.of))
         for name in sorted(names(check.printed))
         if BOUNDS[name].target == check.by and BOUNDS[name].relation == "="

@@ -44,12 +44,12 @@ def about(claim: Claim) -> set[str]:
 
 def by_bound(wanted: Mapping[str, Bound]) -> dict[str, list[Claim]]:
     """Return the claims about each bound of the catalogue, in the order of the audit."""
-    found: dict[str, list[Claim]] = {name: [] for name in wanted}
+    claims: dict[str, list[Claim]] = {name: [] for name in wanted}
     for claim in CLAIMS.values():
         for name in about(claim):
-            if name in found and wanted[name] is BOUNDS.get(name):
-                found[name].append(claim)
-    return found
+            if name in claims and wanted[name] is BOUNDS.get(name):
+                claims[name].append(claim)
+    return claims
 
 
 def names(part: Any) -> set[str]:

@@ -20,9 +20,9 @@ MOVED = ("condition_number", "heterogeneity", "grad_cap_sq", "dissimilarity_fact
 
 def data(bounds: Iterable[Bound]) -> Record:
     """Return the worst cases by bound, the quantities that they depend on, and how to convert units."""
-    found = {bound.name: _table(bound) for bound in bounds if has_table(bound.name) and not _pinned(bound)}
+    tables = {bound.name: _table(bound) for bound in bounds if has_table(bound.name) and not _pinned(bound)}
     return {
-        "tables": found,
+        "tables": tables,
         "same": sorted(SAME_NUMBER),
         "tolerance": ALIKE,
         "clients": MOST_CLIENTS,

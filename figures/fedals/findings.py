@@ -158,12 +158,12 @@ def method_findings(runs: Runs, scale: str, column: str, wanted: str = "", toget
         gains.append([a - b for a, b in zip(*both, strict=True)])
     more = f"FedALS gains more over FedAvg for non-iid clients than for iid ones, where it gains little, {name}"
     pair = Pair(f"gain non-iid over gain iid, {name}", gains[0], gains[1])
-    found = [
+    findings = [
         *(over(ALS, other, f"for non-iid clients FedALS does better than {other}") for other in (AVG, SCAFFOLD)),
         judge(more, [pair], delta, dict.fromkeys([*guards(ALS, AVG), *iid])),
     ]
     if together and column != "MNIST":  # there the paper's own table has it the other way
-        found += [over(BOTH, SCAFFOLD, "SCAFFOLD does better with FedALS than alone")]
+        findings += [over(BOTH, SCAFFOLD, "SCAFFOLD does better with FedALS than alone")]
     if together:
-        found += [over(BOTH, ALS, "SCAFFOLD adds to FedALS: together they do better than FedALS alone")]
-    return found
+        findings += [over(BOTH, ALS, "SCAFFOLD adds to FedALS: together they do better than FedALS alone")]
+    return findings

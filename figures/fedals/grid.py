@@ -214,15 +214,15 @@ def step_size_searches(scale: str) -> dict[tuple[str, str, str], list[Cell]]:
     plan = PLANS[scale]
     parts = plan.counts.get("search")
     columns = [column for column in plan.axes["columns"] if parts and data_set_for(scale, column)]
-    found: dict[tuple[str, str, str], list[Cell]] = {}
+    searches: dict[tuple[str, str, str], list[Cell]] = {}
     for column, (method, split) in product(columns, SEARCHES):
         given = arguments(scale, column, method, split)
         short = {**given, "rounds": given["rounds"] // (parts or 1)}
-        found[column, method, split] = [
+        searches[column, method, split] = [
             plan.cell("train", **{**short, "step_size": size}, seed=SEED)
             for size in _sizes_to_try(scale, search_key(given))
         ]
-    return found
+    return searches
 
 
 def search_key(given: Mapping[str, Any]) -> Place:
@@ -231,17 +231,17 @@ def search_key(given: Mapping[str, Any]) -> Place:
 
 
 def _sizes_to_try(scale: str, at: Place) -> list[float]:
-    found, first = search_results(scale).get(at, {}), START * (SOONER if "scaffold" in at[1] else 1)
+    accuracies, first = search_results(scale).get(at, {}), START * (SOONER if "scaffold" in at[1] else 1)
     sizes = [first / 2, first, first * 2]
-    while set(sizes) <= set(found) and (best := max(sizes, key=found.__getitem__)) in (sizes[0], sizes[-1]):
+    while set(sizes) <= set(accuracies) and (best := max(sizes, key=accuracies.__getitem__)) in (sizes[0], sizes[-1]):
         sizes = [best / 2, *sizes] if best == sizes[0] else [*sizes, best * 2]
     return sizes
 
 
 def best_step_size(scale: str, at: Place) -> float | None:
     """Return the step size that the search found, or None before its end and without a search."""
-    found, sizes = search_results(scale).get(at, {}), _sizes_to_try(scale, at)
-    return max(sizes, key=found.__getitem__) if set(sizes) <= set(found) else None
+    accuracies, sizes = search_results(scale).get(at, {}), _sizes_to_try(scale, at)
+    return max(sizes, key=accuracies.__getitem__) if set(sizes) <= set(accuracies) else None
 
 
 @cache
@@ -249,14 +249,14 @@ def search_results(scale: str) -> Mapping[Place, Mapping[float, float]]:
     """Return the final accuracies in percent of the committed searches (Table 4's runs), by step size."""
     from ..making import committed_results
 
-    found: dict[Place, dict[float, float]] = {}
+    results: dict[Place, dict[float, float]] = {}
     for kept in committed_results(scale, "fedals.table_4") if "search" in PLANS[scale].counts else ():
         card, columns = kept.card, kept.columns()
         quantities, values = columns["quantity"], columns["value"]
         last = [100 * v for q, v in zip(quantities, values, strict=True) if q == "test_accuracy"]
         accuracy = known_mean(last[-PLANS[scale].window :]) if card["status"] == "done" else 0.0
-        found.setdefault(search_key(card["arguments"]), {})[card["arguments"]["step_size"]] = accuracy
-    return found
+        results.setdefault(search_key(card["arguments"]), {})[card["arguments"]["step_size"]] = accuracy
+    return results
 
 
 def cells_of(scale: str, column: str, method: str, split: str, layers: int | None = None) -> list[Cell]:

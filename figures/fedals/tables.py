@@ -191,18 +191,18 @@ def searches(scale: str) -> list[Cell]:
     While the best committed result lies at an end of a search, a further step size joins; they are complete when no
     run is left to do.
     """
-    return [cell for found in grid.step_size_searches(scale).values() for cell in found]
+    return [cell for cells in grid.step_size_searches(scale).values() for cell in cells]
 
 
 def _searched(runs: Runs, scale: str) -> list[dict[str, Any]]:
     """Return a row for each search with the accuracy of every step size."""
     rows = []
-    for (column, method, split), found in grid.step_size_searches(scale).items():
-        sizes = [cell.arguments["step_size"] for cell in found]
-        reached = dict(zip(sizes, results(runs, scale, column, found), strict=True))
+    for (column, method, split), cells in grid.step_size_searches(scale).items():
+        sizes = [cell.arguments["step_size"] for cell in cells]
+        reached = dict(zip(sizes, results(runs, scale, column, cells), strict=True))
         tried = ", ".join(f"{size:g}: {reached[size]:.1f}" for size in sorted(reached)).replace("nan", "–")
         name = f"step size, {label(scale, column)}, {method} {split}"
-        info = describe(found, grid.paper_setting(column, split))
+        info = describe(cells, grid.paper_setting(column, split))
         rows.append({"setting": name, "printed": "–", "planned": tried, "ran": info})
     return rows
 

@@ -56,12 +56,14 @@ def local_guards(runs: Runs, scale: str, methods: Sequence[str]) -> list[Guard]:
 
 def local_models(runs: Runs, scale: str) -> Content:
     here = [m for m in THREE if m in axis_values(scale, "compared", grid.COMPARED)]
-    found = {(quantity, m): measured(runs, scale, m, quantity) for quantity in MEASURES for m in THREE}
+    values = {(quantity, m): measured(runs, scale, m, quantity) for quantity in MEASURES for m in THREE}
     rows = [
         row
         for quantity, words in MEASURES.items()
         for m in here
-        for row in point_rows(found[quantity, m], THREE.index(m), m, info_of(one_round_cells(scale, m), later=1), words)
+        for row in point_rows(
+            values[quantity, m], THREE.index(m), m, info_of(one_round_cells(scale, m), later=1), words
+        )
     ]
     claims = {DISTANCE: "nearest to the global one", COMMON: "the most accurate on all classes"}
     claims[OWN] = "the most accurate on their own classes"
@@ -69,7 +71,7 @@ def local_models(runs: Runs, scale: str) -> Content:
     for quantity, words in claims.items():
         far = quantity == DISTANCE
         sides = [(m, FEDCOG) if far else (FEDCOG, m) for m in THREE if m != FEDCOG]
-        pairs = [Pair(f"{a} over {b}", found[quantity, a], found[quantity, b]) for a, b in sides]
+        pairs = [Pair(f"{a} over {b}", values[quantity, a], values[quantity, b]) for a, b in sides]
         judged.append(judge(f"FedCOG's local models are {words}", pairs, 0.0 if far else POINT, guards))
     summary = caption(
         scale, "One round after FedAvg's, mean over clients (the paper shows each).",
@@ -107,7 +109,7 @@ Place = tuple[str, str, float]
 
 def weight_cells(scale: str) -> dict[Place, list[Cell]]:
     """Return the runs behind each point of Figure 3."""
-    found: dict[Place, list[Cell]] = {
+    cells_at: dict[Place, list[Cell]] = {
         (HETEROGENEITY, method, beta): grid.cells(scale, method, Setup(dirichlet=beta))
         for beta in axis_values(scale, *AXES[HETEROGENEITY])
         for method in THREE
@@ -115,27 +117,32 @@ def weight_cells(scale: str) -> dict[Place, list[Cell]]:
     for panel, (option, axis, every, _) in WEIGHTS.items():
         for kind in KINDS:
             for value in axis_values(scale, axis, every):
-                found[panel, f"FedCOG, {kind}", value] = grid.cells(scale, FEDCOG, Setup(kind=kind), **{option: value})
-    return found
+                cells_at[panel, f"FedCOG, {kind}", value] = grid.cells(
+                    scale, FEDCOG, Setup(kind=kind), **{option: value}
+                )
+    return cells_at
 
 
 def weights(runs: Runs, scale: str) -> Content:
-    found = weight_cells(scale)
-    final = {place: accuracies(runs, scale, cells) for place, cells in found.items()}
+    cells_at = weight_cells(scale)
+    final = {place: accuracies(runs, scale, cells) for place, cells in cells_at.items()}
     rows = [
         row
-        for (panel, curve, x), cells in found.items()
+        for (panel, curve, x), cells in cells_at.items()
         for row in point_rows(final[panel, curve, x], x, curve, info_of(cells), panel)
     ]
     left = [f"{panel}: {words}" for panel, axis in AXES.items() if (words := grid.omission_note(scale, axis))]
-    used = [(curve, cells) for (_, curve, _), cells in found.items()]
+    used = [(curve, cells) for (_, curve, _), cells in cells_at.items()]
     summary = caption(scale, "NIID-1 in (a).", used, *left, BARS)
-    judged = [*_heterogeneity(runs, scale, found, final), *(_default(runs, scale, found, final, p) for p in WEIGHTS)]
+    judged = [
+        *_heterogeneity(runs, scale, cells_at, final),
+        *(_default(runs, scale, cells_at, final, p) for p in WEIGHTS),
+    ]
     return figure_content(summary, rows, judged, unavailable(scale))
 
 
 def _heterogeneity(
-    runs: Runs, scale: str, found: dict[Place, list[Cell]], final: dict[Place, list[float]]
+    runs: Runs, scale: str, cells_at: dict[Place, list[Cell]], final: dict[Place, list[float]]
 ) -> list[Finding]:
     shown, a = axis_values(scale, *AXES[HETEROGENEITY]), HETEROGENEITY
     low, high = min(shown), max(shown)
@@ -148,7 +155,7 @@ def _heterogeneity(
     ]
     every = [
         Compared(
-            {m: found[a, m, beta] for m in THREE},
+            {m: cells_at[a, m, beta] for m in THREE},
             printed_value("1", PLAIN, "CIFAR-10 NIID-1") if beta == grid.DIRICHLET else math.nan,
             Setup(dirichlet=beta),
         )
@@ -162,7 +169,7 @@ def _heterogeneity(
 
 
 def _default(
-    runs: Runs, scale: str, found: dict[Place, list[Cell]], final: dict[Place, list[float]], panel: str
+    runs: Runs, scale: str, cells_at: dict[Place, list[Cell]], final: dict[Place, list[float]], panel: str
 ) -> Finding:
     _, axis, every, default = WEIGHTS[panel]
     weights, what = axis_values(scale, axis, every), panel[4:]
@@ -177,7 +184,7 @@ def _default(
         for kind in KINDS
     ]
     for kind in KINDS:
-        cells, setup = found.get((panel, f"FedCOG, {kind}", default), []), Setup(kind=kind)
+        cells, setup = cells_at.get((panel, f"FedCOG, {kind}", default), []), Setup(kind=kind)
         place = Compared({"its default": cells}, printed_value("1", PLAIN, f"CIFAR-10 {kind}"), setup)
         guards += [*base_guards(runs, scale, place), findings.paper_treatment(cells, setup)]
         if panel == APART:  # its runs distil with the weight of the plan
@@ -310,31 +317,31 @@ TAIL = 7
 def over_rounds(runs: Runs, scale: str) -> Content:
     """Return Figure 6, from the runs of Table 1, with the five baselines that can be distinguished."""
     methods = (*(m for m in grid.PLUGGED if m in axis_values(scale, "methods", grid.PLUGGED)), FEDCOG)
-    found = {method: grid.cells(scale, method) for method in methods}
+    used = {method: grid.cells(scale, method) for method in methods}
     rows = [
         row
-        for method, cells in found.items()
+        for method, cells in used.items()
         for row in curve_rows(runs, cells, "test_accuracy", "", method, info_of(cells), 100.0)
     ]
-    ends = {method: accuracies(runs, scale, cells) for method, cells in found.items()}
-    best = [Pair(f"FedCOG over {m}", ends[FEDCOG], ends[m]) for m in found if m != FEDCOG]
+    ends = {method: accuracies(runs, scale, cells) for method, cells in used.items()}
+    best = [Pair(f"FedCOG over {m}", ends[FEDCOG], ends[m]) for m in used if m != FEDCOG]
     still = [
         Pair(
             f"{m}, a point over its last gain",
             [POINT + e for e in accuracies_before_tail(runs, scale, cells)],
             runs.accuracies(cells),
         )
-        for m, cells in found.items()
+        for m, cells in used.items()
     ]
-    place = Compared(found, printed_value("1", PLAIN, "CIFAR-10 NIID-1"))
-    plain = place._replace(methods={PLAIN: found[PLAIN]})
+    place = Compared(used, printed_value("1", PLAIN, "CIFAR-10 NIID-1"))
+    plain = place._replace(methods={PLAIN: used[PLAIN]})
     saturated = "All methods are saturated: none gains more than a point in the last seventh of the rounds"
     judged = [
         judge("FedCOG is the most accurate in the end", best, POINT, base_guards(runs, scale, place)),
         judge(saturated, still, guards=base_guards(runs, scale, plain, remedy=False, ended=False)),
     ]
     left, bands = grid.omission_note(scale, ("methods", grid.PLUGGED)), "Band: one standard error over seeds."
-    return figure_content(caption(scale, "", found.items(), left, bands), rows, judged, unavailable(scale))
+    return figure_content(caption(scale, "", used.items(), left, bands), rows, judged, unavailable(scale))
 
 
 def accuracies_before_tail(runs: Runs, scale: str, cells: list[Cell]) -> list[float]:

@@ -69,18 +69,18 @@ def entries(
     ``read`` returns our numbers (None: final accuracies), ``setup`` the setup of a column and ``named`` its title;
     ``absent`` is the note of an entry without runs, ``later`` as in ``grid.info_of``.
     """
-    found = []
+    listed = []
     for (row, column), printed in table("fedcog", name).items():
         cells = cells_at.get((row, column), ())
         info, note = info_of(cells, setup(column), later) if cells else None, "" if cells else absent
         ours = read(runs, cells) if read else accuracies(runs, scale, cells)
-        found.append(entry(printed, row, named(column), ours, note, info))
-    return found
+        listed.append(entry(printed, row, named(column), ours, note, info))
+    return listed
 
 
-def transpose(found: Iterable[Entry]) -> list[Entry]:
+def transpose(listed: Iterable[Entry]) -> list[Entry]:
     """Swap rows and columns, for the rank agreement of a table whose methods are columns."""
-    return [replace(one, row=one.column, column=one.row) for one in found]
+    return [replace(one, row=one.column, column=one.row) for one in listed]
 
 
 # ---- guards ----
@@ -88,8 +88,8 @@ def transpose(found: Iterable[Entry]) -> list[Entry]:
 
 def printed_value(name: str, row: str, column: str) -> float:
     """Return a number of a printed table; NaN if there is none."""
-    found = table("fedcog", name).get((row, column))
-    return printed_number(found.value) if found else math.nan
+    printed = table("fedcog", name).get((row, column))
+    return printed_number(printed.value) if printed else math.nan
 
 
 class Compared(NamedTuple):

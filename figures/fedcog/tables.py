@@ -52,13 +52,13 @@ def all_methods(runs: Runs, scale: str) -> Content:
     here = {
         c: f"{grid.data_name(scale, setup_of(c).data)} {setup_of(c).kind}" for c in SETTINGS if methods_of(scale, c)
     }  # fmt: skip
-    found = []
+    listed = []
     for e in entries(runs, scale, "1", cells_at, setup=setup_of, named=lambda column: here.get(column, column)):
         if e.column == AVERAGE:  # ours only where all six settings are
             every = [accuracies(runs, scale, cells_at.get((e.row, c), ())) for c in SETTINGS]
             e = replace(e, ours=tuple(sum(v) / len(v) for v in zip(*every, strict=True)) if all(every) else ())
-        found.append(e)
-    at = {place: entry.ours for place, entry in by_position(found).items()}
+        listed.append(e)
+    at = {place: entry.ours for place, entry in by_position(listed).items()}
     one, two = (f" {kind}" for kind in KINDS)
     data_sets = [d for d in grid.DATA if {d + one, d + two} <= set(here)]
     names = {d: here[d + one].removesuffix(one) for d in data_sets}
@@ -75,7 +75,7 @@ def all_methods(runs: Runs, scale: str) -> Content:
     best = [
         pair
         for c, name in here.items()
-        for pair in leads(found, FEDCOG, [m for m in methods_of(scale, c) if m != FEDCOG], [name])
+        for pair in leads(listed, FEDCOG, [m for m in methods_of(scale, c) if m != FEDCOG], [name])
     ]
     worse = [d + two for d in data_sets if d != "CIFAR-100" and ("SCAFFOLD", d + two) in cells_at]
     below = [Pair(f"FedAvg over SCAFFOLD, {here[c]}", at[PLAIN, here[c]], at["SCAFFOLD", here[c]]) for c in worse]
@@ -96,7 +96,7 @@ def all_methods(runs: Runs, scale: str) -> Content:
         scale, "", [(m, cells) for (m, _), cells in cells_at.items()], ERROR,
         omission_note(scale, ("methods", tuple(grid.METHODS))), "FedReg's and FedGen's coefficients are not stated.",
     )  # fmt: skip
-    return comparison(summary, found, judged, ACCURACY)
+    return comparison(summary, listed, judged, ACCURACY)
 
 
 # ---- Table 2: FLAIR, which is not installed and has no substitute: reported numbers only ----
@@ -110,8 +110,8 @@ def flair(runs: Runs, scale: str) -> Content:
         "rounds, the last 5 of them FedCOG's in its row. Nothing is run: FLAIR is not here, and no other set of "
         "photographs has several labels each and users."
     )
-    found = entries(runs, scale, "2", {}, absent=FLAIR)
-    return replace(comparison(words, found, [], "reported / ours (%)"), unavailable=FLAIR)
+    listed = entries(runs, scale, "2", {}, absent=FLAIR)
+    return replace(comparison(words, listed, [], "reported / ours (%)"), unavailable=FLAIR)
 
 
 # ---- Table 3: one round of a method with FedCOG on top, compared with one more round without ----
@@ -138,8 +138,8 @@ def plugged(runs: Runs, scale: str) -> Content:
         for m in axis_values(scale, "plugged", grid.PLUGGED)
         for word in (WITHOUT, WITH)
     }
-    found = entries(runs, scale, "3", cells_at, after_change, later=1)
-    at, pairs, compared = by_position(found), [], []
+    listed = entries(runs, scale, "3", cells_at, after_change, later=1)
+    at, pairs, compared = by_position(listed), [], []
     for row, column in cells_at:
         m, kind = column.partition(" ")[0], SPLITS[row]
         if column.endswith(WITH):
@@ -159,8 +159,8 @@ def plugged(runs: Runs, scale: str) -> Content:
         f"{FLAIR}.",
     )
     named = {row: f"{grid.data_name(scale)}, {kind}" for row, kind in SPLITS.items()}
-    found = [replace(e, row=named.get(e.row, e.row)) for e in found]
-    return replace(comparison(summary, findings.transpose(found), [judged], ACCURACY), rows=entry_rows(found))
+    listed = [replace(e, row=named.get(e.row, e.row)) for e in listed]
+    return replace(comparison(summary, findings.transpose(listed), [judged], ACCURACY), rows=entry_rows(listed))
 
 
 # ---- Tables 4 and 11: seconds, and what one round does ----
@@ -181,7 +181,7 @@ def _where_timed(cells: Sequence[Cell]) -> list[Guard]:
 
 def cost_and_effect(runs: Runs, scale: str) -> Content:
     """Return Table 4: time, accuracy, and the three numbers of Figure 2, which the paper does not print."""
-    paper, found, counts = table("fedcog", "4"), [], PLANS[scale].counts
+    paper, listed, counts = table("fedcog", "4"), [], PLANS[scale].counts
     methods = axis_values(scale, "compared", COMPARED)
     rounds, after = counts["first"] + 1, counts.get("timed", counts["first"])
     texts = {m: grid.fedcog_call(scale, after=after) if m == FEDCOG else grid.METHODS[m] for m in COMPARED}
@@ -196,13 +196,13 @@ def cost_and_effect(runs: Runs, scale: str) -> Content:
         if row == FEDCOG:  # only its last round is its own
             times = [(rounds - 1 + ratio) / rounds for ratio in times]
         info, note = grid.info_of(cells, later=1) if here else None, "" if here else findings.ABSENT
-        found += [
+        listed += [
             entry(paper[row, "Local Time"], row, TIME, times, IN_SECONDS, taken, over=unit),
             entry(paper[row, "Acc"], row, ACCURACY, after_change(runs, cells), note, info),
             *(entry(None, row, words, measured(runs, scale, row, q) if here else [], info=info)
               for q, words in MEASURES.items()),
         ]  # fmt: skip
-    at, others = by_position(found), [m for m in methods if m != FEDCOG]
+    at, others = by_position(listed), [m for m in methods if m != FEDCOG]
     accurate = [Pair(f"FedCOG over {m}", at[FEDCOG, ACCURACY].ours, at[m, ACCURACY].ours) for m in others]
     faster = [Pair(f"{m} over FedCOG", at[m, TIME].ours, at[FEDCOG, TIME].ours) for m in ("FedProx", "MOON")]
     guards = local_guards(runs, scale, [*others, FEDCOG])
@@ -214,7 +214,7 @@ def cost_and_effect(runs: Runs, scale: str) -> Content:
         f"Accuracy and local models: {rounds - 1} rounds of FedAvg, then one of the method; time: {rounds} rounds "
         "of the method, for FedCOG one after FedAvg's, in seconds of one core, taken in turns, ± over repetitions."
     )
-    return comparison(caption(scale, more, [(m, one_round_cells(scale, m)) for m in methods], ERROR), found, judged)
+    return comparison(caption(scale, more, [(m, one_round_cells(scale, m)) for m in methods], ERROR), listed, judged)
 
 
 def time_of_generation(runs: Runs, scale: str) -> Content:
@@ -225,7 +225,7 @@ def time_of_generation(runs: Runs, scale: str) -> Content:
     paper, first = table("fedcog", "11"), _seconds(runs, cells, least)
     unit, info = printed_number(paper["Time", least].value), grid.info_of(cells, later=0)
     ratios = {n: [s / one for s, one in zip(_seconds(runs, cells, n), first, strict=True)] for n in samples}
-    found = [
+    listed = [
         entry(paper["Time", n], n, "time (16 samples = 1)", ratios[n], IN_SECONDS, info, over=unit) for n in samples
     ]
     logs = {n: [math.log(x) for x in of] for n, of in ratios.items()}  # the noise of a time grows with it
@@ -240,7 +240,7 @@ def time_of_generation(runs: Runs, scale: str) -> Content:
         f"generates in {counts['steps']} steps, on one core, not on a GPU; seconds taken in turns, over those of "
         f"{least} samples; ± one standard error over {counts['repeats']} repetitions, with one seed."
     )
-    return comparison(summary, found, judged, "samples: reported / ours")
+    return comparison(summary, listed, judged, "samples: reported / ours")
 
 
 # ---- Table 5: parts of the method ----
@@ -262,8 +262,8 @@ def parts(runs: Runs, scale: str) -> Content:
         for row, changes in VARIANTS.items()
     }
     plain = {kind: grid.cells(scale, PLAIN, Setup(kind=kind)) for kind in KINDS}
-    found = entries(runs, scale, "5", cells_at)
-    at = by_position(found)
+    listed = entries(runs, scale, "5", cells_at)
+    at = by_position(listed)
     full = [
         Pair(f"full over {row}, {kind}", at[FULL, kind].ours, at[row, kind].ours)
         for row, kind in cells_at
@@ -288,7 +288,7 @@ def parts(runs: Runs, scale: str) -> Content:
     ]
     used = [(row, cells) for (row, _), cells in cells_at.items()]
     summary = caption(scale, "Hard labels are those that the server's model predicts.", used, ERROR)
-    return comparison(summary, found, judged, ACCURACY)
+    return comparison(summary, listed, judged, ACCURACY)
 
 
 # ---- Tables 6 to 8: what is swept ----
@@ -336,8 +336,8 @@ def swept(name: str, runs: Runs, scale: str) -> Content:
     for c in shown if one.axis == "taus" else ():
         if cells := cells_at[PLAIN, c]:
             shown[c] = ours_for_theirs(str(cells[0].arguments["local_steps"]), c)
-    found = entries(runs, scale, name, cells_at, setup=one.setup, named=lambda column: shown.get(column, column))
-    at, best = by_position(found), leads(found, FEDCOG, columns=shown.values())
+    listed = entries(runs, scale, name, cells_at, setup=one.setup, named=lambda column: shown.get(column, column))
+    at, best = by_position(listed), leads(listed, FEDCOG, columns=shown.values())
     by_method = {c: {m: cells_at[m, c] for m in methods} for c in shown}
     compared = [Compared(by_method[c], printed_value(name, PLAIN, c), one.setup(c)) for c in shown]
     judged = [
@@ -351,7 +351,7 @@ def swept(name: str, runs: Runs, scale: str) -> Content:
         judged.append(judge(words, pairs, POINT, guards))
     left = omission_note(scale, ("swept", COMPARED), (one.axis, every))
     used = [(m, cells) for (m, _), cells in cells_at.items()]
-    return comparison(caption(scale, one.columns, used, ERROR, left), found, judged, ACCURACY)
+    return comparison(caption(scale, one.columns, used, ERROR, left), listed, judged, ACCURACY)
 
 
 # ---- Table 9: own models ----
@@ -372,20 +372,20 @@ def personal(runs: Runs, scale: str) -> Content:
     methods = {c: special.get(c, c.removesuffix("+FT")) for c in columns("9")}
     used, best = {c: grid.cells(scale, method) for c, method in methods.items()}, f"{FEDCOG}+FT"
     cells_at = {("Acc %", c): cells for c, cells in used.items()}
-    found = findings.transpose(entries(runs, scale, "9", cells_at, own_accuracy))
+    listed = findings.transpose(entries(runs, scale, "9", cells_at, own_accuracy))
     by_method = {PLAIN: used["FedAvg+FT"], FEDCOG: used[best], **used}
     place = Compared(by_method, printed_value("9", "Acc %", "FedAvg+FT"))
     guards = base_guards(runs, scale, place, read=own_accuracy, ended=False)
     steps = grid.local_steps_of(scale, "fedrep") / PLANS[scale].setting["local_steps"]
     times = 2 * steps if used["FedRep"] else math.nan
     guards.append(Guard("local steps of FedRep, head and body, over those of the others", times, 1, at_most=True))
-    judged = judge("FedCOG, fine-tuned, personalises best", leads(found, best), POINT, guards)
+    judged = judge("FedCOG, fine-tuned, personalises best", leads(listed, best), POINT, guards)
     words = (
         "Mean over clients, each on test samples with the class shares of its own; FT is the model after local "
         "training; coefficients of FedRep and Ditto are not stated (here as many steps for FedRep's head as its body, "
         "weight 0.1)."
     )
-    return comparison(caption(scale, words, used.items(), ERROR), found, [judged], "reported / ours (%)")
+    return comparison(caption(scale, words, used.items(), ERROR), listed, [judged], "reported / ours (%)")
 
 
 # ---- Table 10: steps of generation ----
@@ -399,7 +399,7 @@ def generation_steps(runs: Runs, scale: str) -> Content:
     cells_at = {c: grid.cells(scale, FEDCOG, **changes[c]) for c in steps}
     names = {c: ours_for_theirs(str(n), c) for c, n in steps.items()}
     at = {("Accuracy", c): cells for c, cells in cells_at.items()}
-    found = findings.transpose(entries(runs, scale, "10", at, named=lambda column: names.get(column, column)))
+    listed = findings.transpose(entries(runs, scale, "10", at, named=lambda column: names.get(column, column)))
     place = Compared({PLAIN: grid.cells(scale, PLAIN), FEDCOG: cells_at[default], **cells_at})
     levels = [accuracies(runs, scale, cells) for cells in cells_at.values()]
     guards = [
@@ -407,11 +407,11 @@ def generation_steps(runs: Runs, scale: str) -> Content:
         coefficient_effect("accuracy by the number of generation steps", levels),
     ]
     guards.append(findings.paper_treatment(cells_at[default]))
-    best = leads(found, names[default], [name for c, name in names.items() if c != default])
+    best = leads(listed, names[default], [name for c, name in names.items() if c != default])
     judged = judge("The default number of generation steps beats fewer and more", best, POINT, guards)
     words = (
         "Rows are the paper's numbers of steps; here as many times the default as 100 there; the paper does not state "
         "its split, here NIID-1."
     )
     summary = caption(scale, words, cells_at.items(), ERROR, omission_note(scale, ("steps", every)))
-    return comparison(summary, found, [judged], "steps: reported / ours (%)")
+    return comparison(summary, listed, [judged], "steps: reported / ours (%)")

@@ -92,20 +92,20 @@ def several_betas(method: str, runs: Runs, scale: str) -> Content:
 
 def over_intervals(runs: Runs, scale: str) -> Content:
     """Return Figure 1a: accuracy of FedInit against the local interval K, and its gain over FedAvg at two of them."""
-    found, plain = (
+    used, plain = (
         {k: grid.cells(scale, HOME, method, steps=k) for k in PLANS[scale].axes["lengths"]}
         for method in ("FedInit", "FedAvg")
     )
     paper = ROUNDS[HOME.data]
-    ours = {k: accuracies(runs, scale, cells) for k, cells in found.items()}
-    info = {k: describe(cells, HOME.paper_setting_for(paper, k)) for k, cells in found.items()}
+    ours = {k: accuracies(runs, scale, cells) for k, cells in used.items()}
+    info = {k: describe(cells, HOME.paper_setting_for(paper, k)) for k, cells in used.items()}
     curve = f"FedInit over {interval_argument(scale).removeprefix('local_')}"
     rows = [row for k, values in ours.items() for row in point_rows(values, float(k), curve, info[k])]
-    best, least, most = PLANS[scale].setting[interval_argument(scale)], min(found), max(found)
+    best, least, most = PLANS[scale].setting[interval_argument(scale)], min(used), max(used)
     parts = []
     for k in dict.fromkeys((least, best)):
         gain, further = (
-            known_mean(read(runs, scale, found[k])) - known_mean(read(runs, scale, plain[k]))
+            known_mean(read(runs, scale, used[k])) - known_mean(read(runs, scale, plain[k]))
             for read in (accuracies, findings.divergences)
         )
         parts.append(f"{gain:+.1f} points and {further:+.2g} in divergence at K = {k}")
@@ -113,12 +113,12 @@ def over_intervals(runs: Runs, scale: str) -> Content:
     more += f" FedInit over FedAvg: {', '.join(parts)}."
 
     def above(other: int, words: str) -> Finding:
-        long_enough = [horizon(info[k], runs.percent(found[k])) for k in (best, other)]
+        long_enough = [horizon(info[k], runs.percent(used[k])) for k in (best, other)]
         pair = Pair(f"K={best} over {other}", ours[best], ours[other])
         return judge(f"{words} (K = {best} over {other})", [pair], delta=POINT, guards=long_enough)
 
     judged = [above(least, "accuracy rises with K at first"), above(most, "accuracy falls again when K is large")]
-    text = caption(scale, more, ((f"K = {k}", cells) for k, cells in found.items()), end_note(scale), BARS)
+    text = caption(scale, more, ((f"K = {k}", cells) for k, cells in used.items()), end_note(scale), BARS)
     return figure_content(text, rows, judged, unavailable(scale, [HOME]))
 
 
@@ -129,9 +129,9 @@ def draw_intervals(content: Content) -> Any:
 
 def over_betas(runs: Runs, scale: str) -> Content:
     """Return Figure 1b: accuracy of FedInit against beta."""
-    found = {b: with_beta(scale, b) for b in BETAS}
-    ours = {b: accuracies(runs, scale, cells) for b, cells in found.items()}
-    rows = [row for b in BETAS for row in point_rows(ours[b], b, "FedInit", describe(found[b], HOME.paper_setting))]
+    cells_at = {b: with_beta(scale, b) for b in BETAS}
+    ours = {b: accuracies(runs, scale, cells) for b, cells in cells_at.items()}
+    rows = [row for b in BETAS for row in point_rows(ours[b], b, "FedInit", describe(cells_at[b], HOME.paper_setting))]
 
     def above(other: float, points: float = 0.0) -> Pair:
         return Pair(f"beta={BEST:g} over {other:g}", ours[BEST], ours[other], points)
@@ -143,6 +143,6 @@ def over_betas(runs: Runs, scale: str) -> Content:
         judge(collapse, [above(THRESHOLD, FALL)], delta=POINT, guards=sized),
         judge("the largest beta below it is the best positive one", positive, delta=POINT, guards=helps),
     ]
-    used = ((f"beta = {b:g}", cells) for b, cells in found.items())
+    used = ((f"beta = {b:g}", cells) for b, cells in cells_at.items())
     text = caption(scale, "The runs are those of Table 3.", used, end_note(scale), BARS)
     return figure_content(text, rows, judged, unavailable(scale, [HOME]))

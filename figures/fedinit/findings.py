@@ -53,21 +53,21 @@ def guards(
     leave room. ``size`` marks findings that state a number of points.
     """
     seen = [s for s in setups if not absence(scale, s)]
-    found = []
+    required = []
     for setup in seen:
         cells = grid.cells(scale, setup, "FedAvg")
         ours, printed = accuracies(runs, scale, cells), printed_accuracy(setup)
         info = describe(cells, setup.paper_setting)
-        found += [horizon(info, runs.percent(cells)), *above_guessing(info, ours), *level(info, ours, printed, size)]
-        found += ceiling(ours, printed) if remedy else []
+        required += [horizon(info, runs.percent(cells)), *above_guessing(info, ours), *level(info, ours, printed, size)]
+        required += ceiling(ours, printed) if remedy else []
     if remedy and seen:
         even, uneven = APART
         iid, apart = (accuracies(runs, scale, grid.cells(scale, s, "FedAvg")) for s in APART)
         words = f"accuracy that FedAvg loses from Dirichlet {even.split} to {uneven.split}"
-        found.append(effect(words, iid, apart, printed_accuracy(even) - printed_accuracy(uneven)))
+        required.append(effect(words, iid, apart, printed_accuracy(even) - printed_accuracy(uneven)))
     compared = {m: grid.cells(scale, setup, m)[:1] for setup in seen[:1] for m in methods}
     # the paper gives FedDyn a decay of its own
-    return [*found, *([treatment(compared, papers=["step_size_decay"])] if compared else [])]
+    return [*required, *([treatment(compared, papers=["step_size_decay"])] if compared else [])]
 
 
 def printed_accuracy(setup: Setup) -> float:

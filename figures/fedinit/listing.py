@@ -49,7 +49,7 @@ def _ours(scale: str, data: str, name: str) -> str:
 
 def hyperparameters(runs: Runs, scale: str) -> Content:
     rows = dict.fromkeys(row for d in DATA for row, _ in TABLE_6 if row.startswith(f"{d}/"))
-    found = [
+    listed = [
         {
             "row": row.replace("/", ", ", 1),
             "tried": TABLE_6[row, "selection"].value,
@@ -62,13 +62,13 @@ def hyperparameters(runs: Runs, scale: str) -> Content:
         "Printed: the values tried, and the best one. Ours: what the grid runs at the paper's scale and at this one. "
         "Section 5 and Table 11 run 800 rounds on CIFAR-100, where this table prints 500; FedDyn's step size decays by "
         f"0.999 a round. Gradients are clipped to norm {PLANS['paper'].setting['clip']:g}, as in the released code.",
-        found,
+        listed,
     )
 
 
 def coefficients(runs: Runs, scale: str) -> Content:
     """Return Table 7 beside our coefficients, with the setups in which they are used if not in all."""
-    printed, found = table("fedinit", "Table 7"), []
+    printed, listed = table("fedinit", "Table 7"), []
     for method, (_, row) in grid.TABLE_7.items():
         where: dict[float, dict[str, None]] = {}
         for setup in SETUPS:
@@ -76,11 +76,11 @@ def coefficients(runs: Runs, scale: str) -> Content:
         alone = len(where) == 1
         ours = "; ".join(f"{value:g}" + ("" if alone else f" ({' and '.join(at)})") for value, at in where.items())
         tried, best = (printed[row, column].value for column in ("selection", "best"))
-        found.append({"row": row.replace("/", ", "), "tried": tried, "best": best, "ours": ours})
+        listed.append({"row": row.replace("/", ", "), "tried": tried, "best": best, "ours": ours})
     return text_table(
         "Printed: the values tried, and the best one (*: it depends on the setup). Ours, at every scale: the best one, "
         "with the exceptions that the text names: FedSAM with few participants, FedDyn on CIFAR-100.",
-        found,
+        listed,
     )
 
 
@@ -149,7 +149,7 @@ def costs_of_a_round(runs: Runs, scale: str) -> Content:
     """Return Table 8 and the findings of Appendix B.2.3, which do not depend on any run."""
     ours = {method: count_costs(grid.algorithm_text(method, HOME)) for method in METHODS}
     printed = table("fedinit", "Table 8")
-    found: list[dict[str, Any]] = [
+    listed: list[dict[str, Any]] = [
         {
             "row": method,
             "column": cost,
@@ -162,7 +162,7 @@ def costs_of_a_round(runs: Runs, scale: str) -> Content:
     ]
     sheet = [["printed / cost model / ours", *COLUMNS]]
     for method in METHODS:
-        places = (row for row in found if row["row"] == method)
+        places = (row for row in listed if row["row"] == method)
         sheet.append([method, *(f"{p['printed']} / {p['cost model']:g}x / {p['ours']:g}x" for p in places)])
     summary = (
         "N participants, K local steps, C clients, d parameters; multiples of FedAvg's cost. Cost model: the printed "
@@ -186,7 +186,7 @@ def costs_of_a_round(runs: Runs, scale: str) -> Content:
             ("FedInit stores no more than FedAvg", mine.kept == plain.kept, f"{mine.kept} more vector per client"),
         )
     ]
-    return Content(summary, found, sheet, findings)
+    return Content(summary, listed, sheet, findings)
 
 
 # ---- Table 9 ----
@@ -200,7 +200,7 @@ def hardware(runs: Runs, scale: str) -> Content:
         "Processor": _seen(c["processor"] for c in cards),
         "Platform": _seen(f"PyTorch-{c['versions'].get('torch', '?')}, Python {c['python']}" for c in cards),
     }
-    found = [
+    listed = [
         {
             "row": name,
             "reported": printed[name, "value"].value if (name, "value") in printed else "",
@@ -211,7 +211,7 @@ def hardware(runs: Runs, scale: str) -> Content:
     summary = (
         f"Where the paper's experiments were made, and where our runs of FedAvg ({client_text(scale, HOME)}) were."
     )
-    return text_table(summary, found, ["", "reported", "ours"])
+    return text_table(summary, listed, ["", "reported", "ours"])
 
 
 def _seen(values: Iterable[str]) -> str:

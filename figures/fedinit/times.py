@@ -98,12 +98,12 @@ def rounds_to_target(runs: Runs, scale: str, setup: Setup, method: str) -> list[
     The target is the paper's at the paper's scale, else the final accuracy of FedAvg's run with that seed.
     """
     window, mine = PLANS[scale].window, grid.cells(scale, setup, method)
-    found = []
+    reached = []
     for cell, plain in zip(mine, grid.cells(scale, setup, "FedAvg"), strict=True):
         fixed = TARGETS[setup.data] if scale == "paper" else 100 * runs.last(plain, "test_accuracy", window)
         (curve,) = runs.percent([cell])
-        found.append(first_round_at(*curve, fixed, window) if runs.has(cell) and fixed > 0 else math.nan)
-    return found
+        reached.append(first_round_at(*curve, fixed, window) if runs.has(cell) and fixed > 0 else math.nan)
+    return reached
 
 
 def _until(runs: Runs, scale: str, setup: Setup, method: str, word: str, speed: bool) -> Entry:

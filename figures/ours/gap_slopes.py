@@ -31,15 +31,15 @@ def federations(scale: str) -> list[Federation]:
 
 def data(runs: Runs, scale: str) -> Content:
     rows = [row for f in federations(scale) for row in rows_of(runs, scale, f)]
-    found = {f.words: slopes(runs, scale, f) for f in federations(scale)}
+    by_model = {f.words: slopes(runs, scale, f) for f in federations(scale)}
     info = {f.words: info_of(one_round_cell(scale, f)) for f in federations(scale)}
-    for name, values in found.items():
+    for name, values in by_model.items():
         mean, error = (float(np.mean(values)), standard_error(values)) if len(values) > 1 else (math.nan, math.nan)
         slope = {"bound": "fedals.one_round", "x_name": "", "y_name": "exponent of K", "curve": "slope", "verdict": ""}
         rows.append(
             {"panel": name, **slope, "x": math.nan, "y": mean, "error": error, "outside": False, "ran": info[name]}
         )
-    return Content(_caption(scale, rows), rows, findings=_findings(found, rows))
+    return Content(_caption(scale, rows), rows, findings=_findings(by_model, rows))
 
 
 def slopes(runs: Runs, scale: str, federation: Federation) -> list[float]:
@@ -52,14 +52,14 @@ def slopes(runs: Runs, scale: str, federation: Federation) -> list[float]:
     values = np.array(table["value"], dtype=float)[is_gap].reshape(len(counts), federation.seeds)
     total, error = values.mean(1), values.std(1, ddof=1)
     parts = np.array_split(values, min(GROUPS, federation.seeds // 2), axis=1)
-    found = [float(power_law(counts, part.mean(1), (total / error) ** 2)) for part in parts]
-    return [slope for slope in found if math.isfinite(slope)]
+    exponents = [float(power_law(counts, part.mean(1), (total / error) ** 2)) for part in parts]
+    return [slope for slope in exponents if math.isfinite(slope)]
 
 
-def _findings(found: dict[str, list[float]], rows: list[dict[str, Any]]) -> list[Finding]:
+def _findings(by_model: dict[str, list[float]], rows: list[dict[str, Any]]) -> list[Finding]:
     """Return the findings on both powers, by the slopes, and on the first term as a bound by itself, by the tests."""
-    fitted = ", ".join(f"{name}: {np.mean(v):.3f}" for name, v in found.items() if v)
-    steep = {name: ([-s for s in values], [BETWEEN] * len(values)) for name, values in found.items()}
+    fitted = ", ".join(f"{name}: {np.mean(v):.3f}" for name, v in by_model.items() if v)
+    steep = {name: ([-s for s in values], [BETWEEN] * len(values)) for name, values in by_model.items()}
     findings = []
     for words, sides in (
         ("1/K^2 (FedALS, discussion of Theorem 4.1): slope below -1.5", steep),

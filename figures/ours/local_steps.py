@@ -35,18 +35,18 @@ def data(runs: Runs, scale: str) -> Content:
     steps, lengths, instances = plan.axes["steps"], plan.axes["lengths"], plan.counts["instances"]
     name, length = grid.data_set(scale), lengths[-2]
 
-    def found(factor: float = 1.0) -> list[dict[str, Points]]:
+    def by_problem(factor: float = 1.0) -> list[dict[str, Points]]:
         every = (_quadratic_steps(runs, best_steps_cell(scale, i, factor)) for i in range(instances))
         return [one for one in every if one]
 
-    there, trained = found(), _trained_steps(runs, scale)
+    there, trained = by_problem(), _trained_steps(runs, scale)
     exact = info_of(*(best_steps_cell(scale, i) for i in range(instances)))
     rows = _panel_rows("quadratics", "rounds", there, steps, exact)
     info = info_of(*(local_steps_cell(scale, k) for k in steps))
     rows += _panel_rows(name, "rounds", [trained] if trained else [], steps, info)
     panel = f"other units, {length} round{'s' if length > 1 else ''}"
     for factor in SCALES_OF_LOSS:
-        kept = [{label: {factor: points[length]} for label, points in one.items()} for one in found(factor)]
+        kept = [{label: {factor: points[length]} for label, points in one.items()} for one in by_problem(factor)]
         rows += _panel_rows(panel, "factor on the loss", kept, steps, exact)
     caption = (
         f"Best: the number of local steps among {', '.join(map(str, steps))} with the least squared gradient after "
@@ -82,46 +82,46 @@ def _trained_steps(runs: Runs, scale: str) -> dict[str, Points]:
     listed = [local_steps_cell(scale, k) for k in steps]
     if not all([runs.has(cell) for cell in listed]):
         return {}
-    found: list[tuple[float, float, float]] = []
+    triples: list[tuple[float, float, float]] = []
     for k, table in zip(steps, map(runs.columns, listed), strict=True):
-        found += [(int(r), k, m) for r, m in zip(table["rounds"], table["measured"], strict=True)]
-    return _steps_by_rounds(found, runs.fact(listed[0], "constants"))
+        triples += [(int(r), k, m) for r, m in zip(table["rounds"], table["measured"], strict=True)]
+    return _steps_by_rounds(triples, runs.fact(listed[0], "constants"))
 
 
 def _steps_by_rounds(triples: Sequence[tuple[float, float, float]], values: Mapping[str, Any]) -> dict[str, Points]:
     """Return the number of steps with the smallest value, and both formulas, by number of rounds."""
     lengths = sorted({int(r) for r, _, _ in triples})
-    found: dict[str, Points] = {BEST: {r: float(min((v, k) for s, k, v in triples if s == r)[1]) for r in lengths}}
+    by_curve: dict[str, Points] = {BEST: {r: float(min((v, k) for s, k, v in triples if s == r)[1]) for r in lengths}}
     for label, name in CURVES.items():
         bound, known = get(name), {r: {**values, "rounds": r} for r in lengths}
         used = [q.name for q in bound.quantities]
-        found[label] = {r: float(bound.formula(**{q: known[r][q] for q in used})) for r in lengths}
-    return found
+        by_curve[label] = {r: float(bound.formula(**{q: known[r][q] for q in used})) for r in lengths}
+    return by_curve
 
 
 def _panel_rows(
     name: str,
     x_name: str,
-    found: Sequence[Mapping[str, Mapping[Any, float]]],
+    problems: Sequence[Mapping[str, Mapping[Any, float]]],
     steps: Sequence[int],
     info: RunInfo | None,
 ) -> list[Any]:
     """Return the rows of a panel: geometric means over problems, and the standard errors of the logarithms."""
     rows: list[dict[str, Any]] = []
     for label in (*CURVES, BEST):
-        for x in found[0][label] if found else ():
-            logs = [math.log(points[label][x]) for points in found]
+        for x in problems[0][label] if problems else ():
+            logs = [math.log(points[label][x]) for points in problems]
             y = math.exp(np.mean(logs))
             error = standard_error(logs)
-            edge = label == BEST and any(points[label][x] in (steps[0], steps[-1]) for points in found)
+            edge = label == BEST and any(points[label][x] in (steps[0], steps[-1]) for points in problems)
             shared = {"panel": name, "x_name": x_name, "curve": label, "edge": edge}
             rows.append({**shared, "x": float(x), "y": y, "error": error, "ran": info})
     return rows
 
 
-def _findings(found: Sequence[Mapping[str, Points]], lengths: Sequence[int]) -> list[Finding]:
+def _findings(problems: Sequence[Mapping[str, Points]], lengths: Sequence[int]) -> list[Finding]:
     first, last = lengths[0], lengths[-1]
-    logs = [{label: {r: math.log(v) for r, v in points.items()} for label, points in one.items()} for one in found]
+    logs = [{label: {r: math.log(v) for r, v in points.items()} for label, points in one.items()} for one in problems]
     falls = Pair(
         f"best at {first} over at {last} rounds", [p[BEST][first] for p in logs], [p[BEST][last] for p in logs]
     )

@@ -53,15 +53,15 @@ def data(runs: Runs, scale: str) -> Content:
         counts = [(f"step size 1/({1 / WALK:g} K L)", "local steps K", k, k, WALK / k) for k in COUNTS[many]]
         for title, x_name, x, steps, size in (*sizes, *counts):
             try:
-                found = certify_rate(case := Case(algorithm(text), steps, float(size), 1.0, STRONG_CONVEXITY))
+                certified = certify_rate(case := Case(algorithm(text), steps, float(size), 1.0, STRONG_CONVEXITY))
             except BoundsError:  # too large a step
                 continue
-            floor, place = found.statements[-1].floor, (title, x_name, float(x))
-            proved = all(s.proof is not None for s in found.statements)
-            more: dict[str, Any] = {"quadratics": found.quadratics, "floor": floor, "proved": proved}
-            rows.append(_row(label, *place, PANELS[0], _halving(found.contraction), found.contraction, **more))
+            floor, place = certified.statements[-1].floor, (title, x_name, float(x))
+            proved = all(s.proof is not None for s in certified.statements)
+            more: dict[str, Any] = {"quadratics": certified.quadratics, "floor": floor, "proved": proved}
+            rows.append(_row(label, *place, PANELS[0], _halving(certified.contraction), certified.contraction, **more))
             if floor > 0 and ("local steps" in x_name or x >= FLOORS_FROM):
-                rows.append(_row(label, *place, PANELS[1], floor, found.contraction, **more))
+                rows.append(_row(label, *place, PANELS[1], floor, certified.contraction, **more))
             for best in theorem_rates(case)[:1]:
                 rate = best.contraction
                 rows.append(_row(f"{label}{THEOREM}", *place, PANELS[0], _halving(rate), rate, best.bound))
@@ -86,11 +86,11 @@ def data(runs: Runs, scale: str) -> Content:
 
 def _row(
     curve: str, title: str, x_name: str, x: float, y_name: str, y: float, contraction: float,
-    bound: str = "", **found: Any,
+    bound: str = "", **certificate: Any,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return a point of one panel: a certified rate with what was ``found``, or that of the published ``bound``."""
+    """Return a point of one panel: a certified rate with its ``certificate``, or that of the published ``bound``."""
     shared = {"x_name": x_name, "curve": curve, "x": x, "error": math.nan, "contraction": contraction, "bound": bound}
-    shared |= {"quadratics": math.nan, "floor": math.nan, "proved": False, **found}
+    shared |= {"quadratics": math.nan, "floor": math.nan, "proved": False, **certificate}
     return {**shared, "panel": f"{y_name}, {title}", "y_name": y_name, "y": y}
 
 

@@ -86,16 +86,16 @@ def _ratios(bound: str, rows: Iterable[dict[str, Any]], clients: str) -> list[di
     known = {(r["panel"], r["x"]) for r in listed if r["curve"] == "exact"}
     listed = [r for r in listed if r["curve"] != "measured" or (r["panel"], r["x"]) not in known]
     bounds = {(r["panel"], r["x"]): r for r in listed if r["curve"] == "bound"}
-    found = []
+    ratios = []
     for row in listed:
         above = bounds.get((row["panel"], row["x"]))
         if row["curve"] in SIDES and above and row["y"] > 0 and math.isfinite(above["y"]):
             shared = {"panel": row["panel"], "row": title(bound), "curve": row["curve"], "clients_are": clients}
             ratio = above["y"] / row["y"]
-            found.append(
+            ratios.append(
                 {**shared, "x": row["x"], "ratio": ratio, "outside": bool(above["outside"]), "ran": row["ran"]}
             )
-    return found
+    return ratios
 
 
 def _run_look(row: Row) -> Look:
@@ -165,11 +165,11 @@ def draw(look: Callable[[Row], Look], label: str, height: float, content: Conten
     made.set_figheight((0.7 + height * max(len(names), SHORTEST)) * width_factor())
     ax = axes[0, 0]
     for place, name in enumerate(names):
-        for (words, mark, colour, filled, shift), found in ratios[name].items():
-            ax.plot(found, np.full(len(found), shift - place), mark, ms=2.4, mec=colour,
+        for (words, mark, colour, filled, shift), values in ratios[name].items():
+            ax.plot(values, np.full(len(values), shift - place), mark, ms=2.4, mec=colour,
                     mfc=colour if filled else "none", mew=0.5, alpha=0.7, label=words)  # fmt: skip
         for shift in {look[-1] for look in ratios[name]}:
-            middle = centre(found for look, found in ratios[name].items() if look[-1] == shift)
+            middle = centre(values for look, values in ratios[name].items() if look[-1] == shift)
             ax.plot([middle, middle], [shift - place - 0.15, shift - place + 0.15], color=BLACK, lw=1.0)
     ax.axvline(1, color=GREY, lw=0.7, zorder=0)
     ax.set_xscale("log")

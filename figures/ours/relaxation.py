@@ -121,12 +121,12 @@ def _exact_shares(runs: Runs, scale: str, beta: float) -> list[float]:
 def _table(runs: Runs, cell: Cell) -> dict[str, dict[float, tuple[float, bool]]]:
     """Return the value and whether it is outside the conditions, by quantity and relaxation."""
     table = runs.columns(cell)
-    found: dict[str, dict[float, tuple[float, bool]]] = {}
+    by_quantity: dict[str, dict[float, tuple[float, bool]]] = {}
     for beta, quantity, value, outside in zip(
         *(table.get(k, []) for k in ("beta", "quantity", "value", "outside")), strict=True
     ):
-        found.setdefault(quantity, {})[float(beta)] = (value, outside)
-    return found
+        by_quantity.setdefault(quantity, {})[float(beta)] = (value, outside)
+    return by_quantity
 
 
 def _measured_shares(runs: Runs, scale: str, beta: float) -> list[float]:

@@ -81,12 +81,12 @@ def theorem_finding(words: str, rows: Rows) -> Finding:
     return exact_finding(words, below > 0 and not still_open, why, above > 0)
 
 
-def _verdict(found: dict[str, dict[str, Any]]) -> Reproduction:
-    if "exact" in found:
-        below = found["exact"]["y"] <= found["bound"]["y"] * (1 + ROUNDING)
+def _verdict(curves: dict[str, dict[str, Any]]) -> Reproduction:
+    if "exact" in curves:
+        below = curves["exact"]["y"] <= curves["bound"]["y"] * (1 + ROUNDING)
         return Reproduction.REPRODUCED if below else Reproduction.CONTRADICTED
     tested = {"holds here": Reproduction.REPRODUCED, "violated": Reproduction.CONTRADICTED}
-    return tested.get(found["bound"]["verdict"], OPEN)
+    return tested.get(curves["bound"]["verdict"], OPEN)
 
 
 REPAIR = "bound, repaired"
@@ -214,8 +214,8 @@ def distance_rows(runs: Runs, scale: str) -> Rows:
     formulas, counts = exact_mean(), table["clients"]
     at = {n: SAMPLES, s_sq: sp.nsimplify(VARIANCE)}
     bound, exact = ([float(e.subs({**at, K: count})) for count in counts] for e in (formulas.bound, formulas.gap))
-    found = curve(shared, "bound", counts, bound) + curve(shared, "exact", counts, exact)
-    return found + curve(shared, "measured", counts, table["value"], table["error"])
+    rows = curve(shared, "bound", counts, bound) + curve(shared, "exact", counts, exact)
+    return rows + curve(shared, "measured", counts, table["value"], table["error"])
 
 
 def one_round_rows(runs: Runs, scale: str, federation: Federation) -> Rows:
@@ -225,9 +225,9 @@ def one_round_rows(runs: Runs, scale: str, federation: Federation) -> Rows:
         return []
     shared = _shared(federation.words, one_round_cell(scale, federation))
     places = list(zip(*(table[k] for k in ("quantity", "clients", "value", "error", "verdict")), strict=True))
-    found: Rows = []
+    rows: Rows = []
     for name, quantity in CURVES.items():
         points = [place[1:] for place in places if place[0] == quantity]
         clients, values, errors, verdicts = (list(column) for column in zip(*points, strict=True))
-        found += curve(shared, name, clients, values, errors, verdict=verdicts)
-    return found
+        rows += curve(shared, name, clients, values, errors, verdict=verdicts)
+    return rows

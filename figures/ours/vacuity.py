@@ -43,12 +43,12 @@ def data(runs: Runs, scale: str) -> Content:
         across, up = np.meshgrid(x, y)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found, trivial = value(across, up)
-        state = np.where(np.isnan(found), FAILS, np.where(found > trivial, VACUOUS, INFORMATIVE))
+            values, trivial = value(across, up)
+        state = np.where(np.isnan(values), FAILS, np.where(values > trivial, VACUOUS, INFORMATIVE))
         shared = {"panel": name, "x_name": x_name, "y_name": y_name, "trivial": trivial}
         rows += [
             {**shared, "x": float(a), "y": float(b), "bound": float(v), "state": int(s)}
-            for a, b, v, s in zip(across.flat, up.flat, found.flat, state.flat, strict=True)
+            for a, b, v, s in zip(across.flat, up.flat, values.flat, state.flat, strict=True)
         ]
         shares.append(f"{name.partition(',')[0]} {np.mean(state == INFORMATIVE):.0%}")
     return Content(_caption(shares), rows)
@@ -96,8 +96,8 @@ def _fedals(clients: Grid, condition: Grid) -> tuple[Grid, float]:
 
 
 def _fedinit(rounds: Grid, sizes: Grid) -> tuple[Grid, float]:
-    found = [_at("fedinit.theorem_1", rounds, sizes, contraction=x)[0] for x in LAMBDAS]
-    return np.fmin.reduce(found), _at("fedinit.theorem_1", rounds, sizes, contraction=LAMBDAS[0])[1]
+    bounds = [_at("fedinit.theorem_1", rounds, sizes, contraction=x)[0] for x in LAMBDAS]
+    return np.fmin.reduce(bounds), _at("fedinit.theorem_1", rounds, sizes, contraction=LAMBDAS[0])[1]
 
 
 def _decaying_k(rounds: Grid, sizes: Grid) -> tuple[Grid, float]:
@@ -117,8 +117,8 @@ def _at(name: str, rounds: Grid, sizes: Grid, **more: float) -> tuple[Grid, floa
     values = {q.name: {**known, **more}[q.name] for q in bound.quantities}
     clients = {name for name, value in values.items() if bound.quantity(name).card.axis and np.ndim(value)}
     wide = {k: v if k in clients or np.ndim(v) == 0 else np.asarray(v) for k, v in values.items()}
-    found = np.asarray(np.broadcast_to(bound(**wide), rounds.shape))
-    return found, float((problem.gradient(problem.start) ** 2).sum())
+    computed = np.asarray(np.broadcast_to(bound(**wide), rounds.shape))
+    return computed, float((problem.gradient(problem.start) ** 2).sum())
 
 
 # ---- drawing ----
