@@ -59,6 +59,16 @@ class Runs:
             self._columns[cell.key] = result.columns()
         return self._columns[cell.key]
 
+    def rows(self, cell: Cell, *names: str) -> list[tuple[Any, ...]]:
+        """Return these columns of the table of a run, row by row; empty if it is missing or has not all of them."""
+        columns = self.columns(cell)
+        return list(zip(*(columns[name] for name in names), strict=True)) if set(names) <= set(columns) else []
+
+    def accuracies_at(self, cells: Iterable[Cell], at: Callable[[Cell], int]) -> list[float]:
+        """Return the test accuracy of each run in percent after round ``at(cell)``; 0 if it diverged."""
+        measured = [(cell, dict(zip(*self.curve(cell, "test_accuracy"), strict=True))) for cell in cells]
+        return [0.0 if self.diverged(cell) else 100 * float(by.get(at(cell), math.nan)) for cell, by in measured]
+
     def curve(self, cell: Cell, quantity: str, layer: str = "") -> Curve:
         """Return a federation-wide quantity over its measured rounds; two empty arrays if it is missing."""
         return self._all_curves(cell).get((quantity, layer), (np.empty(0), np.empty(0)))
@@ -85,19 +95,15 @@ class Runs:
     def _all_curves(self, cell: Cell) -> dict[tuple[str, str], Curve]:
         """Return all federation-wide curves of a run by (quantity, layer)."""
         if cell.key not in self._curves:
-            self._curves[cell.key] = _curves(self.columns(cell))
+            points: dict[tuple[str, str], list[tuple[float, float]]] = {}
+            names = ("quantity", "layer", "client", "step", "round", "value")
+            for quantity, layer, client, step, round_, value in self.rows(cell, *names):
+                if client is None and step is None:
+                    points.setdefault((quantity, layer), []).append((round_, value))
+            self._curves[cell.key] = {
+                key: (np.array([p[0] for p in ps]), np.array([p[1] for p in ps])) for key, ps in points.items()
+            }
         return self._curves[cell.key]
-
-
-def _curves(columns: dict[str, list[Any]]) -> dict[tuple[str, str], Curve]:
-    points: dict[tuple[str, str], list[tuple[float, float]]] = {}
-    names = ("quantity", "layer", "client", "step", "round", "value")
-    if not set(names) <= set(columns):
-        return {}
-    for quantity, layer, client, step, round_, value in zip(*(columns[n] for n in names), strict=True):
-        if client is None and step is None:
-            points.setdefault((quantity, layer), []).append((round_, value))
-    return {key: (np.array([p[0] for p in ps]), np.array([p[1] for p in ps])) for key, ps in points.items()}
 
 
 def mean_curve(
@@ -153,14 +159,14 @@ def running_mean(curve: Curve, over: int) -> Curve:
 
 
 def point_rows(
-    values: Sequence[float], x: float, curve: str, info: RunInfo | None, panel: str = ""
+    values: Sequence[float], x: float, curve: str, info: RunInfo | None, panel: str = "", **more: Any
 ) -> list[dict[str, Any]]:
     """Return the row of one point: mean and standard error over seeds; no row if no value is finite."""
     finite = [v for v in values if math.isfinite(v)]
     if not finite:
         return []
     mean, error = float(np.mean(finite)), standard_error(finite)
-    return [{"panel": panel, "curve": curve, "x": x, "y": mean, "error": error, "ran": info}]
+    return [{"panel": panel, "curve": curve, "x": x, "y": mean, "error": error, **more, "ran": info}]
 
 
 def standard_error(values: Sequence[float]) -> float:

@@ -92,9 +92,7 @@ def times(runs: Runs, scale: str) -> Content:
 
 
 def _milliseconds(runs: Runs, cell: Cell, task: str) -> float:
-    columns = runs.columns(cell)
-    taken = dict(zip(columns["network"], columns["seconds"], strict=True)) if columns else {}
-    return 1e3 * float(taken.get(NETWORKS[task], np.nan))
+    return 1e3 * float(dict(runs.rows(cell, "network", "seconds")).get(NETWORKS[task], np.nan))
 
 
 # ---- Table 3: the eight schedules, by the code that trains with them and by the catalogue's formulas ----

@@ -214,11 +214,10 @@ def split_cells(scale: str) -> dict[str, list[Cell]]:
 def holdings(runs: Runs, scale: str) -> Content:
     rows: list[dict[str, Any]] = []
     for name, each in split_cells(scale).items():
-        table, info = runs.columns(each[0]), info_of(each, Setup(name))
-        counts = zip(*(table.get(column, ()) for column in ("client", "label", "samples")), strict=True)
+        info = info_of(each, Setup(name))
         rows += [
             {"panel": info.data if info else name, "client": k, "label": y, "samples": n, "ran": info}
-            for k, y, n in counts
+            for k, y, n in runs.rows(each[0], "client", "label", "samples")
         ]
     missing = [name for name in grid.DATA if name not in split_cells(scale)]
     return Content(
@@ -261,16 +260,14 @@ def images(runs: Runs, scale: str) -> Content:
 
 def _rows(runs: Runs, cell: Cell) -> list[dict[str, Any]]:
     """Return a row for every image, with its pixels as hexadecimal bytes, channel after channel."""
-    columns = runs.columns(cell)
-    if not columns:
+    if not runs.has(cell):
         return []
     shape = runs.fact(cell, "shape")  # flat inputs are square and grey
     channels, side = (shape[0], shape[-1]) if len(shape) == 3 else (1, round(shape[0] ** 0.5))
-    images = zip(*(columns[name] for name in ("steps", "label", "pixels")), strict=True)
     shape, info = {"channels": channels, "side": side}, info_of([cell], later=0)
     return [
         {"steps": steps, "label": label, **shape, "pixels": grey(pixels), "ran": info}
-        for steps, label, pixels in images
+        for steps, label, pixels in runs.rows(cell, "steps", "label", "pixels")
     ]
 
 
@@ -325,12 +322,10 @@ def over_rounds(runs: Runs, scale: str) -> Content:
     ]
     ends = {method: accuracies(runs, scale, cells) for method, cells in used.items()}
     best = [Pair(f"FedCOG over {m}", ends[FEDCOG], ends[m]) for m in used if m != FEDCOG]
+    rounds = PLANS[scale].rounds[""]
+    before = {m: runs.accuracies_at(cells, lambda _: rounds - max(1, rounds // TAIL)) for m, cells in used.items()}
     still = [
-        Pair(
-            f"{m}, a point over its last gain",
-            [POINT + e for e in accuracies_before_tail(runs, scale, cells)],
-            runs.accuracies(cells),
-        )
+        Pair(f"{m}, a point over its last gain", [POINT + e for e in before[m]], runs.accuracies(cells))
         for m, cells in used.items()
     ]
     place = Compared(used, printed_value("1", PLAIN, "CIFAR-10 NIID-1"))
@@ -342,11 +337,3 @@ def over_rounds(runs: Runs, scale: str) -> Content:
     ]
     left, bands = grid.omission_note(scale, ("methods", grid.PLUGGED)), "Band: one standard error over seeds."
     return figure_content(caption(scale, "", used.items(), left, bands), rows, judged, unavailable(scale))
-
-
-def accuracies_before_tail(runs: Runs, scale: str, cells: list[Cell]) -> list[float]:
-    """Return the accuracy in percent before the tail of each run; 0 for a run that diverged."""
-    rounds = PLANS[scale].rounds[""]
-    before = rounds - max(1, rounds // TAIL)
-    values = [dict(zip(*curve, strict=True)).get(before, math.nan) for curve in runs.percent(cells)]
-    return [0.0 if runs.diverged(cell) else float(value) for cell, value in zip(cells, values, strict=True)]

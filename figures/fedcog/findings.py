@@ -36,18 +36,12 @@ def accuracies(runs: Runs, scale: str, cells: Iterable[Cell]) -> list[float]:
 
 def after_change(runs: Runs, cells: Iterable[Cell]) -> list[float]:
     """Return the test accuracy in percent one round after the change of methods; 0 for a run that diverged."""
-    results = []
-    for cell in cells:
-        rounds, values = runs.curve(cell, "test_accuracy")
-        value = values[rounds == cell.arguments["after"] + 1]
-        results.append(0.0 if runs.diverged(cell) else 100 * float(value[0]) if len(value) else math.nan)
-    return results
+    return runs.accuracies_at(cells, lambda cell: cell.arguments["after"] + 1)
 
 
 def mean_over_clients(runs: Runs, cell: Cell, quantity: str, at: int) -> float:
     """Return the mean of a quantity over clients after round ``at``; NaN if it was not measured."""
-    columns = runs.columns(cell)
-    rows = zip(*(columns.get(n, ()) for n in ("quantity", "round", "client", "value")), strict=True)
+    rows = runs.rows(cell, "quantity", "round", "client", "value")
     values = [value for name, r, client, value in rows if (name, r) == (quantity, at) and client is not None]
     return float(np.mean(values)) if values else math.nan
 

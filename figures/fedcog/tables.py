@@ -170,8 +170,7 @@ TIME = "local time (FedAvg's = 1)"
 
 def _seconds(runs: Runs, cells: Iterable[Cell], job: str) -> list[float]:
     """Return the seconds of one job of a timing, one per repetition; none if it was not timed."""
-    tables = [runs.columns(cell) for cell in cells]
-    return [s for c in tables if c for name, s in zip(c["job"], c["seconds"], strict=True) if name == job]
+    return [seconds for cell in cells for name, seconds in runs.rows(cell, "job", "seconds") if name == job]
 
 
 def _where_timed(cells: Sequence[Cell]) -> list[Guard]:

@@ -40,8 +40,7 @@ def seconds(runs: Runs, scale: str, share: str, method: str) -> list[float]:
     blocks: dict[int, list[float]] = {}
     for cell in timing(scale, share):
         names = dict(zip(cell.arguments["algorithms"], METHODS, strict=True))
-        taken = runs.columns(cell)
-        for name, block, each in zip(*(taken.get(k, []) for k in ("algorithm", "block", "seconds")), strict=True):
+        for name, block, each in runs.rows(cell, "algorithm", "block", "seconds"):
             if names[name] == method:
                 blocks.setdefault(block, []).append(each)
     return [median(taken) for taken in blocks.values()]

@@ -44,12 +44,12 @@ def data(runs: Runs, scale: str) -> Content:
 
 def slopes(runs: Runs, scale: str, federation: Federation) -> list[float]:
     """Return the exponent of K in the mean gap of each group of draws."""
-    table = runs.columns(one_round_cell(scale, federation))
+    table = runs.rows(one_round_cell(scale, federation), "quantity", "value")
     if not table:
         return []
     counts = np.array(PLANS[scale].axes["counts"], dtype=float)
-    is_gap = [q == "generalization_gap" for q in table["quantity"]]
-    values = np.array(table["value"], dtype=float)[is_gap].reshape(len(counts), federation.seeds)
+    gaps = [value for quantity, value in table if quantity == "generalization_gap"]
+    values = np.array(gaps, dtype=float).reshape(len(counts), federation.seeds)
     total, error = values.mean(1), values.std(1, ddof=1)
     parts = np.array_split(values, min(GROUPS, federation.seeds // 2), axis=1)
     exponents = [float(power_law(counts, part.mean(1), (total / error) ** 2)) for part in parts]

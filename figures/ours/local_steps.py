@@ -64,16 +64,15 @@ def data(runs: Runs, scale: str) -> Content:
 
 def _quadratic_steps(runs: Runs, cell: Cell) -> dict[str, Points]:
     """Return the best number and both formulas for one quadratic problem; empty if it was not run."""
-    table = runs.columns(cell)
-    if not table:
+    triples = runs.rows(cell, "rounds", "local_steps", "value")
+    if not triples:
         return {}
     names = ("smoothness", "strong_convexity", "current_loss", "optimal_loss", "grad_cap_sq", "step_size", "cohort",
              "heterogeneity")  # fmt: skip
     values = {name: runs.fact(cell, name) for name in names}
     weights = runs.fact(cell, "client_gradient_variance")
     values |= {"client_gradient_variance": weights, "client_weight": [1 / len(weights)] * len(weights)}
-    triples = zip(table["rounds"], table["local_steps"], table["value"], strict=True)
-    return _steps_by_rounds(list(triples), values)
+    return _steps_by_rounds(triples, values)
 
 
 def _trained_steps(runs: Runs, scale: str) -> dict[str, Points]:

@@ -19,7 +19,7 @@ from ..artefact import Content
 from ..comparing import judge, Pair
 from ..drawing import add_legend, Axis, draw_by_meaning, new_figure, run_text, set_panel_title, set_scales
 from ..run_description import problem_words, RunInfo
-from ..runs import Runs, standard_error
+from ..runs import point_rows, Runs
 from ..style import BOUND, DASHED, DOTS, EXACT, GREY, LineStyle, SOLID
 from .grid import divergence_cells, info_of, PLANS, relaxed_cell
 from .settings import RELAXED
@@ -42,13 +42,13 @@ def data(runs: Runs, scale: str) -> Content:
     plan, trained = PLANS[scale], divergence_cells(scale, 0.0)
     on = info_of(*trained)
     rows = [
-        _row(ABOVE, curve, beta, float(np.mean(known)), standard_error(known), info=info)
+        row
         for curve, shares, info in (
             ("exact, quadratics", _exact_shares, info_of(*_quadratics(scale))),
             (f"measured, {on.ours.data if on else 'data'}", _measured_shares, on),
         )
         for beta in plan.axes["betas"]
-        if (known := [v for v in shares(runs, scale, beta) if math.isfinite(v)])
+        for row in point_rows(shares(runs, scale, beta), beta, curve, info, ABOVE, outside=False)
     ]
     first = relaxed_cell(scale, 0)
     for quantity, at in _table(runs, first).items():
@@ -68,9 +68,10 @@ def data(runs: Runs, scale: str) -> Content:
     return Content(caption, rows, findings=_findings(runs, scale))
 
 
-def _row(panel: str, curve: str, x: float, y: float, error: float = math.nan, outside: bool = False,
-         info: RunInfo | None = None) -> dict[str, Any]:  # fmt: skip
-    return {"panel": panel, "curve": curve, "x": x, "y": y, "error": error, "outside": outside, "ran": info}
+def _row(
+    panel: str, curve: str, x: float, y: float, outside: bool = False, info: RunInfo | None = None
+) -> dict[str, Any]:
+    return {"panel": panel, "curve": curve, "x": x, "y": y, "error": math.nan, "outside": outside, "ran": info}
 
 
 # ---- limits ----
@@ -120,11 +121,8 @@ def _exact_shares(runs: Runs, scale: str, beta: float) -> list[float]:
 
 def _table(runs: Runs, cell: Cell) -> dict[str, dict[float, tuple[float, bool]]]:
     """Return the value and whether it is outside the conditions, by quantity and relaxation."""
-    table = runs.columns(cell)
     by_quantity: dict[str, dict[float, tuple[float, bool]]] = {}
-    for beta, quantity, value, outside in zip(
-        *(table.get(k, []) for k in ("beta", "quantity", "value", "outside")), strict=True
-    ):
+    for beta, quantity, value, outside in runs.rows(cell, "beta", "quantity", "value", "outside"):
         by_quantity.setdefault(quantity, {})[float(beta)] = (value, outside)
     return by_quantity
 

@@ -220,11 +220,11 @@ def distance_rows(runs: Runs, scale: str) -> Rows:
 
 def one_round_rows(runs: Runs, scale: str, federation: Federation) -> Rows:
     """Return bound, its first term alone and the measured gap for each number of clients."""
-    table = runs.columns(one_round_cell(scale, federation))
-    if not table:
+    cell = one_round_cell(scale, federation)
+    places = runs.rows(cell, "quantity", "clients", "value", "error", "verdict")
+    if not places:
         return []
-    shared = _shared(federation.words, one_round_cell(scale, federation))
-    places = list(zip(*(table[k] for k in ("quantity", "clients", "value", "error", "verdict")), strict=True))
+    shared = _shared(federation.words, cell)
     rows: Rows = []
     for name, quantity in CURVES.items():
         points = [place[1:] for place in places if place[0] == quantity]
