@@ -12,8 +12,8 @@ violates it. Read the modules in this order:
 4. ``falsify``: the search in all families; ``simplify`` simplifies a violation, which ``exact`` then confirms.
 5. ``witness``: files of counterexamples, and what recomputing one gives; ``command`` is ``fedbounds falsify``.
 
-``detection_rate`` is the share of planted violations that searches find. ``weakened_assumptions`` and ``bent_atoms``
-have instances that break one assumption, which show where a proof needs it.
+``detection_rate`` is the share of planted violations that searches find. ``weakened_assumptions`` has instances that
+break one assumption, which show where a proof needs it.
 """
 
 from .core import Evaluation

@@ -7,7 +7,7 @@ determined by how often it contains the first point, which has a binomial distri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from bounds.core import Bound
-from empirics.exact import cohorts
 
 from ..falsify_options import FAMILIES
 from ..runs.obstacles import obstacle
@@ -25,7 +24,7 @@ from ..runs.origins import ATOMS
 from ..runs.readings import PlanFacts
 from . import deciding
 from .box import Box, Parameter
-from .client_groups import by_group, counts, kinds, of_groups
+from .client_groups import by_group, cohort_weights, counts, kinds, of_groups
 from .core import Evaluation, Instance, Point
 from .exact import RATIONAL
 from .family import Family
@@ -112,21 +111,6 @@ def weights(table: Mapping[str, Any], number: NumberType = float) -> Array:
     return np.asarray(raw / (raw @ np.array(counts(table))))
 
 
-def draws(table: Mapping[str, Any], shares: Array) -> Iterator[tuple[Any, Array, Array]]:
-    """Yield, for every cohort, its probability, the weights of the averaged model and those of the empirical risk."""
-    clients, cohort = len(shares), int(table["cohort"])
-    if table["sampling"] == 0:
-        yield 0 * shares[0] + 1, shares, shares
-        return
-    again = table["sampling"] == 1
-    for one in cohorts("with_replacement" if again else "without_replacement", cohort, shares):
-        own, who = 0 * shares, list(one.clients)
-        own[who] = (
-            [(count + 0 * shares[0]) / cohort for count in one.counts] if again else shares[who] * clients / cohort
-        )
-        yield one.probability, own, own
-
-
 def quantities(table: Mapping[str, Any], number: NumberType = float) -> dict[str, Any]:
     """Return all quantities of the table by name; those that vary over clients have one value per group."""
     shares, zero = weights(table, number), number(0)
@@ -136,12 +120,12 @@ def quantities(table: Mapping[str, Any], number: NumberType = float) -> dict[str
     own_loss = np.array([c.chances @ c.training.at(c.models) for c in clients])
     gap, out_of_sample, train_loss = zero, zero, zero
     difference, participation = 0 * shares, 0 * shares
-    for chance, model, risk in draws(table, shares):
-        training, population = _averaged(clients, sizes, model)
-        train_loss += chance * (sizes * risk @ training)
-        gap += chance * (sizes * shares @ population - sizes * risk @ training)
-        out_of_sample += chance * (sizes * risk @ (population - training))
-        takes_part = np.where(risk > 0, zero + 1, zero)
+    for chance, drawn in cohort_weights(SAMPLINGS[int(table["sampling"])], int(table["cohort"]), shares):
+        training, population = _averaged(clients, sizes, drawn)
+        train_loss += chance * (sizes * drawn @ training)
+        gap += chance * (sizes * shares @ population - sizes * drawn @ training)
+        out_of_sample += chance * (sizes * drawn @ (population - training))
+        takes_part = np.where(drawn > 0, zero + 1, zero)
         difference += chance * takes_part * (training - own_loss)
         participation += chance * takes_part
     curves = list(map(number, curvatures(table)))
@@ -296,15 +280,11 @@ class Atoms(Family):
         broken = deciding.broken_assumptions(bound, *self.assumed(bound, instance))
         if broken:
             return Evaluation(failed=broken, relation=bound.relation)
-        known = self.values(instance)
+        known = quantities(instance)
         return deciding.compare(by_group(bound), known, known[bound.target.name])
 
-    def values(self, instance: Mapping[str, Any], number: NumberType = float) -> dict[str, Any]:
-        """Return all quantities by name."""
-        return quantities(instance, number)
-
     def exact_values(self, bound: Bound, instance: Mapping[str, Any], late: bool) -> tuple[dict[str, Any], Any, str]:
-        known = self.values(instance, Fraction)
+        known = quantities(instance, Fraction)
         return known, known[bound.target.name], RATIONAL
 
     def assumed(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[Any, Any, Any]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from bounds.core import Bound
@@ -14,7 +15,9 @@ from bounds.domains import COUNT
 from bounds.operators import ClientSum, write_out_means
 from bounds.quantities import quantity
 from bounds.vocabulary import clients
+from empirics.exact import cohorts
 
+Array = np.ndarray[Any, Any]
 MEMBERS = quantity("members", "n_k", "number of clients in this group", domain=COUNT, per_client=True)
 EVERYBODY = quantity("everybody", "C", "number of clients in all groups", domain=COUNT)
 
@@ -61,3 +64,21 @@ def of_groups(sizes: Sequence[Any], shares: Sequence[Any]) -> Mapping[str, Any]:
     weights = [share / size for share, size in zip(shares, sizes, strict=True)]
     total = sum(int(size) for size in sizes)
     return {"clients": total, "everybody": total, "client_weight": weights, "members": list(sizes)}
+
+
+def cohort_weights(sampling: str, cohort: int, shares: Array) -> list[tuple[Any, Array]]:
+    """Return every cohort of a round: its probability, and the weights of all clients in the average (0: not drawn).
+    ``sampling`` is that of ``cohorts``, or ``all``; without replacement, a client's weight is its share over the
+    probability that it is drawn, so that the average is unbiased."""
+    one = 0 * shares[0] + 1
+    if sampling == "all":
+        return [(one, shares)]
+    weighted = []
+    for drawn in cohorts(sampling, cohort, shares):
+        weights, who = 0 * shares, list(drawn.clients)
+        if sampling == "with_replacement":
+            weights[who] = [count * one / cohort for count in drawn.counts]
+        else:
+            weights[who] = shares[who] * len(shares) / cohort
+        weighted.append((drawn.probability, weights))
+    return weighted

@@ -9,7 +9,7 @@ client gradient exceeds the squared global one by the mean squared tilt everywhe
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import inf
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ import numpy as np
 
 from bounds.core import Bound
 from bounds.weights import Weights
-from empirics.exact import cohorts, Readings
+from empirics.exact import Readings
 from empirics.training.step_sizes import falling
 
 from ..falsify_options import FAMILIES
@@ -27,12 +27,12 @@ from ..runs import readings, schedules
 from ..runs.methods import demands, knob
 from ..runs.statistics import weighted_mean
 from .box import Box, Parameter
-from .client_groups import of_groups
+from .client_groups import cohort_weights, of_groups
 from .core import Instance, Point
 from .exact import decimal, WORKING
 from .family import Played
 from .numbers import misfit, Number, POSITIVE
-from .quadratic_tables import misweighted, PLAN, planned
+from .quadratic_tables import misweighted, PLAN, planned, SAMPLINGS
 from .quadratics import cohort_of, derived_parameters, QuadraticRuns, regime, remembers, up_to
 
 
@@ -69,19 +69,6 @@ Array = np.ndarray[Any, Any]
 NumberType = Callable[[Any], Any]
 
 
-@lru_cache(maxsize=512)
-def drawn(cohort: int, again: bool, shares: tuple[Any, ...]) -> tuple[tuple[Any, Array], ...]:
-    """Return all cohorts of a round: the probability, and the weights of all clients in the average (0: not drawn)."""
-    if cohort == len(shares) and not again:
-        return ((0 * shares[0] + 1, np.array(shares)),)
-    weighted = []
-    for one in cohorts("with_replacement" if again else "without_replacement", cohort, shares):
-        weights = 0 * np.array(shares)
-        weights[list(one.clients)] = [count + 0 * shares[0] for count in one.counts]
-        weighted.append((one.probability, weights / cohort))
-    return tuple(weighted)
-
-
 def weights(table: Mapping[str, Any], number: NumberType = float) -> Array:
     """Return the clients' weights, which sum to 1."""
     raw = np.array([number(table[f"weight_{k}"]) for k in range(table["clients"])])
@@ -106,6 +93,9 @@ class CurveRun:
         self.height, self.bowl, self.eta = (number(table[n]) for n in ("height", "bowl", "step_size"))
         self.shares = weights(table, number)
         self.tilts = tilts(table, self.shares, number)
+        everyone = table["cohort"] == len(self.shares) and not table["with_replacement"]
+        sampling = "all" if everyone else SAMPLINGS[int(table["with_replacement"])]
+        self.cohorts = cohort_weights(sampling, table["cohort"], self.shares)
         self._server: dict[str, list[Any]] = {}
         self._rounds: dict[str, list[Any]] = {}
         self._along: dict[str, list[Any]] = {}
@@ -172,18 +162,19 @@ class CurveRun:
         self, chance: Array, model: Array, last: Array, begin: Array, ends: Array
     ) -> tuple[Array, Array, Array]:
         chances, models, lasts, divergence = [], [], [], 0.0
-        cohorts = drawn(self.table["cohort"], bool(self.table["with_replacement"]), tuple(self.shares))
-        for likely, share in cohorts:
+        for likely, share in self.cohorts:
             moved = model + (ends - begin) @ share if self.reading == "code" else ends @ share
             kept = ends if self.reading == "proof" else np.where(share > 0, ends, last)
-            own = np.full(len(share), self.number(1) / len(share)) if len(cohorts) == 1 else share
+            own = np.full(len(share), self.number(1) / len(share)) if len(self.cohorts) == 1 else share
             divergence += likely * (chance @ (((kept - moved[:, None]) ** 2) @ own))
             chances.append(likely * chance)
             models.append(moved)
             lasts.append(kept)
         step = sum(c @ (m - model) ** 2 for c, m in zip(chances, models, strict=True))
         aligned = sum(c @ (self.slope(model) * (m - model)) for c, m in zip(chances, models, strict=True))
-        mean = step / (self.eta * self.table["local_steps"]) ** 2 if self.beta == 0 and len(cohorts) == 1 else np.nan
+        mean = (
+            step / (self.eta * self.table["local_steps"]) ** 2 if self.beta == 0 and len(self.cohorts) == 1 else np.nan
+        )
         for name, value in (("global_step", step), ("step_alignment", aligned), ("mean_update_sq", mean),
                             ("active_divergence", divergence)):  # fmt: skip
             self._rounds.setdefault(name, []).append(value)
@@ -305,10 +296,16 @@ class Curves(Played):
         )  # fmt: skip
 
     def plan(self, instance: Mapping[str, Any], problem: Any) -> readings.PlanFacts:
-        sampling = "with_replacement" if instance["with_replacement"] else "without_replacement"
         offset, steps = instance.get("step_offset"), instance["local_steps"]
         size = float(instance["step_size"])
-        args = (problem.clients, instance["cohort"], sampling, steps, size, offset and float(offset))
+        args = (
+            problem.clients,
+            instance["cohort"],
+            SAMPLINGS[int(instance["with_replacement"])],
+            steps,
+            size,
+            offset and float(offset),
+        )
         return readings.plan_facts(*args, steps * instance["rounds"])
 
     def static(

@@ -4,7 +4,6 @@ from fractions import Fraction as F
 from itertools import product
 from types import SimpleNamespace
 
-import pytest
 from loops import cases
 
 from bounds.assumptions import SAMPLES_NOISE
@@ -88,8 +87,9 @@ def test_the_readings_that_are_trained_average_the_extractor_when_the_listings_d
         assert due == (runs[reading].sent[listings.PHI] if reading in runs else whole)
 
 
-@pytest.mark.slow
-@cases("opened", ["bend", "ceiling"])
-def test_the_search_that_looks_there_finds_it(opened):
-    assert needed.searched(Book(), seed=1, **{opened: True}).status is Status.FAILS
-    assert needed.searched(Book()).status is Status.HOLDS
+@cases("pair gap bound", [
+    ({"place_0_1": F(0), "bend": F(2)}, "3/32", "1/16"), ({"place_0_0": F(0), "place_0_1": F(16), "place_1_0": F(1),
+      "place_1_1": F(1), "ceiling": F(1)}, "1", "3/4")])  # fmt: skip
+def test_the_small_examples_of_the_notes_are_right(pair, gap, bound):
+    said = needed._exceeds(Book(), needed.PAIR | pair, "").evidence
+    assert said.startswith(f"gap {float(F(gap)):.4g}, bound {float(F(bound)):.4g}")
