@@ -81,16 +81,29 @@ def tilts(table: Mapping[str, Any], shares: Array, number: NumberType = float) -
     return np.asarray(raw - shares @ raw)
 
 
+class Curve:
+    """The function ``g`` of an instance."""
+
+    def __init__(self, table: Mapping[str, Any], number: NumberType = float) -> None:
+        shape = SHAPES[int(table["shape"])]
+        self._value, self._slope = shape.value, shape.slope
+        if number is not float:
+            self._value, self._slope = np.frompyfunc(shape.exact_value, 1, 1), np.frompyfunc(shape.exact_slope, 1, 1)
+        self.height, self.bowl = number(table["height"]), number(table["bowl"])
+
+    def value(self, x: Any) -> Any:
+        return self.height**2 * self._value(x / self.height) + self.bowl / 2 * x**2
+
+    def slope(self, x: Any) -> Any:
+        return self.height * self._slope(x / self.height) + self.bowl * x
+
+
 class CurveRun:
     """The metrics of a run, as expectations over the cohorts."""
 
     def __init__(self, table: Mapping[str, Any], beta: Any, reading: str, number: NumberType = float) -> None:
         self.table, self.beta, self.reading, self.number = table, beta, reading, number
-        shape = SHAPES[int(table["shape"])]
-        self._value, self._slope = shape.value, shape.slope
-        if number is not float:
-            self._value, self._slope = np.frompyfunc(shape.exact_value, 1, 1), np.frompyfunc(shape.exact_slope, 1, 1)
-        self.height, self.bowl, self.eta = (number(table[n]) for n in ("height", "bowl", "step_size"))
+        self.curve, self.eta = Curve(table, number), number(table["step_size"])
         self.shares = weights(table, number)
         self.tilts = tilts(table, self.shares, number)
         everyone = table["cohort"] == len(self.shares) and not table["with_replacement"]
@@ -101,12 +114,6 @@ class CurveRun:
         self._along: dict[str, list[Any]] = {}
         self._steps, self._averages = 0, list[Array]()
         self._play()
-
-    def value(self, x: Any) -> Any:
-        return self.height**2 * self._value(x / self.height) + self.bowl / 2 * x**2
-
-    def slope(self, x: Any) -> Any:
-        return self.height * self._slope(x / self.height) + self.bowl * x
 
     @cached_property
     def server(self) -> dict[str, Array]:
@@ -123,7 +130,7 @@ class CurveRun:
 
     def average_gap(self, weights: Weights | None = None) -> Any:
         """Return the loss gap at the mean of the virtual averages before every local step, under full participation."""
-        return self.value(weighted_mean(self._averages, weights))[0]
+        return self.curve.value(weighted_mean(self._averages, weights))[0]
 
     @property
     def _size(self) -> Any:
@@ -145,7 +152,7 @@ class CurveRun:
         begin = model[:, None] + self.beta * (model[:, None] - last)
         at, walked, drift, cap = begin.copy(), np.zeros_like(begin), 0.0, 0.0
         for _ in range(self.table["local_steps"]):
-            gradient = self.slope(at) + self.tilts
+            gradient = self.curve.slope(at) + self.tilts
             drift += chance @ ((at - model[:, None]) ** 2).mean(1)
             cap = max(cap, (chance @ gradient**2).max())
             average = at @ self.shares
@@ -171,10 +178,9 @@ class CurveRun:
             models.append(moved)
             lasts.append(kept)
         step = sum(c @ (m - model) ** 2 for c, m in zip(chances, models, strict=True))
-        aligned = sum(c @ (self.slope(model) * (m - model)) for c, m in zip(chances, models, strict=True))
-        mean = (
-            step / (self.eta * self.table["local_steps"]) ** 2 if self.beta == 0 and len(self.cohorts) == 1 else np.nan
-        )
+        aligned = sum(c @ (self.curve.slope(model) * (m - model)) for c, m in zip(chances, models, strict=True))
+        known = self.beta == 0 and len(self.cohorts) == 1
+        mean = step / (self.eta * self.table["local_steps"]) ** 2 if known else np.nan
         for name, value in (("global_step", step), ("step_alignment", aligned), ("mean_update_sq", mean),
                             ("active_divergence", divergence)):  # fmt: skip
             self._rounds.setdefault(name, []).append(value)
@@ -182,7 +188,7 @@ class CurveRun:
 
     def _of_round(self, chance: Array, model: Array, walked: Array, drift: float, cap: float) -> None:
         steps = self.table["local_steps"]
-        drifts = chance @ (self.slope(model)[:, None] + self.tilts - walked / steps) ** 2
+        drifts = chance @ (self.curve.slope(model)[:, None] + self.tilts - walked / steps) ** 2
         readings = {
             "local_drift": drift, "grad_cap_sq": cap, "summed_grad_norm_sq": chance @ walked.sum(1) ** 2,
             "mean_path_gradient_sq": chance @ (walked @ self.shares / steps) ** 2, "gradient_drift": drifts,
@@ -192,10 +198,10 @@ class CurveRun:
             self._rounds.setdefault(name, []).append(value)
 
     def _at_server(self, chance: Array, model: Array, last: Array) -> None:
-        slope = self.slope(model)
+        slope = self.curve.slope(model)
         clients = chance @ (slope[:, None] + self.tilts) ** 2
         readings = {
-            "grad_norm_sq": chance @ slope**2, "optimality_gap": chance @ self.value(model),
+            "grad_norm_sq": chance @ slope**2, "optimality_gap": chance @ self.curve.value(model),
             "distance_sq": chance @ model**2, "client_grad_norm_sq": clients,
             "mean_client_grad_sq": clients @ self.shares, "divergence": chance @ ((last - model[:, None]) ** 2).mean(1),
         }  # fmt: skip
@@ -203,9 +209,9 @@ class CurveRun:
             self._server.setdefault(name, []).append(value)
 
     def _virtual(self, chance: Array, average: Array) -> None:
-        self._along.setdefault("grad_norm_sq", []).append(chance @ self.slope(average) ** 2)
+        self._along.setdefault("grad_norm_sq", []).append(chance @ self.curve.slope(average) ** 2)
         self._along.setdefault("distance_sq", []).append(chance @ average**2)
-        self._along.setdefault("optimality_gap", []).append(chance @ self.value(average))
+        self._along.setdefault("optimality_gap", []).append(chance @ self.curve.value(average))
 
 
 CLIENTS = 3
@@ -274,12 +280,11 @@ class Curves(Played):
         return self.inside(bound, table, point, self.federation(table))
 
     def impossible(self, bound: Bound, instance: Mapping[str, Any]) -> str:
-        return _impossible(dict(instance)) or misweighted(bound, dict(instance))
+        return _impossible(dict(instance)) or super().impossible(bound, instance)
 
     def federation(self, instance: Mapping[str, Any], number: NumberType = float) -> Any:
         """Return the federation's constants, by the names that assumptions and bounds use."""
         shape, shares = SHAPES[int(instance["shape"])], weights(instance, number)
-        run = CurveRun({**instance, "rounds": 1, "local_steps": 1}, number(0), "intended", number)
         bowl, start, floor = (number(instance[name]) for name in ("bowl", "start", "floor"))
         lowest, tilt = bowl + number(shape.lowest), tilts(instance, shares, number)
         curvature = max(lowest, number(0))
@@ -290,23 +295,10 @@ class Curves(Played):
             optimum_dissimilarity=dissimilarity,
             dissimilarity_factor=number(instance.get("dissimilarity_factor", 1)),
             uniform_dissimilarity=number((tilt**2).max()), identical_clients=not tilt.any(),
-            initial_gap=number(run.value(start)), floor=floor, gradient_variance=0,
+            initial_gap=number(Curve(instance, number).value(start)), floor=floor, gradient_variance=0,
             lower_bound=0.0, independent_samples=True, independent_noise=True, lipschitz=inf, loss_cap=inf,
             nonnegative_loss=None,  # undecided: tilted losses may be negative
         )  # fmt: skip
-
-    def plan(self, instance: Mapping[str, Any], problem: Any) -> readings.PlanFacts:
-        offset, steps = instance.get("step_offset"), instance["local_steps"]
-        size = float(instance["step_size"])
-        args = (
-            problem.clients,
-            instance["cohort"],
-            SAMPLINGS[int(instance["with_replacement"])],
-            steps,
-            size,
-            offset and float(offset),
-        )
-        return readings.plan_facts(*args, steps * instance["rounds"])
 
     def static(
         self, instance: Mapping[str, Any], problem: Any, wanted: Collection[str] | None = None
@@ -353,8 +345,6 @@ def _affordable(table: Instance) -> int:
 
 def _impossible(instance: Instance) -> str:
     """Return why there is no such run; empty if there is."""
-    if instance["step_size"] <= 0 or instance.get("contraction", 1) <= 0:
-        return "no step size is small enough for the conditions"
     if instance["height"] <= 0 or any(instance[f"weight_{k}"] <= 0 for k in range(instance["clients"])):
         return "heights and weights must be positive"
     if instance.get("dissimilarity_factor", 1) < 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Protocol
 
@@ -22,6 +23,7 @@ from .box import Box
 from .client_groups import by_group
 from .core import Evaluation, Instance, Point
 from .exact import Exactly, weigh, WORKING, worst_entry
+from .quadratic_tables import misweighted, setting
 
 
 class Family(Protocol):
@@ -92,14 +94,8 @@ class Played(Family, Protocol):
 
     # ---- what a family of runs defines ----
 
-    def impossible(self, bound: Bound, instance: Mapping[str, Any]) -> str:
-        """Return why there is no such run, or the bound does not cover it; empty otherwise."""
-
     def federation(self, instance: Mapping[str, Any]) -> Any:
         """Return the problem with its constants; raise ``EmpiricsError`` if the numbers do not define one."""
-
-    def plan(self, instance: Mapping[str, Any], problem: Any) -> readings.PlanFacts:
-        """Return participation and length of the run, in the form that assumptions read."""
 
     def static(
         self, instance: Mapping[str, Any], problem: Any, wanted: Collection[str] | None = None
@@ -115,6 +111,16 @@ class Played(Family, Protocol):
         """Return the quantities that do not need a run, the run in exact numbers, and the name of the arithmetic."""
 
     # ---- defaults ----
+
+    def impossible(self, bound: Bound, instance: Mapping[str, Any]) -> str:
+        """Return why there is no such run, or the bound does not cover it; empty otherwise."""
+        if instance["step_size"] <= 0 or instance.get("contraction", 1) <= 0:
+            return "no step size is small enough for the conditions"
+        return misweighted(bound, dict(instance))
+
+    def plan(self, instance: Mapping[str, Any], problem: Any) -> readings.PlanFacts:
+        """Return participation and length of the run, in the form that assumptions read."""
+        return replace(readings.setting_facts(problem, setting(instance)), clients=instance["clients"])
 
     def assumed(self, bound: Bound, instance: Mapping[str, Any], problem: Any = None) -> tuple[Any, Any, Any]:
         """Return problem, method (FedAvg if the bound names none) and plan. An instance that is given with its

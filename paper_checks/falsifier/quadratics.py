@@ -145,11 +145,6 @@ class QuadraticRuns(Played):
             table = _with_stationary_start(bound, table, problem)
         return _finite(bound, table, problem) if table["rounds"] > SHORT and table["relaxation"] else table
 
-    def impossible(self, bound: Bound, instance: Mapping[str, Any]) -> str:
-        if instance["step_size"] <= 0 or instance.get("contraction", 1) <= 0:
-            return "no step size is small enough for the conditions"
-        return tables.misweighted(bound, dict(instance))
-
     def radius(self, bound: Bound, instance: Instance) -> float:
         try:
             constant_steps = {name: value for name, value in instance.items() if name != "step_offset"}
@@ -159,9 +154,6 @@ class QuadraticRuns(Played):
 
     def federation(self, instance: Mapping[str, Any]) -> Quadratics:
         return tables.problem(_from_start(instance))
-
-    def plan(self, instance: Mapping[str, Any], problem: Quadratics) -> readings.PlanFacts:
-        return replace(readings.setting_facts(problem, tables.setting(dict(instance))), clients=instance["clients"])
 
     def static(
         self, instance: Mapping[str, Any], problem: Quadratics, wanted: Collection[str] | None = None

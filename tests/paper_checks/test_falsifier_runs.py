@@ -62,8 +62,7 @@ def test_a_run_ends_before_what_grows_leaves_the_finite_numbers(step_size, kept)
     assert _finite(get("decaying_k.lemma_1"), table, tables.problem(table)) == {**table, "rounds": kept}
 
 
-FORBIDDEN = [("step_size", 0.0), ("height", 0.0), ("weight_1", 0.0), ("dissimilarity_factor", 0.9),
-             ("contraction", 0.0)]  # fmt: skip
+FORBIDDEN = [("height", 0.0), ("weight_1", 0.0), ("dissimilarity_factor", 0.9)]
 
 
 def test_curves_and_distributions_that_cannot_be():
