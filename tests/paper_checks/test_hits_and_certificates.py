@@ -13,7 +13,6 @@ from empirics.training.setting import Setting
 from paper_checks.falsifier import quadratic_tables as tables
 from paper_checks.falsifier.witness import load_witness
 from paper_checks.worst_case.solve import worst_case
-from paper_checks.worst_case.tightness_table import committed, has_table
 from paper_checks.worst_case.worst_case_proof import certify
 
 FOLDER = Path(paper_checks.__file__).parent / "counterexamples"
@@ -67,14 +66,3 @@ def test_a_hit_that_moves_comes_near_what_is_proved():
     """One step of 3/2 on curvature 1 leaves a quarter: the class is 1 % larger, and no more than that is proved."""
     hit = HITS["decaying_k_claim.lemma_1_step_size"]
     assert Fraction(1, 4) == Fraction(hit.measured) <= proved(hit).bound < Fraction(1, 4) * Fraction(11, 10)
-
-
-def test_a_bound_with_a_hit_and_certificates_above_it_fails_elsewhere():
-    """Tables hold where F* = 0, without noise, all clients there: hits of their bounds are none of that."""
-    met = [(name, hit) for name, hit in HITS.items() if has_table(hit.bound)]
-    assert len(met) > 4
-    for name, hit in met:
-        rows = [row for row in committed(hit.bound) if row["inside"] and row["proved"] == row["proved"]]
-        assert all(row["proved"] <= row["bound"] * (1 + 1e-6) for row in rows)
-        moved = Fraction(hit.instance["floor"]) or Fraction(hit.value) < 0
-        assert outside(hit) or moved, name
