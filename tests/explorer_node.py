@@ -10,7 +10,13 @@ import subprocess
 import pytest
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="needs node to run the page's code")
-START = 'if (typeof document === "undefined") runWorker(); else { Object.assign(globalThis, { explorer }); start(); }'
+START = """
+if (typeof document === "undefined") runWorker();
+else {
+Object.assign(globalThis, { explorer });
+start();
+}
+"""
 INSTEAD = """
 loadData(GIVEN.alone ? { ...GIVEN.data, atlas: GIVEN.alone } : GIVEN.data);
 state = initialState();
@@ -31,7 +37,8 @@ def code_of(html):
 
 def packed(html):
     """The data of a page, as it holds them."""
-    return json.loads(gzip.decompress(base64.b64decode(re.search(r'id="data">([^<]*)<', html)[1])))
+    code = re.search(r'id="data">([^<]*)<', html)[1]
+    return json.loads(gzip.decompress(base64.a85decode(code.replace("v", "<"))))
 
 
 def unpacked(html):

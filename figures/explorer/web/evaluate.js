@@ -9,7 +9,10 @@ function sum(length, f) {
 
 function largest(length, f) {
   let most = -Infinity;
-  for (let k = 0; k < length; k++) { const x = f(k); if (!(x <= most)) most = x; }
+  for (let k = 0; k < length; k++) {
+    const x = f(k);
+    if (!(x <= most)) most = x;
+  }
   return most;
 }
 
@@ -33,15 +36,29 @@ function evaluateBound(bound, v, n, entry = 0) {
     return true;
   };
   const failed = [];
-  code.c.forEach((condition, i) => { if (!holds(condition)) failed.push(i); });
+  code.c.forEach((condition, i) => {
+    if (!holds(condition)) failed.push(i);
+  });
   return { terms, total: terms.reduce((a, b) => a + b, 0), failed };
 }
 
 /* The inequalities of conditions; they append both sides to the list `sides`, if given. */
-const le = (a, b, sides) => { sides?.push(a, b); return a <= b; };
-const lt = (a, b, sides) => { sides?.push(a, b); return a < b; };
-const ge = (a, b, sides) => { sides?.push(a, b); return a >= b; };
-const gt = (a, b, sides) => { sides?.push(a, b); return a > b; };
+const le = (a, b, sides) => {
+  sides?.push(a, b);
+  return a <= b;
+};
+const lt = (a, b, sides) => {
+  sides?.push(a, b);
+  return a < b;
+};
+const ge = (a, b, sides) => {
+  sides?.push(a, b);
+  return a >= b;
+};
+const gt = (a, b, sides) => {
+  sides?.push(a, b);
+  return a > b;
+};
 
 /* Both sides of a failing condition, for the first client or class for which it fails. */
 function bothSides(bound, k, v, n) {
@@ -57,7 +74,9 @@ function bothSides(bound, k, v, n) {
  * bound's example. Constants that do not hold at this plan are NaN.
  * @param {Bound} bound @param {Scenario} scenario @returns {[Values, Lengths]} */
 function inputs(bound, scenario) {
-  const v = { ...scenario.v, ...bound.given }, n = { ...scenario.n }, b = atlas.bounds[bound.name];
+  const v = { ...scenario.v, ...bound.given };
+  const n = { ...scenario.n };
+  const b = atlas.bounds[bound.name];
   for (const quantity of Object.keys(b?.from ?? {})) v[quantity] = v[inputName(b, quantity, v)];
   if (v.runtime !== undefined && bound.relation === "<=") v.runtime = scenario.usedTime;
   if (bound.axis) {
@@ -80,7 +99,8 @@ function memberValues(quantity, length, value) {
 /** The best admissible constants in a scenario, if the bound leaves some to choose.
  * @param {Bound} bound @param {Scenario} scenario @returns {Values} */
 function bestConstants(bound, scenario) {
-  const b = atlas.bounds[bound.name], constants = {};
+  const b = atlas.bounds[bound.name];
+  const constants = {};
   if (!b || !(b.pair.length || b.free) || missingInputs(b, scenario).length) return constants;
   const { pair, free } = valueAtBest(b, bound, scenario);
   if (pair) [constants[OFFSET], constants[FACTOR]] = pair;

@@ -9,10 +9,20 @@ let atlas = null;
 function identityOrder(words) {
   const key = [...words].sort().join();
   if (!identityOrders.has(key)) {
-    const available = new Set(words), all = [], ready = ([left, , asked]) => !available.has(left) && asked.every((w) => available.has(w));
-    for (let identity = IDENTITIES.find(ready); identity; identity = IDENTITIES.find(ready)) { available.add(identity[0]); all.push(identity); }
-    const moving = new Set(["local_steps", "step_size"]), planDependent = [];
-    for (const identity of all) if (identity[2].some((w) => moving.has(w))) { moving.add(identity[0]); planDependent.push(identity); }
+    const available = new Set(words);
+    const all = [];
+    const ready = ([left, , asked]) => !available.has(left) && asked.every((w) => available.has(w));
+    for (let identity = IDENTITIES.find(ready); identity; identity = IDENTITIES.find(ready)) {
+      available.add(identity[0]);
+      all.push(identity);
+    }
+    const moving = new Set(["local_steps", "step_size"]);
+    const planDependent = [];
+    for (const identity of all)
+      if (identity[2].some((w) => moving.has(w))) {
+        moving.add(identity[0]);
+        planDependent.push(identity);
+      }
     identityOrders.set(key, { all, planDependent });
   }
   return identityOrders.get(key);
@@ -22,7 +32,8 @@ function applyIdentities(identities, v, n) {
   for (const [left, relation, , kind, f] of identities) {
     if (kind === "list") v[left] = Array.from({ length: n.clients }, (_, i) => f(v, n, i));
     else {
-      const x = f(v, n, 0), near = Math.round(x);
+      const x = f(v, n, 0);
+      const near = Math.round(x);
       v[left] = kind === "whole" && Math.abs(x - near) <= ROUNDING * Math.abs(near) ? near : x;
     }
     if ((relation === "<=" || relation === ">=") && kind !== "list" && !Number.isFinite(v[left])) v[left] = undefined;
@@ -36,7 +47,8 @@ function validAtPlan(given, upTo) {
     if (!(quantity in given)) continue;
     for (const [other, most] of Object.entries(limits)) {
       const value = given[other] ?? 0;
-      if (value > most * (1 + ROUNDING)) invalid[quantity] = `it holds for ${readable(other)} up to ${formatted(most)} alone`;
+      if (value > most * (1 + ROUNDING))
+        invalid[quantity] = `it holds for ${readable(other)} up to ${formatted(most)} alone`;
     }
   }
   const kept = Object.fromEntries(Object.entries(given).filter(([quantity]) => !(quantity in invalid)));
@@ -45,9 +57,15 @@ function validAtPlan(given, upTo) {
 
 /** Everything that is known: values v, lengths n, constants that do not hold, and the situation. @returns {Scenario} */
 function scenarioOf(given, upTo) {
-  const { kept, invalid } = validAtPlan(given, upTo), v = { ...kept }, n = { clients: kept.clients ?? 1, classes: 1 };
-  for (const quantity of atlas.lists) if (quantity in v && !Array.isArray(v[quantity])) v[quantity] = Array(n.clients).fill(v[quantity]);
-  const { all, planDependent } = identityOrder(Object.keys(kept)), upperBounds = new Set(all.filter((identity) => identity[1] === "<=" && identity[5]).map((identity) => identity[0]));
+  const { kept, invalid } = validAtPlan(given, upTo);
+  const v = { ...kept };
+  const n = { clients: kept.clients ?? 1, classes: 1 };
+  for (const quantity of atlas.lists)
+    if (quantity in v && !Array.isArray(v[quantity])) v[quantity] = Array(n.clients).fill(v[quantity]);
+  const { all, planDependent } = identityOrder(Object.keys(kept));
+  const upperBounds = new Set(
+    all.filter((identity) => identity[1] === "<=" && identity[5]).map((identity) => identity[0]),
+  );
   /** @type {Scenario} */
   const scenario = { v, n, given: kept, invalid, planDependent, upperBounds, machine: false };
   applyIdentities(all, v, n);
@@ -67,26 +85,40 @@ function setStepSize(scenario, size) {
   applyIdentities(scenario.planDependent, scenario.v, scenario.n);
 }
 
-const METHOD_OPTIONS = [["fedinit", "relaxation", 0], ["fedcog", "distillation_weight", 0], ["fedals", "adaptation", 1]];
+const METHOD_OPTIONS = [
+  ["fedinit", "relaxation", 0],
+  ["fedcog", "distillation_weight", 0],
+  ["fedals", "adaptation", 1],
+];
 /* Flags are 0 if false, 1 if true, 2 if unknown. */
-const UNKNOWN = 2, HETEROGENEITY = ["uniform_dissimilarity", "optimum_dissimilarity", "heterogeneity"];
+const UNKNOWN = 2;
+const HETEROGENEITY = ["uniform_dissimilarity", "optimum_dissimilarity", "heterogeneity"];
 const FLAGS = {
   full: ({ v }) => v.cohort === v.clients,
   single: ({ v }) => v.local_steps === 1,
   relaxed: ({ v }) => v.relaxation !== 0,
   convex: ({ v }) => v.strong_convexity !== undefined,
   exact: ({ v }) => (v.gradient_variance === undefined ? UNKNOWN : v.gradient_variance === 0),
-  identical: ({ v, upperBounds }) => (v.uniform_dissimilarity === 0 ? true : HETEROGENEITY.some((quantity) => v[quantity] > 0 && !upperBounds.has(quantity)) ? false : UNKNOWN),
+  identical: ({ v, upperBounds }) =>
+    v.uniform_dissimilarity === 0
+      ? true
+      : HETEROGENEITY.some((quantity) => v[quantity] > 0 && !upperBounds.has(quantity))
+        ? false
+        : UNKNOWN,
 };
 
 /* Set the situation, by which structural results are looked up; a plan without a complete round has none. */
 function withSituation(scenario) {
-  const { v } = scenario, key = atlas.flags.map((flag) => Number(FLAGS[flag](scenario))).join("");
+  const { v } = scenario;
+  const key = atlas.flags.map((flag) => Number(FLAGS[flag](scenario))).join("");
   scenario.key = key;
   scenario.situation = atlas.places.get(scenario.machine ? `m${key}` : v.clients === 1 ? `o${key}` : key) ?? -1;
   scenario.fedavg = METHOD_OPTIONS.every(([, knob, off]) => v[knob] === off);
   /* A last round that does not fit into the time budget is not run. */
-  scenario.usedTime = v.rounds !== undefined && v.communication_time !== undefined ? v.rounds * (v.communication_time + v.minibatch_time * v.local_steps) : v.runtime;
+  scenario.usedTime =
+    v.rounds !== undefined && v.communication_time !== undefined
+      ? v.rounds * (v.communication_time + v.minibatch_time * v.local_steps)
+      : v.runtime;
   return scenario;
 }
 

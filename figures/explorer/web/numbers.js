@@ -1,6 +1,9 @@
 /* Format, parse and check numbers; values of sliders and ticks of axes. */
 const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
-const raised = (k) => String(k).replace(/\d/g, (d) => RAISED[d]).replace("-", "⁻");
+const raised = (k) =>
+  String(k)
+    .replace(/\d/g, (d) => RAISED[d])
+    .replace("-", "⁻");
 
 function formatted(x, digits = 4) {
   if (Number.isNaN(x)) return "undefined";
@@ -25,7 +28,10 @@ function distinguishable(left, right, digits = 3) {
 
 /* Parse a number as typed (0.5, 1e-3, 1/3); NaN for anything else. */
 function parseNumber(text) {
-  const [above, below, more] = text.trim().split("/").map((part) => (part.trim() === "" ? NaN : Number(part)));
+  const [above, below, more] = text
+    .trim()
+    .split("/")
+    .map((part) => (part.trim() === "" ? NaN : Number(part)));
   return more !== undefined ? NaN : below === undefined ? above : above / below;
 }
 
@@ -52,22 +58,30 @@ function spaced(low, high, log, steps) {
 function sliderValues(quantity, steps = 240) {
   const [low, high, log, zero] = quantity.slider;
   const grain = 10 ** Math.floor(Math.log10((high - low) / steps));
-  const round = quantity.whole ? Math.round
-    : log ? (x) => Number(x.toPrecision(3)) : (x) => Number((Math.round(x / grain) * grain).toPrecision(12));
-  const values = spaced(low, high, log, steps).map(round).filter((x) => !rangeError(quantity, x));
+  const round = quantity.whole
+    ? Math.round
+    : log
+      ? (x) => Number(x.toPrecision(3))
+      : (x) => Number((Math.round(x / grain) * grain).toPrecision(12));
+  const values = spaced(low, high, log, steps)
+    .map(round)
+    .filter((x) => !rangeError(quantity, x));
   return [...new Set(zero ? [0, ...values] : values)];
 }
 
 function nearestIndex(values, x) {
   let best = 0;
-  values.forEach((value, i) => { if (Math.abs(value - x) < Math.abs(values[best] - x)) best = i; });
+  values.forEach((value, i) => {
+    if (Math.abs(value - x) < Math.abs(values[best] - x)) best = i;
+  });
   return best;
 }
 
 /* At most `most` ticks at round numbers. */
 function ticks(low, high, log, most) {
   if (log) {
-    const first = Math.ceil(Math.log10(low) - 1e-9), last = Math.floor(Math.log10(high) + 1e-9);
+    const first = Math.ceil(Math.log10(low) - 1e-9);
+    const last = Math.floor(Math.log10(high) + 1e-9);
     const step = Math.max(1, Math.ceil((last - first + 1) / most));
     const decades = [];
     for (let k = first; k <= last; k += step) decades.push(10 ** k);
@@ -80,7 +94,8 @@ function ticks(low, high, log, most) {
   const coarse = high / most - low / most;
   const size = 10 ** Math.floor(Math.log10(coarse));
   const step = [1, 2, 5, 10].map((m) => m * size).find((s) => s >= coarse);
-  const first = Math.ceil(low / step - 1e-9), count = Math.floor(high / step + 1e-9) - first + 1;
+  const first = Math.ceil(low / step - 1e-9);
+  const count = Math.floor(high / step + 1e-9) - first + 1;
   if (!(count >= 1 && count <= most + 2 && first + count > first)) return [low, high]; // too narrow, or wide, for round numbers
   const marks = Array.from({ length: count }, (_, k) => Number(((first + k) * step).toPrecision(10)));
   return marks.filter(Number.isFinite);

@@ -1,5 +1,9 @@
 /* Compute the map in a worker, which runs the page's script without a document. */
-let worker = null, workerTried = false, currentTask = null, queuedTask = null, taskNumber = 0;
+let worker = null;
+let workerTried = false;
+let currentTask = null;
+let queuedTask = null;
+let taskNumber = 0;
 
 const RECEIVE_EVERY = 24;
 
@@ -8,8 +12,12 @@ received every few milliseconds. */
 function runWorker() {
   let newest = 0;
   globalThis.onmessage = ({ data }) => {
-    if (data.bounds) { ({ bounds, atlas } = data); return; }
-    const { number, target, given, upTo, only } = data, begin = performance.now();
+    if (data.bounds) {
+      ({ bounds, atlas } = data);
+      return;
+    }
+    const { number, target, given, upTo, only } = data;
+    const begin = performance.now();
     newest = number;
     const work = (steps, coarse) => {
       if (newest !== number) return;
@@ -25,7 +33,12 @@ function runWorker() {
 }
 
 function send(answer) {
-  const arrays = [...answer.made.fields.values()].flatMap(({ value, level, share }) => [value.buffer, level.buffer, share.buffer]), place = /** @type {any} */ (globalThis);
+  const arrays = [...answer.made.fields.values()].flatMap(({ value, level, share }) => [
+    value.buffer,
+    level.buffer,
+    share.buffer,
+  ]);
+  const place = /** @type {any} */ (globalThis);
   place.postMessage(answer, arrays);
 }
 
@@ -34,12 +47,18 @@ function startWorker() {
   if (workerTried) return;
   workerTried = true;
   try {
-    const text = document.querySelector("script:not([type])").textContent, address = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+    const text = document.querySelector("script:not([type])").textContent;
+    const address = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
     worker = new Worker(address);
     worker.onmessage = ({ data }) => receiveMap(data);
-    worker.onerror = (event) => { event.preventDefault(); stopWorker(); };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      stopWorker();
+    };
     worker.postMessage({ bounds, atlas });
-  } catch { worker = null; }
+  } catch {
+    worker = null;
+  }
 }
 
 /* Without a worker the page computes in short slices. */
@@ -52,7 +71,10 @@ function stopWorker() {
 
 /* While a coarse map is computed only the newest task is queued; a fine one is replaced at once. */
 function requestMap(task) {
-  if (currentTask && !currentTask.only && !currentTask.seen) { queuedTask = task; return; }
+  if (currentTask && !currentTask.only && !currentTask.seen) {
+    queuedTask = task;
+    return;
+  }
   currentTask = task;
   taskNumber += 1;
   worker.postMessage({ number: taskNumber, target: task.target, given: task.given, upTo: task.upTo, only: task.only });
@@ -60,8 +82,17 @@ function requestMap(task) {
 
 /* Compute the shown theorem finely, once per map, if it has constants to choose. */
 function refine() {
-  const { theorem } = state, b = atlas.bounds[theorem];
-  if (!worker || (currentTask && !currentTask.only) || mapGrid.stale || mapGrid.fine.has(theorem) || !b || !(b.free || b.pair.length)) return;
+  const { theorem } = state;
+  const b = atlas.bounds[theorem];
+  if (
+    !worker ||
+    (currentTask && !currentTask.only) ||
+    mapGrid.stale ||
+    mapGrid.fine.has(theorem) ||
+    !b ||
+    !(b.free || b.pair.length)
+  )
+    return;
   if (currentTask) mapGrid.fine.delete(currentTask.only);
   mapGrid.fine.add(theorem);
   requestMap({ ...mapGrid, only: theorem });
@@ -69,7 +100,8 @@ function refine() {
 
 function receiveMap({ number, made, busy, coarse }) {
   if (number !== taskNumber) return;
-  const { begin, target, only, fine } = currentTask, more = queuedTask;
+  const { begin, target, only, fine } = currentTask;
+  const more = queuedTask;
   queuedTask = null;
   if (coarse) currentTask.seen = true;
   else currentTask = null;
