@@ -80,13 +80,13 @@ def apply_to_plans(changes: Changes, scale: str) -> Iterator[None]:
         yield
         return
     tables: list[dict[str, Plan]] = [import_module(f"figures.{paper}.grid").PLANS for paper in BY_PAPER]
-    kept = [plans[scale] for plans in tables]
+    planned = [plans[scale] for plans in tables]
     try:
-        for plans, plan in zip(tables, kept, strict=True):
+        for plans, plan in zip(tables, planned, strict=True):
             plans[scale] = changes.plan(plan)
         yield
     finally:
-        for plans, plan in zip(tables, kept, strict=True):
+        for plans, plan in zip(tables, planned, strict=True):
             plans[scale] = plan
 
 

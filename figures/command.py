@@ -18,11 +18,12 @@ from empirics.experiments.command import folder as store_folder
 from empirics.experiments.running import Done, interrupted, sweep
 from empirics.progress import progress
 
+from . import making
 from .artefact import Artefact
 from .catalogue import artefact, NAMES, select
 from .changes import apply_to_plans, read_changes, refuse_mixed
 from .dry_run import plan_report
-from .making import budget, budget_text, cells, committed_data_sets, copy_committed_runs, make, redraw as redrawn
+from .making import budget, budget_text, cells, committed_data_sets, copy_committed_runs, make, stored_keys
 from .report import TITLE
 from .runs import Runs
 from .scale import SCALES
@@ -155,7 +156,7 @@ def _unavailable(wanted: Sequence[Artefact], scale: str, store: Store) -> dict[s
 
 def _redraw(wanted: Sequence[Artefact], folder: Path, style: str) -> Report:
     """Draw the figures in a folder again from their numbers."""
-    paths = [path for paths in redrawn(wanted, folder, style) for path in paths]
+    paths = [path for paths in making.redraw(wanted, folder, style) for path in paths]
     if not paths:
         raise BoundsError(f"none of these figures lies in {folder} with its numbers (CSV) and its card (JSON)")
     data = {"figures": [each.name for each in wanted], "files": list(map(str, paths)), "folder": str(folder)}
@@ -181,7 +182,7 @@ def write_figures(
 def _report_missing_runs(wanted: Sequence[Artefact], scale: str, store: Store, own: Sequence[str]) -> bool:
     """Report missing runs on stderr; return whether there are any. Raise if a figure named itself has no run."""
     runs = cells(wanted, scale)
-    stored = {kept.card["key"] for kept in store.of(runs)}
+    stored = stored_keys(store, runs)
     keys_by_name = {each.name: {cell.key for cell in each.cells(scale)} for each in wanted}
     empty = [name for name, keys in keys_by_name.items() if keys and not keys & stored]
     if refused := empty if len(empty) == len(keys_by_name) else [name for name in empty if name in own]:
@@ -205,7 +206,7 @@ def _sweep(
 ) -> list[Done]:
     """Run what is missing; return the runs that failed."""
     todo = cells(wanted, scale)
-    there = set() if fresh else {kept.card["key"] for kept in store.of(todo)}
+    there = set() if fresh else stored_keys(store, todo)
     missing = [cell for cell in todo if cell.key not in there]
     if missing:
         writable_folder("--store", store.folder)

@@ -94,11 +94,6 @@ class Curve:
     holds: np.ndarray
     failed: dict[str, np.ndarray]
 
-    @property
-    def value(self) -> np.ndarray:
-        """The value of the bound, NaN where it does not apply."""
-        return np.where(self.holds, self.formula, np.nan)
-
 
 @dataclass(frozen=True, eq=False)
 class Picture:
@@ -300,8 +295,8 @@ def _unit(quantity: Quantity) -> str:
 
 
 def _spans_decades(shown: Sequence[np.ndarray]) -> bool:
-    seen = np.concatenate([v[np.isfinite(v)] for v in shown])
-    return bool(seen.size and seen.min() > 0 and seen.max() > WIDE_RANGE * seen.min())
+    positive = np.concatenate([v[np.isfinite(v)] for v in shown])
+    return bool(positive.size and positive.min() > 0 and positive.max() > WIDE_RANGE * positive.min())
 
 
 def _line(ax: Axes, x: np.ndarray, y: np.ndarray, curve: Curve, outside: bool, **style: Any) -> None:

@@ -12,18 +12,18 @@ from empirics.experiments.cells import text
 from empirics.experiments.results import ordered
 
 from .artefact import Artefact
-from .making import budget_text, cells, committed_results, minutes
+from .making import budget_text, cells, committed_results, minutes, stored_keys
 
 SEED = "seed"
 
 
 def plan_report(wanted: Sequence[Artefact], scale: str, store: Store) -> Report:
     """Return the runs of every figure, those that exist, the time of the rest, and the totals; nothing is written."""
-    packed = {kept.card["key"] for kept in committed_results(scale)}
+    packed = {result.card["key"] for result in committed_results(scale)}
     cells_by_name = {artefact.name: cells([artefact], scale) for artefact in wanted}
     all_cells = {cell.key: cell for figure_cells in cells_by_name.values() for cell in figure_cells}
     cost = minutes(wanted, scale)
-    there = all_cells.keys() & (packed | {kept.card["key"] for kept in store.of(all_cells.values())})
+    there = all_cells.keys() & (packed | stored_keys(store, all_cells.values()))
     where = f"{store.folder} or kept with the code" if packed & there else str(store.folder)
     lines, records = [], []
     for name, figure_cells in cells_by_name.items():

@@ -37,6 +37,11 @@ def minutes(artefacts: Iterable[Artefact], scale: str) -> dict[str, float]:
     return {cell.key: plan.budget.minutes(cell) for artefact, plan in plans.items() for cell in artefact.cells(scale)}
 
 
+def stored_keys(store: Store, wanted: Iterable[Cell]) -> set[str]:
+    """Return the keys of those of these runs that have a result."""
+    return {result.card["key"] for result in store.of(wanted)}
+
+
 def budget(artefacts: Iterable[Artefact], scale: str, todo: Sequence[Cell]) -> float:
     """Return the minutes that the runs in ``todo`` may take together."""
     planned = minutes(artefacts, scale)
@@ -69,7 +74,7 @@ def make(
     for artefact in artefacts:
         wanted = cells([artefact], scale)
         content = with_changes_noted(artefact.data(runs, scale), changed)
-        used = [kept for cell in wanted if (kept := runs.result(cell)) is not None]
+        used = [result for cell in wanted if (result := runs.result(cell)) is not None]
         card = writing.make_card(artefact, content, scale, used, len(wanted), changed)
         paths = writing.write(artefact, content, card, folder, style)
         if used and not artefact.pack:  # an incomplete pack is fine: missing runs can be made later
@@ -93,7 +98,7 @@ def committed_results(scale: str, name: str = "*") -> Iterator[Kept]:
 
 def committed_data_sets(scale: str) -> set[str]:
     """Return the data sets of the committed runs."""
-    return {data_set(kept.card["arguments"].get("problem", "")) for kept in committed_results(scale)} - {""}
+    return {data_set(result.card["arguments"].get("problem", "")) for result in committed_results(scale)} - {""}
 
 
 def copy_committed_runs(artefacts: Sequence[Artefact], scale: str, store: Store) -> int:
@@ -102,9 +107,9 @@ def copy_committed_runs(artefacts: Sequence[Artefact], scale: str, store: Store)
     A run packed by another version of its job has another key and is not copied.
     """
     wanted = cells(artefacts, scale)
-    missing = {cell.key for cell in wanted} - {kept.card["key"] for kept in store.of(wanted)}
-    committed = {kept.card["key"]: kept for kept in committed_results(scale)} if missing else {}
-    copied = [kept for key, kept in committed.items() if key in missing]
+    missing = {cell.key for cell in wanted} - stored_keys(store, wanted)
+    committed = {result.card["key"]: result for result in committed_results(scale)} if missing else {}
+    copied = [result for key, result in committed.items() if key in missing]
     if copied:
         store.write(copied)
     return len(copied)

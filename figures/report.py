@@ -151,7 +151,7 @@ def text(cards: Sequence[Card], claims: Mapping[str, int] | None = None) -> str:
     """
     scales = sorted({c["scale"] for c in cards})
     changed = "".join(f", changed to {c}" for c in dict.fromkeys(c["changed"] for c in cards if "changed" in c))
-    drawn = conclusions(cards)
+    all_conclusions = conclusions(cards)
     aside = claims is not None
     lines = [
         TITLE,
@@ -159,13 +159,13 @@ def text(cards: Sequence[Card], claims: Mapping[str, int] | None = None) -> str:
         f"Made by `fedbounds figure all --scale {' '.join(scales)}`{changed}. {len(cards)} figures and tables from "
         f"{len({k for c in cards for k in c['keys']})} runs, {minutes(cards):.0f} minutes inside them.",
         "",
-        *_summary(drawn),
+        *_summary(all_conclusions),
         *READING,
         "",
     ]
     for paper in dict.fromkeys(c["name"].partition(".")[0] for c in cards):
         lines += [f"## {_title(paper)}", ""]
-        if mine := [one for one in drawn if one.paper == paper]:
+        if mine := [one for one in all_conclusions if one.paper == paper]:
             lines += [
                 "| conclusion | verdict | least difference, or what was seen | missed guard, or likely objection "
                 "| what ran | where |",
@@ -185,20 +185,20 @@ def _title(paper: str) -> str:
     return PAPERS[paper].short if paper in PAPERS else "Ours, which no paper has"
 
 
-def _summary(drawn: Sequence[Conclusion]) -> list[str]:
+def _summary(all_conclusions: Sequence[Conclusion]) -> list[str]:
     """Return the table of verdicts by group of findings, and the decided findings of each paper as text."""
     lines = ["## What was learned", ""]
-    shown = [v for v in VERDICTS if any(one.verdict == v for one in drawn)]
+    shown = [v for v in VERDICTS if any(one.verdict == v for one in all_conclusions)]
     if not shown:
         return [*lines, "No conclusion is drawn.", ""]
     lines += [f"| conclusions on | {' | '.join(shown)} |", "|---|" + "--:|" * len(shown)]
     for group in (EXPERIMENTS, FORMULAS, OURS):
-        count = Counter(one.verdict for one in drawn if one.group == group)
+        count = Counter(one.verdict for one in all_conclusions if one.group == group)
         lines += [f"| {group} | {' | '.join(str(count[v]) for v in shown)} |"] if count else []
     lines += [""]
-    for paper in dict.fromkeys(one.paper for one in drawn):
+    for paper in dict.fromkeys(one.paper for one in all_conclusions):
         for verdict in ("reproduced", "contradicted", "equal within delta"):
-            mine = [o.words for o in drawn if (o.paper, o.verdict, o.group) == (paper, verdict, EXPERIMENTS)]
+            mine = [o.words for o in all_conclusions if (o.paper, o.verdict, o.group) == (paper, verdict, EXPERIMENTS)]
             if mine:
                 lines += [f"* **{_title(paper)}, {verdict}**: {'; '.join(mine)}."]
     return [*lines, ""]

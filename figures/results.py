@@ -98,10 +98,10 @@ def write(table: Sequence[Row], axes: Mapping[str, str], path: Path | None) -> l
     log = x != ROUND and min(over) > 0 and max(over) > WIDE_RANGE * min(over)
     numbers = [COLUMNS, *([row[name] for name in COLUMNS] for row in rows)]
 
-    def drawn() -> Any:
+    def draw() -> Any:
         return draw_panels(rows, Axis(x, log), Axis(axes["y"]), points=x != ROUND)
 
-    return write_files(paths, drawn, numbers, _caption(chosen, x, axes["y"], hue) + "\n")
+    return write_files(paths, draw, numbers, _caption(chosen, x, axes["y"], hue) + "\n")
 
 
 def _rows_to_draw(table: Sequence[Row], x: str, y: str, hue: Sequence[str]) -> list[Row]:

@@ -103,7 +103,7 @@ def make_card(
 
     ``used`` are the results that exist, ``wanted`` is the number of runs that the artefact reads.
     """
-    cards = [kept.card for kept in used]
+    cards = [result.card for result in used]
     return {
         "name": artefact.name,
         "title": artefact.title,

@@ -71,8 +71,8 @@ SHOWN = {
 
 def data(quantity: str, runs: Runs, scale: str) -> Content:
     """Return the curves and findings of the figure of a quantity."""
-    drawn, diverged = SHOWN[quantity]
-    shown = f"{drawn}. Vertical line: where K_r-step decays, mean over the seeds in which it does."
+    title, diverged = SHOWN[quantity]
+    shown = f"{title}. Vertical line: where K_r-step decays, mean over the seeds in which it does."
     return Content(
         caption(scale, shown, f"A run that diverged is drawn as far as it goes and counts as {diverged}."),
         rows(runs, scale, quantity),

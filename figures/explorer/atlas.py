@@ -221,8 +221,8 @@ def _bound(
     """Return one bound: its bounded quantity, conditions that its numbers do not decide, origin of its inputs."""
     start, standing = BoundedQuantity.of(bound), AUDIT_STATUS.get(bound.name)
     rest: list[list[Any]] = []
-    alike = unweighted(bound) and all(c.words != EQUAL_WEIGHTS.words for c in bound.conditions)
-    for condition in (*bound.conditions, *((EQUAL_WEIGHTS,) if alike else ())):
+    equal_weights = unweighted(bound) and all(c.words != EQUAL_WEIGHTS.words for c in bound.conditions)
+    for condition in (*bound.conditions, *((EQUAL_WEIGHTS,) if equal_weights else ())):
         if condition.assumption is not None:
             given = [w for w in LEFT_OUT if w == getattr(condition.assumption.holds, "attribute", "")]
             rest.append([condition.words, "assumed", assumed.index(condition.assumption), *given])

@@ -136,7 +136,7 @@ def of_new_samples() -> Record:
 def of_one_client() -> Record:
     """Return logistic regression without penalty on inputs of length up to 2 (gradients up to 2, curvature up to 1)."""
     longest, far, start, samples, steps = 2.0, 2.0, float(np.log(2)), 1000, 1000
-    stated = far * (samples / (steps * (samples + 2 * steps))) ** 0.5 / longest  # the step size of Hardt et al., 5.4
+    step_size = far * (samples / (steps * (samples + 2 * steps))) ** 0.5 / longest  # the step size of Hardt et al., 5.4
     return {
         "name": "one client, 1000 samples",
         "words": "Every logistic regression of one client on 1000 inputs of length up to 2, without a penalty, from 0, "
@@ -148,7 +148,7 @@ def of_one_client() -> Record:
         },
         "up_to": {},
         "target": "excess_risk",
-        "plan": {"local_steps": 10, "step_size": stated, "cohort": 1, "rounds": steps // 10},
+        "plan": {"local_steps": 10, "step_size": step_size, "cohort": 1, "rounds": steps // 10},
     }  # fmt: skip
 
 

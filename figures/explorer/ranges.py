@@ -48,11 +48,11 @@ def lists(bound: Bound) -> dict[str, list[float]]:
     """Return the lists of the example if equal clients or classes would be outside the conditions, else nothing."""
     example = POINTS.get(bound.name, {})
     length, values = members(bound), start(bound)
-    alike = {
+    equal = {
         q.name: [1 / length if q.card.domain.simplex else values[q.name]] * length if q.card.axis else values[q.name]
         for q in bound.quantities
     }
-    if bound.name not in POINTS or not bound.axis or np.all(bound.holds(**alike)):
+    if bound.name not in POINTS or not bound.axis or np.all(bound.holds(**equal)):
         return {}
     return {name: list(value) for name, value in example.items() if isinstance(value, Sequence)}
 

@@ -193,14 +193,14 @@ def _limits(bound: Bound) -> dict[str, str]:
 
 
 def _optima(bound: Bound) -> list[Record]:
-    derived, stated = optima.derived(bound), optima.stated(bound)
+    derived, printed = optima.derived(bound), optima.stated(bound)
     return [
         {
             "over": over,
             "derived": _closed(derived[over], bound) if over in derived else None,
-            "stated": [b.name for b in stated.get(over, [])],
+            "stated": [b.name for b in printed.get(over, [])],
         }
-        for over in dict.fromkeys((*derived, *stated))
+        for over in dict.fromkeys((*derived, *printed))
     ]
 
 

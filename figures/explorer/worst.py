@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from bounds.core import Bound
-from paper_checks.comparing.worst_evidence import ALIKE, MOST_CLIENTS, powers, SAME_NUMBER
+from paper_checks.comparing.worst_evidence import MOST_CLIENTS, powers, SAME_NUMBER, TOLERANCE
 from paper_checks.runs import schedules
 from paper_checks.worst_case.grid_point import GridPoint, unused_quantities
 from paper_checks.worst_case.tightness_table import committed, has_table
@@ -24,7 +24,7 @@ def data(bounds: Iterable[Bound]) -> Record:
     return {
         "tables": tables,
         "same": sorted(SAME_NUMBER),
-        "tolerance": ALIKE,
+        "tolerance": TOLERANCE,
         "clients": MOST_CLIENTS,
         "place": {word: value for word, value in asdict(GridPoint()).items() if word in MOVED},
     }

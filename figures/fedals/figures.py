@@ -80,9 +80,9 @@ def _early_layers_finding(runs: Runs, used: Sequence[Cell], sizes: dict[str, int
     ]
 
     def finding(left_out: str = "") -> Finding:
-        kept = [_thirds({name: curve for name, curve in each.items() if name != left_out}) for each in distances]
+        thirds = [_thirds({name: curve for name, curve in each.items() if name != left_out}) for each in distances]
         late, early = (
-            [float(np.log10(np.mean(third[i]))) if len(third[i]) else np.nan for third in kept] for i in (0, 1)
+            [float(np.log10(np.mean(third[i]))) if len(third[i]) else np.nan for third in thirds] for i in (0, 1)
         )
         return judge(words, [Pair("log10 of the last third of the layers over the first third", late, early)])
 

@@ -250,8 +250,8 @@ def search_results(scale: str) -> Mapping[Place, Mapping[float, float]]:
     from ..making import committed_results
 
     results: dict[Place, dict[float, float]] = {}
-    for kept in committed_results(scale, "fedals.table_4") if "search" in PLANS[scale].counts else ():
-        card, columns = kept.card, kept.columns()
+    for result in committed_results(scale, "fedals.table_4") if "search" in PLANS[scale].counts else ():
+        card, columns = result.card, result.columns()
         quantities, values = columns["quantity"], columns["value"]
         last = [100 * v for q, v in zip(quantities, values, strict=True) if q == "test_accuracy"]
         accuracy = known_mean(last[-PLANS[scale].window :]) if card["status"] == "done" else 0.0

@@ -132,12 +132,12 @@ def splits(runs: Runs, scale: str) -> Content:
     trained_too = {(c, f"L={stands_for[n]}"): cells for (c, n), cells in used.items()}
     for c in here:
         trained_too |= {(c, f"FedAvg {split}"): cells_of(scale, c, "FedAvg", split) for split in ("iid", "non-iid")}
-    alike = ", ".join(f"L = {n}" for n, border in borders.items() if border == min(borders.values()))
+    shortest = ", ".join(f"L = {n}" for n, border in borders.items() if border == min(borders.values()))
     summary = (
         f"Test accuracy (%), non-iid, alpha = {ALPHA}; L of the paper's 20 layers; with all layers in the extractor it "
         f"is FedAvg with {ALPHA * LOCAL_STEPS} local steps."
     )
-    more = "" if scale == "paper" else f"L = 1 would be the run of {alike}."
+    more = "" if scale == "paper" else f"L = 1 would be the run of {shortest}."
     return comparison(caption(scale, summary, trained_too, more=more), entries, findings)
 
 

@@ -55,11 +55,11 @@ def methods(data: str, quantity: str, runs: Runs, scale: str) -> Content:
     rows = [
         row for (s, m), cells in used.items() for row in _rows(runs, scale, s, cells, quantity, column(scale, s), m)
     ]
-    seen = [s for s in setups if not absence(scale, s)]
-    end = {(s, m): read(runs, scale, grid.cells(scale, s, m)) for s in seen for m in (high, low)}
-    pairs = [Pair(f"{high} over {low}, {column(scale, s)}", end[s, high], end[s, low]) for s in seen]
+    run_here = [s for s in setups if not absence(scale, s)]
+    end = {(s, m): read(runs, scale, grid.cells(scale, s, m)) for s in run_here for m in (high, low)}
+    pairs = [Pair(f"{high} over {low}, {column(scale, s)}", end[s, high], end[s, low]) for s in run_here]
     words = f"FedInit ends at {'a lower test loss' if loss else 'a higher accuracy'} than FedAvg in every panel"
-    judged = judge(words, pairs, 0.0 if loss else POINT, guards(runs, scale, seen, ("FedAvg", "FedInit")))
+    judged = judge(words, pairs, 0.0 if loss else POINT, guards(runs, scale, run_here, ("FedAvg", "FedInit")))
     smoothing = findings.smoothing_note(scale)
     more = f"Means over seeds; bars: one standard error, of every curve at rounds of its own. {smoothing}"
     text = caption(scale, more, [(m, cells) for (_, m), cells in used.items()], RELAXED, findings.DIVERGED)

@@ -52,20 +52,20 @@ def guards(
     ``remedy`` marks findings that something helps, so that heterogeneity must cost FedAvg accuracy and the task must
     leave room. ``size`` marks findings that state a number of points.
     """
-    seen = [s for s in setups if not absence(scale, s)]
+    run_here = [s for s in setups if not absence(scale, s)]
     required = []
-    for setup in seen:
+    for setup in run_here:
         cells = grid.cells(scale, setup, "FedAvg")
         ours, printed = accuracies(runs, scale, cells), printed_accuracy(setup)
         info = describe(cells, setup.paper_setting)
         required += [horizon(info, runs.percent(cells)), *above_guessing(info, ours), *level(info, ours, printed, size)]
         required += ceiling(ours, printed) if remedy else []
-    if remedy and seen:
+    if remedy and run_here:
         even, uneven = APART
         iid, apart = (accuracies(runs, scale, grid.cells(scale, s, "FedAvg")) for s in APART)
         words = f"accuracy that FedAvg loses from Dirichlet {even.split} to {uneven.split}"
         required.append(effect(words, iid, apart, printed_accuracy(even) - printed_accuracy(uneven)))
-    compared = {m: grid.cells(scale, setup, m)[:1] for setup in seen[:1] for m in methods}
+    compared = {m: grid.cells(scale, setup, m)[:1] for setup in run_here[:1] for m in methods}
     # the paper gives FedDyn a decay of its own
     return [*required, *([treatment(compared, papers=["step_size_decay"])] if compared else [])]
 

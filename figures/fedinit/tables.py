@@ -51,10 +51,10 @@ def methods(runs: Runs, scale: str) -> Content:
         for (m, s), cells in used.items()
     ]
     setups = [s for s in CIFAR10 if not absence(scale, s)]
-    seen, at = [column(scale, s) for s in setups], by_position(entries)
+    shown, at = [column(scale, s) for s in setups], by_position(entries)
     mine, plain, *others = (f"{names[RESNET]}, {m}" for m in ("FedInit", *BASELINES))
     others.insert(0, plain)
-    best = [p for c in seen for p in leads(entries, mine, [o for o in others if at[o, c].ours], [c])]
+    best = [p for c in shown for p in leads(entries, mine, [o for o in others if at[o, c].ours], [c])]
     info, both = grid.info_of(scale, HOME), ("FedAvg", "FedInit")
     every = f"in every column of {info.data if info else HOME.data}, {names[RESNET]}"
     lost = []  # accuracy lost with fewer participants, seed by seed
@@ -63,7 +63,7 @@ def methods(runs: Runs, scale: str) -> Content:
         lost.append([many - few for many, few in zip(*sides, strict=False)])
     steadier = Pair("FedAvg's loss over FedInit's", lost[0], lost[1])
     fewer = f"fewer participants ({grid.client_text(scale, FEW)}, Dirichlet 0.1) cost FedInit less accuracy than FedAvg"
-    above = leads(entries, mine, [plain], seen) if seen else []
+    above = leads(entries, mine, [plain], shown) if shown else []
     all_methods, two = (guards(runs, scale, setups, methods) for methods in (METHODS, both))
     findings = [
         judge(f"FedInit is more accurate than every other method {every}", best, POINT, all_methods),

@@ -140,15 +140,15 @@ def until_target(runs: Runs, scale: str) -> Content:
         for word in ("rounds", "time")
         for speed in (False, True)
     ]
-    seen = [s for s in SETUPS if not absence(scale, s)]
-    ten = [_name(scale, s) for s in seen if s.data == "CIFAR-10"]
+    run_here = [s for s in SETUPS if not absence(scale, s)]
+    ten = [_name(scale, s) for s in run_here if s.data == "CIFAR-10"]
     on = ten[0].rpartition(",")[0] if ten else "CIFAR-10"
 
     def fastest(row: str, others: Sequence[str], word: str) -> list[Pair]:
         return [p for c in ten for p in leads(entries, row, others, [f"{c}, {word} speed ratio"])]
 
     others = [m for m in METHODS if m != "FedInit"]
-    every, some = (guards(runs, scale, seen, methods) for methods in (METHODS, ("FedAvg", *FASTER)))
+    every, some = (guards(runs, scale, run_here, methods) for methods in (METHODS, ("FedAvg", *FASTER)))
     findings = [
         judge(f"on {on} FedInit needs the fewest {what} to the target", fastest("FedInit", others, word), 0.0, every)
         for word, what in (("rounds", "rounds"), ("time", "seconds"))

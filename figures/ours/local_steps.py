@@ -46,8 +46,8 @@ def data(runs: Runs, scale: str) -> Content:
     rows += _panel_rows(name, "rounds", [trained] if trained else [], steps, info)
     panel = f"other units, {length} round{'s' if length > 1 else ''}"
     for factor in SCALES_OF_LOSS:
-        kept = [{label: {factor: points[length]} for label, points in one.items()} for one in by_problem(factor)]
-        rows += _panel_rows(panel, "factor on the loss", kept, steps, exact)
+        by_factor = [{label: {factor: points[length]} for label, points in one.items()} for one in by_problem(factor)]
+        rows += _panel_rows(panel, "factor on the loss", by_factor, steps, exact)
     caption = (
         f"Best: the number of local steps among {', '.join(map(str, steps))} with the least squared gradient after "
         "that many rounds; open: at an end of that list, the best may lie beyond. Quadratics: "
@@ -144,8 +144,8 @@ def draw(content: Content) -> Any:
     """Draw formulas as lines and the best numbers as dots, open where the best may lie beyond the runs."""
 
     def panel(ax: Any, rows: Sequence[Row]) -> None:
-        drawn = [{**row, "error": row["y"] * math.expm1(row["error"]), "outside": row["edge"]} for row in rows]
-        draw_by_meaning(ax, drawn, LOOKS.__getitem__)  # the rows have errors of logarithms
+        plain = [{**row, "error": row["y"] * math.expm1(row["error"]), "outside": row["edge"]} for row in rows]
+        draw_by_meaning(ax, plain, LOOKS.__getitem__)  # the rows have errors of logarithms
         ax.axhline(1, color=GREY, lw=0.7, ls=":", zorder=0, label="one step, the fewest possible")
 
     return each_panel(content.rows, panel, Axis("", log=True), Axis("local steps", log=True), shared=True)

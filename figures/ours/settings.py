@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bounds.papers import PAPERS
+
 FEDINIT = ("lemma_2", "theorem_4_recursion", "theorem_1", "theorem_2", "theorem_4", "theorem_5")
 
 COMPARED: dict[str, tuple[str, ...]] = {
@@ -59,7 +61,6 @@ REPAIRED = {
 }
 """The printed bound that each repaired bound replaces."""
 
-SHORT_NAMES = {"fedals": "FedALS", "fedinit": "FedInit", "decaying_k": "Decaying-K", "fedcog": "FedCOG"}
 BETAS = (0.0, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15)
 RELAXED = ("fedinit.theorem_4", "fedinit.theorem_5")
 
@@ -67,4 +68,4 @@ RELAXED = ("fedinit.theorem_4", "fedinit.theorem_5")
 def title(bound: str) -> str:
     """Return the title of a bound: ``FedInit, theorem 1``."""
     paper, _, rest = bound.partition(".")
-    return f"{SHORT_NAMES[paper]}, {TITLES.get(bound, rest.replace('_', ' '))}"
+    return f"{PAPERS[paper].short}, {TITLES.get(bound, rest.replace('_', ' '))}"

@@ -36,7 +36,7 @@ UNITS = {
     "average_gap": (1, 0), "weighted_grad_norm_sq": (1, 0),
 }  # fmt: skip
 """By target: the powers of the gap at the start and of L in its unit; other targets are squared distances."""
-ALIKE = 1e-6
+TOLERANCE = 1e-6
 """Relative difference below which two numbers are the same."""
 HETEROGENEITY = ("heterogeneity", "dissimilarity_offset", "optimum_dissimilarity", "control_error",
                  "uniform_dissimilarity")  # fmt: skip
@@ -89,10 +89,10 @@ def _grid_point(row: Row, scenario: Scenario, L: float, gap: float) -> GridPoint
     """
     put = {word: float(np.max(value)) for word, value in row.values.items()}
     clients, cohort = (int(scenario[word].value) for word in ("clients", "cohort"))
-    some = cohort < clients or np.ptp(np.asarray(scenario["client_weight"].value)) > ALIKE / clients
+    some = cohort < clients or np.ptp(np.asarray(scenario["client_weight"].value)) > TOLERANCE / clients
     groups = 1 if some else clients if clients <= MOST_CLIENTS else 2 - clients % 2
     limits = {put[word] / (gap if word == "heterogeneity" else L * gap) for word in HETEROGENEITY if word in put}
-    if limits and not math.isclose(min(limits), max(limits), rel_tol=ALIKE):
+    if limits and not math.isclose(min(limits), max(limits), rel_tol=TOLERANCE):
         raise WorstCaseError(f"{row.bound} limits heterogeneity by two quantities")
     curved = put.get("strong_convexity", put.get("pl_constant"))
     given = {
@@ -133,7 +133,7 @@ def _committed(bound: Bound, point: GridPoint) -> tuple[float, bool] | None:
     names = [*(name for name in NAMES if name not in idle), "step_size"]
     for row in committed(bound.name):
         pairs = [(row[name], requested[name]) for name in names]
-        same = (a == b or (not isinstance(a, str) and math.isclose(a, b, rel_tol=ALIKE)) for a, b in pairs)
+        same = (a == b or (not isinstance(a, str) and math.isclose(a, b, rel_tol=TOLERANCE)) for a, b in pairs)
         if row["inside"] and all(same):
             return row["worst_case"], row["exact"]
     return None
