@@ -6,5 +6,6 @@ and JSON card. Each paper has a folder: its table of figures is in `__init__.py`
 and `figures.py` turn them into rows and findings. The files beside this one are common to all papers.
 
 Start with `artefact.py` (what a figure or table is) and `catalogue.py` (all of them by name); `making.py` writes the
-files, `comparing.py` and `guards.py` decide whether a finding of a paper is reproduced, `explorer/` is the web page.
+files, `sheets.py` makes tables, `comparing.py` and `guards.py` decide whether a finding of a paper is reproduced,
+`explorer/` is the web page.
 """

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from bounds.papers import PAPERS
 from empirics.experiments import Cell
 
-from .comparing import Agreement, Finding
+from .comparing import Finding
 from .runs import Runs
+
+if TYPE_CHECKING:
+    from .sheets import Agreement
 
 
 def no_runs(scale: str) -> list[Cell]:

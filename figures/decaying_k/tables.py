@@ -18,10 +18,10 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Content
-from ..comparing import by_position, exact_finding, Finding, judge, Pair
+from ..comparing import exact_finding, Finding, judge, Pair
 from ..run_description import network_title, partition_words, problem_words, RunInfo, SettingText
 from ..runs import Runs
-from ..sheets import comparison, entry, entry_rows, text_table
+from ..sheets import by_position, comparison, entry, entry_rows, text_table
 from . import grid
 from .figures import caption
 from .findings import base_guards, judge_by_task, SHARES, step_shares

@@ -8,11 +8,11 @@ from dataclasses import replace
 from empirics.experiments import Cell
 from paper_checks.reported import Reported, table
 
-from ..comparing import Entry, Finding, judge, Pair
+from ..comparing import Finding, judge, Pair
 from ..guards import above_guessing, ceiling, drift, Guard, horizon, level, POINT, treatment
 from ..run_description import caption as put_together, describe
 from ..runs import Runs
-from ..sheets import entry
+from ..sheets import Entry, entry
 from . import grid
 from .grid import best_step_size, cells_of, LEARNT, LOCAL_STEPS, paper_setting, PLANS, rounds, search_key, SETS, TEXT
 

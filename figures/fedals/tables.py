@@ -12,11 +12,11 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Content
-from ..comparing import by_position, judge, leads, Pair
+from ..comparing import judge, Pair
 from ..guards import Guard, POINT
 from ..run_description import describe, ours_for_theirs
 from ..runs import Runs
-from ..sheets import comparison, entry, text_table
+from ..sheets import by_position, comparison, entry, leads, text_table
 from . import grid
 from .findings import base_guards, caption, label, method_findings, results, TABLE_1, table_entry
 from .grid import ALPHA, cells_of, LOCAL_STEPS, PLANS, printed_number, SETS, TEXT

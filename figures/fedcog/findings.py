@@ -13,11 +13,10 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from .. import guards
-from ..comparing import Entry
 from ..guards import Guard
 from ..run_description import caption as put_together
 from ..runs import Runs
-from ..sheets import entry, printed_number
+from ..sheets import Entry, entry, printed_number
 from . import grid
 from .grid import BASE, DIRICHLETS, DISTILLATION, distillation, FEDCOG, FIRST, info_of, PLANS, Setup
 

@@ -12,11 +12,11 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Content
-from ..comparing import by_position, judge, leads, Pair
+from ..comparing import judge, Pair
 from ..guards import coefficient_effect, effect, Guard, POINT, statistic
 from ..run_description import ours_for_theirs, problem_words
 from ..runs import Runs
-from ..sheets import comparison, entry, entry_rows, printed_number
+from ..sheets import by_position, comparison, entry, entry_rows, leads, printed_number
 from ..substitutes import availability_note
 from . import findings, grid
 from .figures import local_guards, measured, MEASURES, one_round_cells

@@ -11,11 +11,11 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Content
-from ..comparing import by_position, Entry, Finding, judge, leads, Pair
+from ..comparing import Finding, judge, Pair
 from ..guards import POINT
 from ..run_description import describe
 from ..runs import Runs
-from ..sheets import comparison, entry
+from ..sheets import by_position, comparison, Entry, entry, leads
 from . import grid
 from .figures import BEST, with_beta
 from .findings import accuracies, caption, divergences, end_note, guards, RELAXED, SPREAD

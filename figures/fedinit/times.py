@@ -13,11 +13,11 @@ import numpy as np
 from paper_checks.reported import table
 
 from ..artefact import Content
-from ..comparing import by_position, Entry, judge, leads, Pair
+from ..comparing import judge, Pair
 from ..guards import horizon
 from ..run_description import describe, ours_for_theirs
 from ..runs import Runs
-from ..sheets import comparison, entry
+from ..sheets import by_position, comparison, Entry, entry, leads
 from . import grid
 from .findings import caption, end_note, guards, RELAXED
 from .grid import absence, client_text, info_of, METHODS, PLANS, Setup, SHARES, timing

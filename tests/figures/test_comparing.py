@@ -8,9 +8,9 @@ import pytest
 from loops import cases
 from scipy.stats import kendalltau, t
 
-from figures.comparing import agreement, Entry, judge, kendall, leads, Pair, Reproduction
+from figures.comparing import judge, Pair, Reproduction
 from figures.guards import Guard
-from figures.sheets import entry, entry_rows
+from figures.sheets import agreement, Entry, entry, entry_rows, kendall, leads
 
 NAN = math.nan
 

@@ -13,11 +13,11 @@ from empirics.experiments.store import SUFFIX, unpacked
 from figures import making, report
 from figures.artefact import Artefact, Content
 from figures.catalogue import NAMES
-from figures.comparing import agreements, judge, leads
+from figures.comparing import judge
 from figures.drawing import Axis, curve_drawing
 from figures.run_description import COLUMNS
 from figures.runs import curve_rows, Runs
-from figures.sheets import entry, entry_rows, sheet
+from figures.sheets import agreements, entry, entry_rows, leads, sheet
 from paper_checks.reported import table
 
 PRINTED = table("fedinit", "Table 3")
