@@ -1,7 +1,7 @@
 """Checks the runs of a sweep before the first one starts.
 
-The arguments of every run must fit its job's function, those of a training run must be options of ``fedbounds train``,
-and no two runs may be equal. Then one run for every value in the grid is tried: its data are split over clients and,
+The arguments of every run must fit its job's function, and those of a training run must be options of ``fedbounds
+train``. Then one run for every value in the grid is tried: its data are split over clients and,
 for models that train fast, the start is measured and one round trained.
 """
 
@@ -16,7 +16,6 @@ from typing import Any
 from bounds.showing.loading import message_with_place
 
 from ..errors import EmpiricsError
-from ..numbers import quoted
 from ..spec_strings import bind_arguments
 from . import Cell
 from .cells import text
@@ -39,21 +38,15 @@ def check(cells: Iterable[Cell], to_run: Iterable[Cell]) -> None:
 
 
 def check_words(cells: Iterable[Cell]) -> None:
-    """Raise if a run has wrong arguments, or if two runs are equal; data are not loaded."""
-    check_names, by_meaning = cache(_check_names), dict[str, Cell]()
+    """Raise if a run has wrong arguments; data are not loaded."""
+    check_names = cache(_check_names)
     for cell in cells:
         with _naming(cell):
             check_names(cell.job, cell.home, tuple(cell.arguments))
-            if cell.job != TRAIN:
-                continue
-            from .jobs.train import meaning
+            if cell.job == TRAIN:
+                from .jobs.train import check_arguments
 
-            same = by_meaning.setdefault(meaning(cell.arguments), cell)
-        if same is not cell:
-            one, other = same.arguments, cell.arguments
-            differ = [n for n in {**one, **other} if one.get(n) != other.get(n)]
-            differences = ", ".join(f"{n} {quoted(one.get(n))} and {quoted(other.get(n))}" for n in differ)
-            raise EmpiricsError(f"two runs are the same: {differences}")
+                check_arguments(cell.arguments)
 
 
 def _check_names(job: str, home: str, names: tuple[str, ...]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,36 +32,27 @@ class KeptRun(NamedTuple):
     engine: str = "torch"
 
 
-@dataclass(frozen=True)
-class KeptRuns:
-    """Runs by algorithm and seed, with their common options and versions.
-
-    ``words`` are the options of the command line on which the runs depend; ``versions`` are those of the packages that
-    computed them, as other versions may change the last bits.
-    """
-
-    words: Mapping[str, Any]
-    versions: Mapping[str, str]
-    runs: Mapping[tuple[str, int], KeptRun]
-
-
 class Keeper:
     """Continues the runs of one command from a file, and stores them there at their end.
 
-    With ``anew`` the file is not read, and will be overwritten.
+    ``words`` are the options of the command line on which the runs depend; ``versions`` are those of the packages that
+    compute them, as other versions may change the last bits. With ``anew`` the file is not read, and will be
+    overwritten.
     """
 
     def __init__(self, path: Path, words: Mapping[str, Any], versions: Mapping[str, str], anew: bool = False) -> None:
         self.path, self.words, self.versions = path, json.loads(json.dumps(words)), versions
-        before = KeptRuns(self.words, versions, {}) if anew or not path.exists() else read(path)
-        for name in self.words | before.words:
-            stored, value = before.words.get(name), self.words.get(name)
+        self.runs: dict[tuple[str, int], KeptRun] = {}
+        self.changed, stored_words, stored_versions = False, self.words, versions
+        if not anew and path.exists():
+            self.runs, stored_words, stored_versions = read(path)
+        for name in self.words | stored_words:
+            stored, value = stored_words.get(name), self.words.get(name)
             if stored != value:
                 raise EmpiricsError(
                     f"{path} has runs with {name}={quoted(stored)}; got {quoted(value)}: choose another file"
                 )
-        self.changed_packages = sorted(name for name, v in versions.items() if before.versions.get(name) != v)
-        self.runs, self.changed = dict(before.runs), False
+        self.changed_packages = sorted(name for name, v in versions.items() if stored_versions.get(name) != v)
         self._ends: dict[tuple[str, int], Reached] = {}
 
     def resumed(self, run: Run) -> tuple[Run, list[Row]]:
@@ -92,27 +83,23 @@ class Keeper:
     def write(self) -> None:
         """Write all runs to the file, if one was added."""
         if self.changed:
-            write(KeptRuns(self.words, self.versions, self.runs), self.path)
+            with whole(self.path) as beside:
+                contents = {"runs": self.runs, "words": self.words, "versions": self.versions}
+                torch.save({"format": FORMAT, **contents}, beside)
 
 
 CLASSES: list[Any] = [KeptRun, Reached, State, Exchange, Folded, RunningMean, Weights, Row]
 """The classes in a file; they are stored by name, so that a new name needs a new ``FORMAT``."""
 
 
-def write(runs: KeptRuns, path: Path) -> None:
-    """Write runs to a file."""
-    with whole(path) as beside:
-        torch.save({"format": FORMAT, **vars(runs)}, beside)
-
-
-def read(path: Path) -> KeptRuns:
-    """Read what ``write`` wrote; no code in the file is executed."""
+def read(path: Path) -> tuple[dict[tuple[str, int], KeptRun], dict[str, Any], dict[str, str]]:
+    """Return runs by algorithm and seed, words and versions of a file of a ``Keeper``; no code in it is executed."""
     try:
         with torch.serialization.safe_globals(CLASSES):
             contents = torch.load(path, weights_only=True)
         if (version := contents.pop("format")) != FORMAT:
             raise EmpiricsError(f"{path} is kept in format {version}, this version reads {FORMAT}")
-        return KeptRuns(**contents)
+        return contents["runs"], contents["words"], contents["versions"]
     except OSError as error:
         raise EmpiricsError(f"{path}: {error.strerror or error}") from None
     except (pickle.UnpicklingError, RuntimeError, EOFError, LookupError, TypeError, AttributeError) as error:

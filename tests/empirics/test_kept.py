@@ -9,7 +9,7 @@ from refusals import all_refused
 
 from empirics.algorithms import algorithm, ALGORITHMS
 from empirics.measuring import measurement, Run
-from empirics.measuring.kept import CLASSES, FORMAT, Keeper, KeptRun, KeptRuns, read, write
+from empirics.measuring.kept import CLASSES, FORMAT, Keeper, KeptRun, read
 from empirics.problems.tasks import task
 from empirics.training.setting import Setting
 from empirics.training.threads import single_thread
@@ -70,9 +70,10 @@ def test_a_run_goes_on_from_where_it_was_kept_on_the_way_bit_by_bit(dealt, tmp_p
     rows = []
 
     def keep(reached):
-        kept = {("fedinit(beta=0.3)", 3): KeptRun(reached, list(rows))}
-        write(KeptRuns({}, {}, kept), path := tmp_path / f"{reached.state.round}.pt")
-        (again,) = read(path).runs.values()
+        keeper = Keeper(tmp_path / f"{reached.state.round}.pt", {}, {})
+        keeper.runs["fedinit(beta=0.3)", 3], keeper.changed = KeptRun(reached, list(rows)), True
+        keeper.write()
+        (again,) = read(keeper.path)[0].values()
         assert (again.reached.largest, again.reached.seconds) == (reached.largest, reached.seconds)
         assert again.rows == rows
 

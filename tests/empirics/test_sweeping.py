@@ -195,7 +195,7 @@ def test_a_state_that_cannot_be_gone_on_from_costs_a_run_from_the_start(why, tmp
     length(store, 4, keep_states=True)
     assert begun == [None] * 4
     for path in tmp_path.glob("*.pt"):
-        (run,) = read(path).runs.values()
+        (run,) = read(path)[0].values()
         assert run.reached.state.round == 4
 
 

@@ -23,6 +23,7 @@ from ...training.engines import choose
 from ...training.rounds import plan_round, train_round
 from .. import Outcome
 from ..registry import job
+from . import in_turns
 from .continued import begun, carried
 from .train import loaded, SharedRun
 
@@ -79,7 +80,7 @@ def round_seconds(
         here = carried(method, state, dealt.clients)
         return lambda: train_round(dealt.model, dealt.federation, method, rounds, plan.seed, engine, here)
 
-    return _in_turn({name: one(text) for name, text in algorithms.items()}, repeats)
+    return _timed({name: one(text) for name, text in algorithms.items()}, repeats)
 
 
 @job(
@@ -104,20 +105,12 @@ def generation_seconds(
     def one(number: int) -> Callable[[], object]:
         return lambda: Generate(samples=number, steps=steps)(dealt.model, work, shape)
 
-    return _in_turn({str(number): one(number) for number in samples}, repeats)
+    return _timed({str(number): one(number) for number in samples}, repeats)
 
 
-def _in_turn(works: Mapping[str, Callable[[], object]], repeats: int) -> Outcome:
-    columns: dict[str, list[Any]] = {"job": [], "repeat": [], "seconds": []}
-    for repeat in range(repeats + 1):
-        for name, work in works.items():
-            began = time.process_time()
-            work()
-            seconds = time.process_time() - began
-            if repeat:
-                for key, value in zip(columns, (name, repeat, seconds), strict=True):
-                    columns[key].append(value)
-    return Outcome(columns, {"clock": "processor"})
+def _timed(works: Mapping[str, Callable[[], object]], repeats: int) -> Outcome:
+    names, turns, seconds = zip(*in_turns(works, repeats, time.process_time), strict=True)
+    return Outcome({"job": list(names), "repeat": list(turns), "seconds": list(seconds)}, {"clock": "processor"})
 
 
 def _begun(first: str, after: int, shared: Mapping[str, Any]) -> tuple[SharedRun, FederatedProblem, State]:

@@ -102,51 +102,34 @@ def read_measurements(measure: Sequence[str]) -> list[Measurement]:
     return measurements
 
 
-def meaning(arguments: Mapping[str, Any]) -> str:
-    """A text that is equal for equivalent arguments of a run, whose numbers are equal; data are not loaded.
-
-    Raises if the arguments are invalid, as far as that does not depend on data.
-    """
-    seed = arguments["seed"]
-    check_options({"seed": seed})
-    return f"{_meaning(json.dumps({**arguments, 'seed': 0}, sort_keys=True))}, seed {seed}"
+def check_arguments(arguments: Mapping[str, Any]) -> None:
+    """Raise if the arguments of a run are invalid, as far as that does not depend on data."""
+    check_options({"seed": arguments["seed"]})
+    _check_arguments(json.dumps({**arguments, "seed": 0}, sort_keys=True))
 
 
 @lru_cache(maxsize=1024)
-def _meaning(text: str) -> str:
-    """``meaning`` of arguments as JSON without the seed, in which most runs of a grid agree."""
+def _check_arguments(text: str) -> None:
+    """``check_arguments`` as JSON without the seed, in which most runs of a grid agree."""
     run = dict(signature(prepared).bind(**json.loads(text)).arguments)
     plan = SharedRun.of(run.pop("shared"))
     arguments = {**{name: getattr(plan, name) for name in SHARED}, "every": None, **run}
-    names = [m.name for m in read_measurements(arguments.pop("measure"))]
+    read_measurements(arguments.pop("measure"))
     check_options(arguments)
     setting = plan.setting_for(arguments["rounds"], plan.clients or 1)
-    if plan.clients is not None and setting.cohort > plan.clients:
-        raise EmpiricsError(f"cohort must be <= clients; got {setting.cohort} > {plan.clients}")
-    check_choice("local_test", arguments["local_test"], LOCAL_TESTS)
-    check_choice("engine", arguments["engine"], CELL_ENGINES)
-    if arguments["augment"] is not None:
-        check_choice("augment", arguments["augment"], AUGMENTATIONS)
-    readers = {"problem": _problem_meaning, "algorithm": _algorithm_meaning, "partition": _partition_meaning}
-    for name in readers:
+    if plan.clients is not None:
+        setting.check_cohort(plan.clients)
+    choices = {"local_test": LOCAL_TESTS, "engine": CELL_ENGINES, "augment": AUGMENTATIONS}
+    for name, known in choices.items():
+        if name != "augment" or arguments[name] is not None:
+            check_choice(name, arguments[name], known)
+    for name in ("problem", "algorithm", "partition"):
         if not isinstance(arguments[name], str):
             raise EmpiricsError(f"{name} must be text; got {quoted(arguments[name])}")
-    return str((setting, names, {name: readers.get(name, repr)(item) for name, item in sorted(arguments.items())}))
-
-
-@lru_cache(maxsize=1024)
-def _algorithm_meaning(text: str) -> str:
-    name = read_algorithm(text).name
-    return f"{text}: {name}" if names_file(text) else name
-
-
-_partition_meaning = lru_cache(maxsize=1024)(read_partition)
-
-
-@lru_cache(maxsize=1024)
-def _problem_meaning(text: str) -> Any:
-    """The call of a problem with its defaults, without loading data, which may be large or on another machine."""
-    return text if names_file(text) else parse(text, {**DATASETS, **TASKS}, "problem", made=False)
+    read_algorithm(arguments["algorithm"])
+    read_partition(arguments["partition"])
+    if not names_file(arguments["problem"]):
+        parse(arguments["problem"], {**DATASETS, **TASKS}, "problem", made=False)
 
 
 @job(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from ...training.rounds import rounds
 from ...training.threads import one_thread
 from .. import Outcome
 from ..registry import job
-from . import BLOCKS
+from . import BLOCKS, in_turns
 from .train import SharedRun
 
 STEP = 0.01
@@ -32,17 +32,15 @@ def seconds(algorithms: Sequence[str], laps: int, **shared: Any) -> Outcome:
     dealt = plan.deal()
     setting = plan.setting_for(BLOCKS * laps + 1, dealt.clients)
     runs = {n: rounds(dealt.model, dealt.federation, read_algorithm(n), setting, plan.seed) for n in algorithms}
-    for states in runs.values():  # the start, and a first round to warm up
-        next(states)
-        next(states)
-    columns: dict[str, list[Any]] = {"algorithm": [], "block": [], "round": [], "seconds": []}
-    for round_ in range(BLOCKS * laps):
-        for name, states in runs.items():
-            began = time.perf_counter()
-            next(states)
-            row = (name, round_ // laps, round_ + 1, time.perf_counter() - began)
-            for column, value in zip(columns.values(), row, strict=True):
-                column.append(value)
+    for states in runs.values():
+        next(states)  # the start
+    rows = in_turns({n: partial(next, states) for n, states in runs.items()}, BLOCKS * laps)
+    columns: dict[str, list[Any]] = {
+        "algorithm": [name for name, _, _ in rows],
+        "block": [(turn - 1) // laps for _, turn, _ in rows],
+        "round": [turn for _, turn, _ in rows],
+        "seconds": [taken for _, _, taken in rows],
+    }
     return Outcome(columns, {"clients": dealt.clients, "parameters": dealt.model.dim})
 
 
@@ -57,7 +55,8 @@ def step_times(networks: Sequence[Mapping[str, Any]], repeats: int, seed: int) -
     rng = stream(seed, "step times")
     with one_thread():
         cases = [(model, model.start(seed).unsqueeze(0), _batch(model, b, t, rng)) for model, b, t in built]
-        times = np.array([[_step(*case) for case in cases] for _ in range(repeats + 1)])[1:]
+        rows = in_turns({str(k): partial(_step, *case) for k, case in enumerate(cases)}, repeats)
+    times = np.array([taken for _, _, taken in rows]).reshape(repeats, len(cases))
     return Outcome(
         {"network": [one["network"] for one in networks], "seconds": np.median(times, axis=0).tolist()},
         {"parameters": [model.dim for model, _, _ in built]},
@@ -73,7 +72,5 @@ def _batch(
     return torch.from_numpy(inputs), torch.from_numpy(rng.integers(2, size=(1, batch))), None
 
 
-def _step(model: Network, row: torch.Tensor, batch: tuple[torch.Tensor, torch.Tensor, None]) -> float:
-    begin = time.perf_counter()
+def _step(model: Network, row: torch.Tensor, batch: tuple[torch.Tensor, torch.Tensor, None]) -> None:
     row.sub_(model.gradient(row, batch), alpha=STEP)
-    return time.perf_counter() - begin

@@ -38,11 +38,13 @@ class Architecture:
     losses: ClassVar[tuple[str, ...]] = ("cross_entropy", "multi_label")
     choices: ClassVar[Choices] = {}
     """The allowed values of further options."""
+    sides: ClassVar[tuple[str, ...]]
+    """The options that are the shape of one sample."""
 
     @property
     def input_shape(self) -> tuple[int, ...]:
         """The shape of one sample."""
-        raise NotImplementedError
+        return tuple(getattr(self, option) for option in self.sides)
 
     def __call__(self) -> nn.Module:
         raise NotImplementedError
@@ -64,9 +66,7 @@ class ImageArchitecture(Architecture):
     channels: int = 3
     side: int = 32
 
-    @property
-    def input_shape(self) -> tuple[int, ...]:
-        return (self.channels, self.side, self.side)
+    sides = ("channels", "side", "side")
 
 
 class Split(nn.Module):

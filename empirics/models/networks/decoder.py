@@ -96,16 +96,13 @@ class Opt(Architecture):
     loss: str = field(default="next_token", kw_only=True)
 
     losses: ClassVar[tuple[str, ...]] = ("next_token",)
+    sides = ("length",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         must(self.width % self.heads == 0, "heads", f"a divisor of width = {self.width}", self.heads)
         must(self.head_layers <= self.depth, "head_layers", f"<= depth = {self.depth}", self.head_layers)
         must(self.length <= self.positions, "length", f"<= positions = {self.positions}", self.length)
-
-    @property
-    def input_shape(self) -> tuple[int, ...]:
-        return (self.length,)
 
     def __call__(self) -> nn.Module:
         embedding = Embedding(self.classes, self.positions, self.width)

@@ -75,9 +75,7 @@ class FemnistDnn(Architecture):
     classes: int = 62
     pixels: int = 784
 
-    @property
-    def input_shape(self) -> tuple[int, ...]:
-        return (self.pixels,)
+    sides = ("pixels",)
 
     def __call__(self) -> nn.Module:
         features = nn.Sequential(nn.Flatten(), DenseReLU(self.pixels, 200), DenseReLU(200, 200))
@@ -94,9 +92,7 @@ class Sent140Linear(Architecture):
     classes: int = 2
     words: int = 5000
 
-    @property
-    def input_shape(self) -> tuple[int, ...]:
-        return (self.words,)
+    sides = ("words",)
 
     def __call__(self) -> nn.Module:
         return Split(nn.Flatten(), nn.Linear(self.words, self.classes))
@@ -134,10 +130,7 @@ class ShakespeareGru(Architecture):
     length: int = 80
 
     losses: ClassVar[tuple[str, ...]] = ("cross_entropy", "next_token")
-
-    @property
-    def input_shape(self) -> tuple[int, ...]:
-        return (self.length,)
+    sides = ("length",)
 
     def __call__(self) -> nn.Module:
         every = self.loss == "next_token"
