@@ -19,7 +19,6 @@ from empirics.errors import EmpiricsError
 from empirics.models.losses import CrossEntropy, IGNORED, MultiLabel, NextToken
 from empirics.models.network import Network
 from empirics.models.networks import Generator, network, NETWORKS, pooling
-from empirics.models.networks.decoder import released_names
 from empirics.models.networks.pooling import relu_pool
 
 COUNTS = {
@@ -323,6 +322,19 @@ def dense(x: np.ndarray, p: dict[str, np.ndarray], name: str) -> np.ndarray:
     return x @ p[f"{name}.weight"].T + p[f"{name}.bias"]
 
 
+def released_names(depth: int, border: int) -> dict[str, str]:
+    """Return names in the released checkpoints, without the prefixes ``model.`` and ``decoder.``, by our names."""
+    attention = {f"attention.{ours}": f"self_attn.{ours[0]}_proj" for ours in ("query", "key", "value")}
+    parts = {**attention, "attention.out": "self_attn.out_proj", "attention_norm": "self_attn_layer_norm",
+             "widen": "fc1", "narrow": "fc2", "dense_norm": "final_layer_norm"}  # fmt: skip
+    pairs = {f"head.{depth - border}.norm": "final_layer_norm"}
+    for layer in range(depth):
+        place = f"features.{layer + 1}" if layer < border else f"head.{layer - border}"
+        pairs |= {f"{place}.{ours}": f"layers.{layer}.{theirs}" for ours, theirs in parts.items()}
+    names = {f"{ours}.{kind}": f"{theirs}.{kind}" for ours, theirs in pairs.items() for kind in ("weight", "bias")}
+    return names | {f"features.0.{kind}.weight": f"embed_{kind}.weight" for kind in ("tokens", "positions")}
+
+
 def slow_opt(p: dict[str, np.ndarray], tokens: np.ndarray, heads: int, depth: int) -> np.ndarray:
     """Logits of an OPT decoder under the names of its released checkpoints, a head and a position at a time."""
     x = p["embed_tokens.weight"][tokens] + p["embed_positions.weight"][2 : 2 + len(tokens)]
@@ -352,31 +364,6 @@ def test_decoder_equals_loops_over_heads_and_positions(head_layers):
     theirs = {theirs: ours[name] for name, theirs in released_names(3, 3 - head_layers).items()}
     expected = np.stack([slow_opt(theirs, t.numpy(), heads=4, depth=3) for t in tokens[0]])
     np.testing.assert_allclose(net.output(row.unsqueeze(0), tokens)[0].detach(), expected, rtol=1e-9, atol=1e-11)
-
-
-def checkpoint(net, row: Tensor, prefix: str = "model.decoder.") -> dict[str, Tensor]:
-    ours = {name: row[net.parameters[name]].view(shape).clone() for name, shape in net.work.shapes.items()}
-    stored = {prefix + theirs: ours[name] for name, theirs in released_names(3, 1).items()}
-    return stored | {"lm_head.weight": stored[f"{prefix}embed_tokens.weight"]}
-
-
-def test_released_weights_are_the_start_and_others_get_one_clear_line(tmp_path):
-    net = network(TINY)
-    row = generic(net, 6)
-    for suffix, prefix in ((".bin", "model.decoder."), (".pt", "decoder.")):
-        torch.save(checkpoint(net, row, prefix), tmp_path / f"opt{suffix}")
-        loaded = network(TINY, weights=str(tmp_path / f"opt{suffix}"))
-        torch.testing.assert_close(loaded.start(3), row, rtol=0, atol=1e-7)
-        assert torch.equal(loaded.start(3), loaded.start(4))
-    stored = checkpoint(net, row)
-    fewer = {name: tensor for name, tensor in stored.items() if "fc1" not in name}
-    for name, content in (("whole.bin", stored), ("list.bin", [1, 2]), ("gone.bin", fewer)):
-        torch.save(content, tmp_path / name)
-    (tmp_path / "cut.bin").write_bytes((tmp_path / "whole.bin").read_bytes()[:-400])
-    wrong = {name: name for name in ("missing.bin", "cut.bin", "list.bin")}
-    wrong |= {"gone.bin": "layers.0.fc1.weight", "whole.bin": "embed_tokens.weight (31, 12) (30, 12)"}
-    options = {"whole.bin": {"classes": 30}}
-    all_refused(wrong, lambda name: network(TINY, weights=str(tmp_path / name), **options.get(name, {})).start(0))
 
 
 def surprise(logits: list[float], target: int) -> float:

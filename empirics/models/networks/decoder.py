@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -10,7 +9,6 @@ import torch
 import torch.nn.functional as F
 from torch import nn, Tensor
 
-from ...errors import EmpiricsError
 from ...numbers import must
 from .blocks import Architecture, DenseReLU, Split
 
@@ -77,11 +75,10 @@ class Logits(nn.Module):
 class Opt(Architecture):
     """An OPT decoder; the defaults are OPT-125M but for the vocabulary (125,239,296 parameters with ``classes=50272``).
 
-    The default vocabulary is that of bytes, and the initial weights are normal with deviation 0.02, biases zero.
-    ``weights`` names a local file of the released parameters (``.bin`` or ``.pt``), which determine all sizes; inputs
-    must then be OPT's tokens. Inputs are token numbers ``(length,)``, outputs are logits of the next token at every
-    position. There is no dropout. The head is the last ``head_layers`` layers with everything behind them (FedALS: 2);
-    the output weights are the tokens' embedding, so they belong to the features.
+    The default vocabulary is that of bytes, and the initial weights are normal with deviation 0.02, biases zero. Inputs
+    are token numbers ``(length,)``, outputs are logits of the next token at every position. There is no dropout. The
+    head is the last ``head_layers`` layers with everything behind them (FedALS: 2); the output weights are the tokens'
+    embedding, so they belong to the features.
     """
 
     classes: int = BYTE_TOKENS
@@ -92,7 +89,6 @@ class Opt(Architecture):
     positions: int = 2048
     head_layers: int = 2
     length: int = 128
-    weights: str | None = None
     loss: str = field(default="next_token", kw_only=True)
 
     losses: ClassVar[tuple[str, ...]] = ("next_token",)
@@ -110,9 +106,6 @@ class Opt(Architecture):
         border = self.depth - self.head_layers
         features = nn.Sequential(embedding, *layers[:border])
         module = Split(features, nn.Sequential(*layers[border:], Logits(embedding.tokens)))
-        if self.weights is not None:
-            load(module, self.weights, released_names(self.depth, border))
-            return module
         for part in module.modules():
             if isinstance(part, (nn.Linear, nn.Embedding)):
                 nn.init.normal_(part.weight, std=0.02)
@@ -124,41 +117,3 @@ class Opt(Architecture):
         """Whether the parameter begins an attention layer, as FedALS counts them; the first includes the embedding."""
         first = name.startswith("features.0.tokens")
         return first or (name.endswith("query.weight") and not name.startswith("features.1."))
-
-
-# ---- parameters from a local file ----
-
-
-def released_names(depth: int, border: int) -> dict[str, str]:
-    """Return names in the released checkpoints, without the prefixes ``model.`` and ``decoder.``, by our names."""
-    attention = {f"attention.{ours}": f"self_attn.{ours[0]}_proj" for ours in ("query", "key", "value")}
-    parts = {**attention, "attention.out": "self_attn.out_proj", "attention_norm": "self_attn_layer_norm",
-             "widen": "fc1", "narrow": "fc2", "dense_norm": "final_layer_norm"}  # fmt: skip
-    pairs = {f"head.{depth - border}.norm": "final_layer_norm"}
-    for layer in range(depth):
-        place = f"features.{layer + 1}" if layer < border else f"head.{layer - border}"
-        pairs |= {f"{place}.{ours}": f"layers.{layer}.{theirs}" for ours, theirs in parts.items()}
-    names = {f"{ours}.{kind}": f"{theirs}.{kind}" for ours, theirs in pairs.items() for kind in ("weight", "bias")}
-    return names | {f"features.0.{kind}.weight": f"embed_{kind}.weight" for kind in ("tokens", "positions")}
-
-
-def load(module: nn.Module, path: str, names: Mapping[str, str]) -> None:
-    """Copy the tensors of a file of ``torch.save`` into a module; ``names`` maps its parameters to names in the file.
-
-    The prefixes ``model.`` and ``decoder.`` in the file are ignored. Raises ``EmpiricsError`` if the file cannot be
-    read, or if a parameter is missing in it or has another shape.
-    """
-    try:  # weights_only: no code in the file is run
-        stored = dict[str, Tensor](torch.load(path, map_location="cpu", weights_only=True))
-    except Exception as error:  # a damaged file can cause any error
-        raise EmpiricsError(f"weights: cannot read {path}: {type(error).__name__}: {error}".splitlines()[0]) from None
-    tensors = {name.removeprefix("model.").removeprefix("decoder."): tensor for name, tensor in stored.items()}
-    with torch.no_grad():
-        for name, parameter in module.named_parameters():
-            released = names[name]
-            if released not in tensors:
-                raise EmpiricsError(f"weights: {path} has no {released}; is it of another model?")
-            if tensors[released].shape != parameter.shape:
-                shapes = f"{tuple(tensors[released].shape)}, the network {tuple(parameter.shape)}"
-                raise EmpiricsError(f"weights: {released} in {path} has shape {shapes}; set the options to its sizes")
-            parameter.copy_(tensors[released])
