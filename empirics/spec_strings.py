@@ -90,8 +90,8 @@ def parse(
     """Return the object of a call: ``parse("fedprox(mu=0.01)", ALGORITHMS, "algorithm")``; ``fedavg`` is ``fedavg()``.
 
     ``path/file.py:variable`` is a user's own object, which must be of the type ``own`` (None: not allowed). With
-    ``declared``, numbers must have the types that the called functions are annotated with. Without ``made``, nothing
-    is called, and the text of the call with its defaults is returned.
+    ``declared``, numbers must have the types that the called functions are annotated with. Without ``made``, names and
+    options are checked, and nothing is called.
     """
     if own is not None and isinstance(text, str) and names_file(text):
         return from_file(text.strip(), own)
@@ -177,11 +177,7 @@ class _Parser(NamedTuple):
         values = bind_arguments(f"{self.kind} {name}", f"option of {name}", called, arguments, options)
         for option, value in values.items() if self.declared else ():
             check_kind(f"{name}: {option}", str(called.parameters[option].annotation), value)
-        if not self.made:
-            bound = called.bind(*arguments, **options)
-            bound.apply_defaults()
-            return f"{name}{bound.arguments}"
-        return make(*arguments, **options)
+        return make(*arguments, **options) if self.made else name
 
     def value(self, node: ast.expr) -> Any:
         if isinstance(node, (ast.Call, ast.Name)):

@@ -106,8 +106,10 @@ def local_suboptimality(s: Snapshot) -> Tensor:
 
 
 def local_accuracy_own(s: Snapshot) -> Tensor:
+    """The accuracy of the clients' models on their own test samples; for FedRep and Ditto of the personal models."""
     assert s.problem.own_tests is not None
-    return evaluation.own_models(s.problem.model, s.rows, s.active, s.problem.own_tests).right
+    rows = s.algorithm.own_models(s.state)[torch.from_numpy(s.active)] if s.algorithm.personal else s.rows
+    return evaluation.own_models(s.problem.model, rows, s.active, s.problem.own_tests).right
 
 
 def round_averaged_gap(s: Snapshot) -> float:

@@ -11,15 +11,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-import torch
-
 from ...algorithms import algorithm as read_algorithm
 from ...algorithms.algorithm import Algorithm, Rows
 from ...algorithms.state import copy_state, State
 from ...measuring import Measurement, measurement, Row, Run
-from ...measuring.core import quantities, sampled, Snapshot
+from ...measuring.core import quantities, Snapshot
 from ...measuring.record import Folded, Reached
-from ...problems import evaluation
 from .. import Outcome
 from ..registry import job
 from .train import columns, engine_fact, SharedRun, status
@@ -53,16 +50,6 @@ class CloselyRead(Run):
         at = snapshot.state.round
         more = (row for m in self.closely.get(at, ()) for row in self._rows(m, m.readings(snapshot), at))
         return [*super()._measured(snapshot, folds, due), *more]
-
-
-def own_models_accuracy(s: Snapshot) -> torch.Tensor:
-    """The accuracy of the clients' models on their own test samples; for FedRep and Ditto of the personal models."""
-    assert s.problem.own_tests is not None
-    rows = s.algorithm.own_models(s.state)[torch.from_numpy(s.active)] if s.algorithm.personal else s.rows
-    return evaluation.own_models(s.problem.model, rows, s.active, s.problem.own_tests).right
-
-
-OWN = Measurement("local_accuracy_own", own_models_accuracy, sampled, by_client=True, local=True, tests="own")
 
 
 class FirstRounds(NamedTuple):
@@ -116,7 +103,7 @@ def continued(
     run = CloselyRead(
         problem, method, plan.setting_for(rounds, problem.clients), plan.seed, [measurement(m) for m in measure], 1,
         plan.problem, Reached(state, None, {}, float(before.state.model.norm()), 0.0, {}),
-        closely={at: [OWN if name == OWN.name else measurement(name) for name in closely] for at in closely_at},
+        closely={at: [measurement(name) for name in closely] for at in closely_at},
     )  # fmt: skip
     rows = run.rows()
     facts = {**engine_fact(problem), "first": first, "algorithm": method.name, "parameters": problem.model.dim}
