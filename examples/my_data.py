@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from empirics.data.dataset import Dataset, numbered
-from empirics.data.parts import held_out
+from empirics.data.dataset import Dataset, held_out, numbered
 from empirics.problems.tasks import TASKS
 
 with Path(__file__).with_name("patients.csv").open(encoding="utf-8") as file:

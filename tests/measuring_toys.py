@@ -1,11 +1,13 @@
 """Two clients with five samples between them, small enough to check every number in plain loops."""
 
+import csv
+
 import numpy as np
 import torch
 
 from empirics.algorithms import algorithm
 from empirics.federation.federation import Federation
-from empirics.measuring import measurement, Run
+from empirics.measuring import measurement, Row, Run
 from empirics.models.linear import LeastSquares, Logistic
 from empirics.problems.problem import FederatedProblem, Population
 from empirics.training.setting import Setting
@@ -87,3 +89,12 @@ def rows_of(problem, names, setting=SETTING, seed=3, method="fedavg()", every=1)
 def series(rows, quantity, **where):
     """Values of a quantity in the order of the rows, filtered by columns."""
     return [r.value for r in rows if r.quantity == quantity and all(getattr(r, k) == v for k, v in where.items())]
+
+
+def read(path):
+    """The rows of a file of ``empirics.measuring.write``."""
+    with path.open(newline="", encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    whole = ("seed", "round", "step", "client")
+    return [Row(**{**line, **{name: int(line[name]) if line[name] else None for name in whole},
+                   "value": float(line["value"])}) for line in lines]  # fmt: skip

@@ -3,11 +3,11 @@
 import json
 
 import pytest
+from measuring_toys import read
 
 import fedbounds
 from empirics import verbs
 from empirics.experiments.jobs.train import prepared
-from empirics.measuring import read
 
 SMALL = ["--problem", "softmax(iris, regularisation=0.02)", "--clients", "4", "--batch", "10"]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from bounds.errors import unknown
 
-from . import csv_tables, features, parts, pictures, texts
-from .dataset import Dataset
+from . import csv_tables, features, pictures, texts
+from .dataset import Dataset, fewer, held_out
 from .features import digits
 from .store import fetch, FILES
 
@@ -23,7 +23,7 @@ READERS: tuple[Callable[..., Dataset], ...] = (
     *(pictures.omniglot, pictures.svhn),
     *(texts.airline, texts.multinli, texts.sent140, texts.sent140_csv, texts.sent140_sample, texts.sent140_users),
     *(texts.shakespeare, texts.tiny_shakespeare),
-    *(csv_tables.table, parts.fewer, parts.held_out),
+    *(csv_tables.table, fewer, held_out),
 )
 DATASETS = {reader.__name__: reader for reader in sorted(READERS, key=lambda reader: reader.__name__)}
 OF_ANOTHER = ("fewer", "held_out")

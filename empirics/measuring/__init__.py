@@ -16,7 +16,7 @@ from .costs import runtime
 from .measurements import average_gap, ROWS
 from .record import Run
 from .stability import pair_rows, PAIRED, paired_runs, Swap, swaps
-from .table import read, Row, write
+from .table import Row, write
 
 
 def without_options(row: Measurement) -> Callable[[], Measurement]:
@@ -40,5 +40,5 @@ def measurement(text: str) -> Measurement:
 
 __all__ = [
     "MEASUREMENTS", "PAIRED", "Exactness", "Measurement", "Reading", "Row", "Run", "Snapshot", "Swap", "measurement",
-    "pair_rows", "paired_runs", "read", "swaps", "write",
+    "pair_rows", "paired_runs", "swaps", "write",
 ]  # fmt: skip

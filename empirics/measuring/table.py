@@ -39,14 +39,3 @@ def write(rows: Iterable[Row], path: Path) -> Path:
         for row in rows:
             out.writerow("" if cell is None else repr(cell) if isinstance(cell, float) else cell for cell in row)
     return path
-
-
-def read(path: Path) -> list[Row]:
-    """Read the rows of a file that ``write`` wrote."""
-    with path.open(newline="", encoding="utf-8") as file:
-        return [_row(line) for line in csv.DictReader(file)]
-
-
-def _row(line: dict[str, str]) -> Row:
-    integers = {name: int(line[name]) if line[name] else None for name in ("seed", "round", "step", "client")}
-    return Row(**{**line, **integers, "value": float(line["value"])})  # type: ignore[arg-type]

@@ -16,8 +16,7 @@ from bounds.showing.process import remark
 from bounds.showing.usage import UsageError
 
 from ..data.csv_tables import FRAME, from_frame, NUMBERS, table
-from ..data.dataset import Dataset
-from ..data.parts import held_out
+from ..data.dataset import Dataset, held_out
 from ..errors import EmpiricsError
 from ..numbers import check_options
 

@@ -23,7 +23,7 @@ from bounds.errors import BoundsError, unknown
 from bounds.quantities import CLIENTS
 from bounds.showing.values import grid, read, Value
 from bounds.vocabulary import clients
-from empirics.data.text_table import from_csv, TextTable
+from empirics.data.csv_tables import from_csv, TextTable
 from empirics.progress import Progress
 
 from ..runs import schedules

@@ -19,8 +19,7 @@ from PIL import Image
 from refusals import all_refused, refusal
 
 from empirics.data.catalogue import dataset
-from empirics.data.dataset import Dataset
-from empirics.data.parts import fewer, held_out
+from empirics.data.dataset import Dataset, fewer, held_out
 from empirics.data.texts import codes, LETTERS
 from empirics.problems.tasks import task
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from measuring_toys import PARTS, ridge, rows_of, series, SETTING
+from measuring_toys import PARTS, read, ridge, rows_of, series, SETTING
 from network_toys import FEDERATION, NET
 
 from bounds.catalog import get
@@ -13,7 +13,7 @@ from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
-from empirics.measuring import measurement, read, Row, Run, write
+from empirics.measuring import measurement, Row, Run, write
 from empirics.measuring.costs import Devices
 from empirics.measuring.estimates import jackknife
 from empirics.measuring.record import MOST_PATH
