@@ -35,15 +35,15 @@ function yRange(shown) {
   const low = finite_.reduce((a, b) => Math.min(a, b));
   const high = finite_.reduce((a, b) => Math.max(a, b));
   const minimum = finite_.filter((y) => y > 0).reduce((a, b) => Math.min(a, b), Infinity);
-  const most = trivial > 0 && trivial < 1e3 * high ? Math.max(high, trivial) : high;
+  const highest = trivial > 0 && trivial < 1e3 * high ? Math.max(high, trivial) : high;
   if (low >= 0 && high > 30 * minimum)
     return {
-      low: Math.max(minimum / 1.3, most / 10 ** DECADES, Number.MIN_VALUE),
-      high: finite(most * 1.5),
+      low: Math.max(minimum / 1.3, highest / 10 ** DECADES, Number.MIN_VALUE),
+      high: finite(highest * 1.5),
       log: true,
     };
-  const room = finite(most - Math.min(0, low)) * 0.06 || Math.abs(most) * 0.5 || 1;
-  return { low: finite(Math.min(0, low) - (low < 0 ? room : 0)), high: finite(most + room), log: false };
+  const room = finite(highest - Math.min(0, low)) * 0.06 || Math.abs(highest) * 0.5 || 1;
+  return { low: finite(Math.min(0, low) - (low < 0 ? room : 0)), high: finite(highest + room), log: false };
 }
 
 function path(xs, ys, X, Y, keep = (i) => true) {

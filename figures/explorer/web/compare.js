@@ -71,7 +71,7 @@ function isIncreasing(b, bound, scenario, missing) {
   const { v, n } = scenario;
   const chosen = valueAtBest(b, bound, scenario);
   const before = setInputs(b, bound, scenario);
-  const kept = setValues(v, {
+  const previous = setValues(v, {
     ...(chosen.pair ? { [OFFSET]: chosen.pair[0], [FACTOR]: chosen.pair[1] } : {}),
     ...(b.free ? { [b.free]: chosen.free } : {}),
   });
@@ -86,7 +86,7 @@ function isIncreasing(b, bound, scenario, missing) {
     v[quantity] = high;
     return below.every((x) => x <= atHighest + ROUNDING * Math.abs(atHighest));
   });
-  restoreValues(v, kept);
+  restoreValues(v, previous);
   restoreValues(v, before);
   return fine;
 }
@@ -127,11 +127,11 @@ function compareTheorems(target, scenario) {
     (a, b) =>
       place(a) - place(b) || a.printed - b.printed || size(a) - size(b) || (a.bound.name < b.bound.name ? -1 : 1),
   );
-  const kept = [];
+  const merged = [];
   for (const row of rows) {
-    const equal = kept.find((other) => sameResult(row, other));
+    const equal = merged.find((other) => sameResult(row, other));
     if (equal) equal.alias.push(row.bound.name);
-    else kept.push({ ...row, alias: [] });
+    else merged.push({ ...row, alias: [] });
   }
-  return kept;
+  return merged;
 }

@@ -81,16 +81,16 @@ const dark = () => matchMedia("(prefers-color-scheme: dark)");
 
 /* Use the theme of the last visit, else that of the system. */
 function restoreTheme() {
-  let kept = "";
+  let stored = "";
   try {
-    kept = localStorage.getItem(THEME);
+    stored = localStorage.getItem(THEME);
   } catch {
     /* a page inside a frame may keep nothing */
   }
   const usual = () => {
     document.documentElement.dataset.theme = dark().matches ? "dark" : "light";
   };
-  if (kept === "dark" || kept === "light") document.documentElement.dataset.theme = kept;
+  if (stored === "dark" || stored === "light") document.documentElement.dataset.theme = stored;
   else {
     usual();
     dark().addEventListener("change", usual);

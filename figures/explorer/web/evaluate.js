@@ -8,12 +8,12 @@ function sum(length, f) {
 }
 
 function largest(length, f) {
-  let most = -Infinity;
+  let maximum = -Infinity;
   for (let k = 0; k < length; k++) {
     const x = f(k);
-    if (!(x <= most)) most = x;
+    if (!(x <= maximum)) maximum = x;
   }
-  return most;
+  return maximum;
 }
 
 /* log(1+x)/x, with its limit 1 at 0. */

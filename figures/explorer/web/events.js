@@ -2,20 +2,20 @@
 /** @type {Row[]} */
 let shownRows = [];
 let mapJob = null;
-let waiting = 0;
+let redrawRequest = 0;
 let rankingWidth = 0;
 let mapWidth = 0;
 let linkTimer = 0;
 let automatic = true;
 let pointerIsDown = false;
-const timings = { drags: [], planes: [], ladders: [], paints: [] };
+const timings = { redraws: [], maps: [], rankings: [], paints: [] };
 
 /* After a change: redraw the ranking, and compute the map again unless only K or eta has changed. */
 function settingChanged(quantity = "") {
   leaveStory();
   setContent("map-hover"); // it belongs to the previous setting
   if (quantity !== "local_steps" && quantity !== "step_size" && !singleBounds()) recompute();
-  if (!waiting) waiting = requestAnimationFrame(redraw);
+  if (!redrawRequest) redrawRequest = requestAnimationFrame(redraw);
   clearTimeout(linkTimer);
   linkTimer = setTimeout(saveLink, 300);
 }
@@ -61,17 +61,17 @@ function keepFocus(id, act) {
 }
 
 function redraw() {
-  waiting = 0;
+  redrawRequest = 0;
   const begin = performance.now();
   const scenario = currentScenario();
   if (rankingWidth > 0) updateRanking(scenario, begin);
   panel(scenario);
-  timings.drags.push(performance.now() - begin);
+  timings.redraws.push(performance.now() - begin);
 }
 
 function updateRanking(scenario, begin) {
   shownRows = scenario.v.rounds >= 1 ? withEvidence(compareTheorems(state.target, scenario), scenario) : [];
-  timings.ladders.push(performance.now() - begin);
+  timings.rankings.push(performance.now() - begin);
   keepFocus("ranking", () => showRanking(shownRows, rankingWidth));
   keepFocus("inapplicable", () => showInapplicable(shownRows));
   showSummary(scenario);
@@ -120,7 +120,7 @@ function recompute() {
     if (!next.done) return requestAnimationFrame(slice);
     mapJob = null;
     mapGrid = { ...next.value, fine: new Set() };
-    timings.planes.push([mine.busy, performance.now() - mine.begin]);
+    timings.maps.push([mine.busy, performance.now() - mine.begin]);
     drawMap();
   };
   requestAnimationFrame(slice);

@@ -23,10 +23,10 @@ function normalised(row, scenario) {
   const input = (quantity) => (b.needs.includes(quantity) ? largestEntry(v[inputName(b, quantity, v)]) : undefined);
   const L = input("smoothness");
   const gap = input("initial_gap") ?? input("initial_loss") - (input("optimal_loss") ?? 0);
-  const { place, clients: most } = atlas.worst;
+  const { place, clients: limit } = atlas.worst;
   if (!(L > 0) || !(gap > 0)) return null;
   const [offset, factor] = pair ?? [];
-  const groups = v.cohort < v.clients ? 1 : v.clients <= most ? v.clients : 2 - (v.clients % 2);
+  const groups = v.cohort < v.clients ? 1 : v.clients <= limit ? v.clients : 2 - (v.clients % 2);
   const constants = {
     condition_number: L / (input("strong_convexity") ?? input("pl_constant") ?? L / 10),
     grad_cap_sq: input("grad_cap_sq") / (L * gap),

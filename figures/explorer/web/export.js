@@ -1,7 +1,7 @@
 /* Exports: the comparison as a command, and the pictures for a paper. */
 
 /* The constants that hold at the plan, as arguments of compare. */
-const constantsInUse = () => Object.entries(validAtPlan(currentInputs().given, currentInputs().upTo).kept);
+const constantsInUse = () => Object.entries(validAtPlan(currentInputs().given, currentInputs().upTo).valid);
 
 const compareCommand = () =>
   [

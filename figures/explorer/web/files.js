@@ -9,8 +9,8 @@ function save(name, text, type) {
 function constantsFile() {
   const { given, upTo } = currentInputs();
   const plan = new Set(PLAN_QUANTITIES);
-  const kept = Object.fromEntries(Object.entries(given).filter(([quantity]) => !plan.has(quantity)));
-  return `${JSON.stringify({ ...kept, _up_to: Object.fromEntries(Object.entries(upTo).filter(([quantity]) => quantity in kept)) }, null, 2)}\n`;
+  const constants = Object.fromEntries(Object.entries(given).filter(([quantity]) => !plan.has(quantity)));
+  return `${JSON.stringify({ ...constants, _up_to: Object.fromEntries(Object.entries(upTo).filter(([quantity]) => quantity in constants)) }, null, 2)}\n`;
 }
 
 function rowsCsv(rows) {

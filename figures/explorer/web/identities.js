@@ -45,29 +45,29 @@ function validAtPlan(given, upTo) {
   const invalid = {};
   for (const [quantity, limits] of Object.entries(upTo)) {
     if (!(quantity in given)) continue;
-    for (const [other, most] of Object.entries(limits)) {
+    for (const [other, limit] of Object.entries(limits)) {
       const value = given[other] ?? 0;
-      if (value > most * (1 + ROUNDING))
-        invalid[quantity] = `it holds for ${readable(other)} up to ${formatted(most)} alone`;
+      if (value > limit * (1 + ROUNDING))
+        invalid[quantity] = `it holds for ${readable(other)} up to ${formatted(limit)} alone`;
     }
   }
-  const kept = Object.fromEntries(Object.entries(given).filter(([quantity]) => !(quantity in invalid)));
-  return { kept, invalid };
+  const valid = Object.fromEntries(Object.entries(given).filter(([quantity]) => !(quantity in invalid)));
+  return { valid, invalid };
 }
 
 /** Everything that is known: values v, lengths n, constants that do not hold, and the situation. @returns {Scenario} */
 function scenarioOf(given, upTo) {
-  const { kept, invalid } = validAtPlan(given, upTo);
-  const v = { ...kept };
-  const n = { clients: kept.clients ?? 1, classes: 1 };
+  const { valid, invalid } = validAtPlan(given, upTo);
+  const v = { ...valid };
+  const n = { clients: valid.clients ?? 1, classes: 1 };
   for (const quantity of atlas.lists)
     if (quantity in v && !Array.isArray(v[quantity])) v[quantity] = Array(n.clients).fill(v[quantity]);
-  const { all, planDependent } = identityOrder(Object.keys(kept));
+  const { all, planDependent } = identityOrder(Object.keys(valid));
   const upperBounds = new Set(
     all.filter((identity) => identity[1] === "<=" && identity[5]).map((identity) => identity[0]),
   );
   /** @type {Scenario} */
-  const scenario = { v, n, given: kept, invalid, planDependent, upperBounds, machine: false };
+  const scenario = { v, n, given: valid, invalid, planDependent, upperBounds, machine: false };
   applyIdentities(all, v, n);
   return withSituation(scenario);
 }

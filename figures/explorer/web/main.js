@@ -104,7 +104,7 @@ const explorer = {
   openRuns,
   /* Whether the page shows the result of the last change completely. */
   settled: () =>
-    state !== null && !waiting && !mapJob && currentTask === null && (singleBounds() || (mapGrid && !mapGrid.stale)),
+    state !== null && !redrawRequest && !mapJob && currentTask === null && (singleBounds() || (mapGrid && !mapGrid.stale)),
   resting: () => linkTimer === 0,
 };
 if (typeof document === "undefined") runWorker();

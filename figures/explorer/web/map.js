@@ -31,7 +31,7 @@ const stepsAt = (column) => Math.max(1, Math.round(gridValue({ low: 1, high: MAX
 function mapLayers(field, spacing, X, Y) {
   const rows = sampledIndices(spacing);
   const columns = rows.filter((k, i) => i === 0 || stepsAt(k) !== stepsAt(rows[i - 1]));
-  const within = (k, most) => Math.max(0, Math.min(most - 1, k - 1));
+  const within = (k, count) => Math.max(0, Math.min(count - 1, k - 1));
   const xs = [X.edge(0), ...columns.map((k) => X(Math.min(stepsAt(k), X.high))), X.edge(SIDE)];
   const ys = [Y.edge(0), ...rows.map((k) => Y.edge(k + 0.5)), Y.edge(SIDE)];
   const logs = Float64Array.from(field.share, (share) =>

@@ -77,26 +77,26 @@ function nearestIndex(values, x) {
   return best;
 }
 
-/* At most `most` ticks at round numbers. */
-function ticks(low, high, log, most) {
+/* At most `maxCount` ticks at round numbers. */
+function ticks(low, high, log, maxCount) {
   if (log) {
     const first = Math.ceil(Math.log10(low) - 1e-9);
     const last = Math.floor(Math.log10(high) + 1e-9);
-    const step = Math.max(1, Math.ceil((last - first + 1) / most));
+    const step = Math.max(1, Math.ceil((last - first + 1) / maxCount));
     const decades = [];
     for (let k = first; k <= last; k += step) decades.push(10 ** k);
     if (decades.length >= 2) {
       const between = decades.flatMap((d) => [d / 5, d / 2, d, 2 * d, 5 * d]).filter((x) => x >= low && x <= high);
       const fuller = [...new Set(between.map((x) => Number(x.toPrecision(3))))].sort((a, b) => a - b);
-      return step === 1 && fuller.length <= most ? fuller : decades;
+      return step === 1 && fuller.length <= maxCount ? fuller : decades;
     }
   }
-  const coarse = high / most - low / most;
+  const coarse = high / maxCount - low / maxCount;
   const size = 10 ** Math.floor(Math.log10(coarse));
   const step = [1, 2, 5, 10].map((m) => m * size).find((s) => s >= coarse);
   const first = Math.ceil(low / step - 1e-9);
   const count = Math.floor(high / step + 1e-9) - first + 1;
-  if (!(count >= 1 && count <= most + 2 && first + count > first)) return [low, high]; // too narrow, or wide, for round numbers
+  if (!(count >= 1 && count <= maxCount + 2 && first + count > first)) return [low, high]; // too narrow, or wide, for round numbers
   const marks = Array.from({ length: count }, (_, k) => Number(((first + k) * step).toPrecision(10)));
   return marks.filter(Number.isFinite);
 }

@@ -25,14 +25,14 @@ function curveAxis(bound) {
   return [state.x, bound.x].find((quantity) => axes.includes(quantity)) ?? axes[0] ?? "";
 }
 
-/* The values along the axis: at most `most` of those of the slider. */
-function axisValues(quantity, most) {
+/* The values along the axis: at most `maxCount` of those of the slider. */
+function axisValues(quantity, maxCount) {
   const steps = sliderSteps(quantity);
   const log =
     steps.some((x) => x > 0) &&
     (hasControl(quantity) ? quantity !== "relaxation" : Boolean(quantityOf(quantity).slider[2]));
   const all = log ? steps.filter((x) => x > 0) : steps;
-  const step = Math.ceil(all.length / most);
+  const step = Math.ceil(all.length / maxCount);
   return { log, x: all.filter((_, k) => k % step === 0 || k === all.length - 1) };
 }
 

@@ -113,7 +113,7 @@ function valueAtBest(b, bound, scenario) {
   const { v, n } = scenario;
   const before = setInputs(b, bound, scenario);
   const chosen = [...b.pair, ...(b.free ? [b.free] : [])];
-  const kept = Object.fromEntries(chosen.map((quantity) => [quantity, v[quantity]]));
+  const previous = Object.fromEntries(chosen.map((quantity) => [quantity, v[quantity]]));
   const best = chosen.length ? bestChoice(b, bound, scenario) : null;
   if (best?.pair) [v[OFFSET], v[FACTOR]] = best.pair;
   if (b.free) v[b.free] = best.free;
@@ -121,7 +121,7 @@ function valueAtBest(b, bound, scenario) {
   const decided = failed
     .filter((k) => k < b.decided.length)
     .map((k) => ({ words: b.decided[k], ...bothSides(bound, k, v, n) }));
-  restoreValues(v, kept);
+  restoreValues(v, previous);
   restoreValues(v, before);
   return { terms, value: decided.length ? NaN : total, failed: decided, pair: best?.pair ?? null, free: best?.free };
 }

@@ -108,7 +108,7 @@ function receiveMap({ number, made, busy, coarse }) {
   if (more) requestMap(more);
   if (target !== state.target) return;
   if (!only) {
-    timings.planes.push([busy, performance.now() - begin]);
+    timings.maps.push([busy, performance.now() - begin]);
     mapGrid = { ...made, stale: coarse || Boolean(more), fine: new Set() };
   } else if (fine === mapGrid.fine && made.fields.has(only)) mapGrid.fields.set(only, made.fields.get(only));
   drawMap();
