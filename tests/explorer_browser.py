@@ -1,4 +1,4 @@
-"""A page of the explorer in a real browser: opening it, choosing on it, and what it said to the console."""
+"""Drive a page of the explorer in a real browser: open it, use its controls, read its console."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ const again = () => (now() ? done() : wait());
 const wait = () => (now() ? requestAnimationFrame(() => requestAnimationFrame(again)) : setTimeout(wait, 5));
 wait();
 """
-"""Until the page says that what it shows is all of the last change, and something else is so."""
-FAINT = """
+"""Wait until the page shows the last change completely and a condition holds."""
+LOW_CONTRAST = """
 const channel = (c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
 const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
 const light = (colour) => {
@@ -45,7 +45,7 @@ texts.push(...empty.map((e) => [e, getComputedStyle(e, "::placeholder").color]))
 return texts.map(([e, colour]) => [contrast(colour, behind(e)), e.tagName, e.textContent.slice(0, 30)])
   .filter(([ratio]) => !(ratio >= 4.5));
 """
-"""Texts of which the contrast with what is behind them is below 4.5, as WCAG 2 counts it."""
+"""Return the texts whose contrast with their background is below 4.5 by WCAG 2."""
 CHOOSE = """
 const [id, value, kind] = arguments, node = document.getElementById(id);
 node.value = value;
@@ -54,65 +54,65 @@ node.dispatchEvent(new Event(kind, {bubbles: true}));
 
 
 class Page:
-    """One open page; every reading waits until it has redrawn."""
+    """One open page; its methods wait until it has redrawn."""
 
     def __init__(self, driver: Any) -> None:
         self.driver = driver
 
     def open(self, file: Path, fragment: str = "") -> None:
-        """Load a page anew, with the state of a fragment."""
+        """Load a page with the state of a fragment."""
         self.driver.get("about:blank")
         self.driver.get(file.as_uri() + fragment)
         self.settle()
 
     def settle(self, condition: str = "true") -> None:
-        """Wait for the page's own word that nothing is under way any more, and for a condition."""
+        """Wait until the page computes nothing any more and a condition holds."""
         self.driver.execute_async_script(WAIT % condition)
 
     def rest(self) -> None:
-        """Wait until the last change is a step of the back button."""
+        """Wait until the last change is a step of the history."""
         self.settle("explorer.resting()")
 
     def back(self, step: int = -1) -> None:
-        """A step back, or on, which the browser takes by and by."""
+        """Go back or forward in the history."""
         before = self.js("return location.hash")
         self.js("history.go(arguments[0])", step)
         self.settle(f"location.hash !== {json.dumps(before)} && explorer.resting()")
 
     def find(self, selector: str) -> Any:
-        """The first element of a CSS selector."""
+        """Return the first element of a CSS selector."""
         return self.driver.find_element("css selector", selector)
 
     def text(self, selector: str) -> str:
-        """What an element shows."""
+        """Return the text of an element."""
         return str(self.find(selector).get_property("textContent"))
 
     def js(self, script: str, *arguments: Any) -> Any:
-        """The value of a script."""
+        """Return the value of a script."""
         return self.driver.execute_script(script, *arguments)
 
     def choose(self, identifier: str, value: str, kind: str = "change") -> None:
-        """Give a control a value, as a person who picks it."""
+        """Set a control as a user does."""
         self.js(CHOOSE, identifier, value, kind)
         self.settle()
 
     def state(self) -> dict[str, Any]:
-        """What is chosen on the page."""
+        """Return the state of the page."""
         return dict(self.js("return explorer.state()"))
 
     def complaints(self) -> list[str]:
-        """Errors and warnings of the console since the last time."""
+        """Return errors and warnings of the console since the last call."""
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] != "INFO"]
 
     def requests(self) -> list[str]:
-        """The addresses that were asked for since the last time."""
+        """Return the addresses requested since the last call."""
         events = (json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance"))
         return [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
 
 
 @contextmanager
 def browser(width: int = 1300, height: int = 1000) -> Iterator[Page]:
-    """A browser of its own, without a display."""
+    """Start a browser without a display."""
     from selenium.webdriver import Chrome, ChromeOptions
     from selenium.webdriver.chrome.service import Service
 
@@ -131,10 +131,10 @@ def browser(width: int = 1300, height: int = 1000) -> Iterator[Page]:
 
 
 @contextmanager
-def narrow(page: Page, width: int, height: int = 800) -> Iterator[None]:
-    """Make the page as wide as a phone for a while; a window cannot be made so narrow."""
-    told = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": True}
-    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", told)
+def resized(page: Page, width: int, height: int = 800) -> Iterator[None]:
+    """Emulate a screen of another size, such as a phone."""
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": True}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     try:
         page.settle()
         yield
@@ -143,7 +143,7 @@ def narrow(page: Page, width: int, height: int = 800) -> Iterator[None]:
 
 
 def focused(page: Page) -> str:
-    """The id, text or tag of what has the focus."""
+    """Return the id, text or tag of the focused element."""
     return str(page.js("const now = document.activeElement; return now.id || now.textContent || now.tagName"))
 
 
@@ -163,18 +163,18 @@ def press(page: Page, *keys: str) -> None:
 
 
 def by_shell(page: Page, capsys: Any) -> Any:
-    """What the copied command prints as its value."""
+    """Return the value that the copied command prints."""
     from fedbounds import main
 
-    said = shlex.split(page.js("return explorer.texts.shell()"))
-    assert said[0] == "fedbounds"
+    command = shlex.split(page.js("return explorer.texts.shell()"))
+    assert command[0] == "fedbounds"
     capsys.readouterr()
-    assert main([*said[1:], "--json"]) == 0
+    assert main([*command[1:], "--json"]) == 0
     return json.loads(capsys.readouterr().out)["value"]
 
 
 def by_python(page: Page, capsys: Any) -> float:
-    """What the copied code prints."""
+    """Return the number that the copied code prints."""
     capsys.readouterr()
     exec(page.js("return explorer.texts.python()"), {})
     return float(capsys.readouterr().out)

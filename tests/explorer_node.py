@@ -1,4 +1,4 @@
-"""The page's own code under node, without a browser: its script with a question in the place of its start."""
+"""Run the page's script under node, without a browser, with a test's code in place of its start."""
 
 import base64
 import gzip
@@ -27,22 +27,22 @@ const wholeMap = (...task) => {
 };
 console.log(JSON.stringify((() => { %s })()));
 """
-"""What the page does when it opens, as far as that needs no document; then the answer to a question."""
+"""What the page does when it opens, without a document; then the code of a test."""
 
 
 def code_of(html):
-    """The script of a page."""
+    """Return the script of a page."""
     return re.search(r"<script>(.*)</script>", html, re.DOTALL)[1]
 
 
 def packed(html):
-    """The data of a page, as it holds them."""
+    """Return the data of a page as they are packed."""
     code = re.search(r'id="data">([^<]*)<', html)[1]
     return json.loads(gzip.decompress(base64.a85decode(code.replace("v", "<"))))
 
 
 def unpacked(html):
-    """The same with each quantity of a bound written out."""
+    """Return the data with every quantity of a bound written out."""
     data = packed(html)
     for bound in data["bounds"]:
         bound["quantities"] = [data["quantities"][place] | own for place, own in bound["quantities"]]
@@ -50,7 +50,7 @@ def unpacked(html):
 
 
 def answer(html, question, **more):
-    """What the code of a page returns: ``question`` is the body of a function, in which ``GIVEN`` has the arguments."""
+    """Return what ``question``, the body of a function in the page's script, returns; ``GIVEN`` has the arguments."""
     script = code_of(html)
     assert script.count(START) == 1
     given = json.dumps({"data": packed(html), **more})

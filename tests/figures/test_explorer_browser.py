@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from explorer_browser import by_python, by_shell, FAINT, focused, narrow, press
+from explorer_browser import by_python, by_shell, focused, LOW_CONTRAST, press, resized
 
 import fedbounds
 from bounds import BOUNDS, Source
@@ -162,13 +162,13 @@ def test_every_text_can_be_told_from_what_is_behind_it_and_every_control_has_a_n
             whole.choose("f-rounds", "nothing", "input")
             whole.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
             whole.settle()
-            assert not whole.js(FAINT), (theme, place)
+            assert not whole.js(LOW_CONTRAST), (theme, place)
             assert not whole.js(UNNAMED), place
 
 
 def test_the_page_fits_every_width_and_shows_the_map_first(whole, file):
     for width, most in ((390, 3000), (1024, 2500), (1440, 2500)):
-        with narrow(whole, width):
+        with resized(whole, width):
             whole.open(file)
             tall, wide = (whole.js(f"return document.documentElement.scroll{end}") for end in ("Height", "Width"))
             assert tall < most, width

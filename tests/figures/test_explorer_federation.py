@@ -1,4 +1,4 @@
-"""The page of one federation in a real browser: hands, steps back, links, files."""
+"""The page with all theorems in a real browser: the map, the history, links, files."""
 
 import json
 
@@ -16,15 +16,15 @@ EXACT = committed.read()["exact"]
 
 
 def plan(whole):
-    told = whole.js("return explorer.state().plan")
-    return told["local_steps"], told["step_size"]
+    chosen = whole.js("return explorer.state().plan")
+    return chosen["local_steps"], chosen["step_size"]
 
 
 def rounds(whole):
     return whole.js("return explorer.state().plan.rounds")
 
 
-def test_the_point_moves_by_keys_buttons_and_the_table_and_goes_around_through_the_link(whole, file):
+def test_the_plan_moves_by_keys_and_buttons_and_a_link_restores_it(whole, file):
     before = whole.text("#sentence")
     whole.js("document.getElementById('map').focus()")
     press(whole, "ARROW_RIGHT", "ARROW_UP", "ARROW_UP", "ARROW_UP", "ARROW_UP", "SHIFT+ARROW_DOWN")
@@ -42,11 +42,11 @@ def test_the_point_moves_by_keys_buttons_and_the_table_and_goes_around_through_t
     whole.find("#run-table button").click()
     whole.choose("theorem", "decaying_k.theorem_1_repaired")
     whole.rest()
-    state, said = whole.js("return explorer.state()"), whole.text("#sentence")
+    state, sentence = whole.js("return explorer.state()"), whole.text("#sentence")
     fragment = whole.js("return location.hash")
     whole.open(file, fragment)
     whole.settle()
-    assert (whole.js("return explorer.state()"), whole.text("#sentence")) == (state, said)
+    assert (whole.js("return explorer.state()"), whole.text("#sentence")) == (state, sentence)
     whole.open(file, fragment.replace("rounds=20000", "rounds=2000"))
     assert "damaged" in whole.text("#notice")
     whole.open(file, fragment)
@@ -62,7 +62,7 @@ for (const rounds of ["900", "901", "902"]) {
 """At once: a loaded machine lets each of three commands to the browser come to rest."""
 
 
-def test_every_change_that_comes_to_rest_is_one_step_back(whole):
+def test_every_completed_change_is_one_step_of_the_history(whole):
     whole.rest()
     whole.js(THREE)
     whole.rest()
@@ -84,41 +84,41 @@ const {left, top, width, height} = box;
 const at = {clientX: left + 58 + 0.1 * (width - 76), clientY: top + 8 + 0.64 * (height - 50)};  // K = 2, a small step
 map.dispatchEvent(new PointerEvent("pointermove", at));
 const shown = document.getElementById("map-hover").textContent.match(/K = (\\d+), η = ([\\d.]+): ([\\d.]+)/);
-const [K, size, said] = shown.slice(1).map(Number);
+const [K, size, shown_value] = shown.slice(1).map(Number);
 const {given, upTo} = explorer.inputs(), {target, theorem} = explorer.state();
 const rows = explorer.rows(target, {...given, local_steps: K, step_size: size}, upTo);
-return [said, rows.filter((r) => r.bound === theorem || r.alias.includes(theorem)).map((r) => Number(r.value))];
+return [shown_value, rows.filter((r) => r.bound === theorem || r.alias.includes(theorem)).map((r) => Number(r.value))];
 """
 
 
-def test_the_pointer_reads_what_the_theorem_says_at_its_very_plan(whole):
-    """Cells of the plane are 1.2 times apart, and of theorems with constants to choose looked at quickly."""
+def test_the_value_at_the_pointer_is_that_of_its_plan(whole):
+    """The pointer reads the exact plan, not the nearest grid point of the map."""
     for theorem in ("decaying_k.theorem_1_repaired", "fedinit.theorem_1"):
         whole.choose("theorem", theorem)
-        said, rows = whole.js(HOVER)
-        assert said == pytest.approx(min(rows), rel=0.006)
+        shown_value, rows = whole.js(HOVER)
+        assert shown_value == pytest.approx(min(rows), rel=0.006)
 
 
-SAME_PLANE = """
+MAP_VALUES = """
 const {fields} = explorer.map();
 return [...fields].map(([name, {value, level}]) => [name, [...value].map(String).join(), [...level].join()]);
 """
 
 
-def test_the_plane_comes_out_of_a_thread_and_without_one_is_the_same(whole):
+def test_the_map_is_the_same_with_and_without_a_worker(whole):
     assert whole.js("return explorer.hasWorker()"), "a page from disk may start one"
     whole.choose("f-rounds", "321", "input")
     whole.settle()
-    theirs = {name: numbers for name, *numbers in whole.js(SAME_PLANE)}
+    theirs = {name: numbers for name, *numbers in whole.js(MAP_VALUES)}
     shown = whole.js("return explorer.state().theorem")
     whole.js("explorer.stopWorker()")
     whole.choose("f-rounds", "322", "input")
     whole.choose("f-rounds", "321", "input")
     whole.settle()
     assert not whole.js("return explorer.hasWorker()")
-    ours = {name: numbers for name, *numbers in whole.js(SAME_PLANE)}
+    ours = {name: numbers for name, *numbers in whole.js(MAP_VALUES)}
     assert ours.keys() == theirs.keys()
-    assert {name for name in ours if ours[name] != theirs[name]} <= {shown}, "that one is looked at closely"
+    assert {name for name in ours if ours[name] != theirs[name]} <= {shown}, "the shown theorem is computed finely"
 
 
 BESIDE = """
@@ -128,7 +128,7 @@ return [...document.querySelectorAll("#ranking li.row")].map((row) => [row.query
 """
 
 
-def test_committed_numbers_stand_beside_their_class_alone(whole):
+def test_committed_numbers_are_shown_beside_their_bounded_quantity_only(whole):
     for place, one in (("4", QUADRATIC), ("5", TRAINED)):
         whole.choose("federations", place)
         whole.settle()
@@ -161,9 +161,9 @@ def test_committed_numbers_stand_beside_their_class_alone(whole):
 def test_the_page_opens_with_a_story_whose_numbers_are_those_of_the_tables(whole, file):
     whole.open(file)
     whole.settle()
-    told, chosen = [], []
+    texts, chosen = [], []
     for _ in range(3):
-        told.append(whole.text("#story"))
+        texts.append(whole.text("#story"))
         chosen.append(plan(whole)[0])
         whole.js("document.querySelector('#story .main')?.click()")
         whole.settle()
@@ -173,7 +173,7 @@ def test_the_page_opens_with_a_story_whose_numbers_are_those_of_the_tables(whole
     swept = [m for m in TRAINED["measured"] if m["plan"]["rounds"] == committed.SWEPT and m["plan"]["cohort"] == 5]
     measured = min((m for m in swept if m["target"] == "grad_norm_sq"), key=lambda m: m["value"])
     assert chosen == [*(one["local_steps"] for one in best.values()), measured["plan"]["local_steps"]] == [2, 4, 16]
-    assert f"{best['worst_case']['worst_case']:.3g}" in told[1]
+    assert f"{best['worst_case']['worst_case']:.3g}" in texts[1]
     whole.js("[...document.querySelectorAll('#story button')].at(-1).click()")
     whole.settle()
     assert plan(whole) == (8, 0.01)
@@ -210,12 +210,12 @@ WRONG = (
 TAKE = "explorer.openConstants(arguments[0], arguments[1])"
 
 
-def test_a_file_of_constants_is_taken_and_a_wrong_one_refused_whole(whole):
+def test_a_file_of_constants_is_loaded_and_a_wrong_one_changes_nothing(whole):
     before = whole.js("return [explorer.inputs(), explorer.state()]")
     for text, named in WRONG:
         whole.js(TAKE, "wrong.json", text)
-        said = whole.text("#notice")
-        assert (said.startswith("wrong.json"), named in said, "\n" in said) == (True, True, False), said
+        message = whole.text("#notice")
+        assert (message.startswith("wrong.json"), named in message, "\n" in message) == (True, True, False), message
         assert whole.js("return [explorer.inputs(), explorer.state()]") == before
     assert whole.js("return document.querySelectorAll('#federations option').length") == len(EMBEDDED)
     for count, changed in enumerate(TAKEN, len(EMBEDDED)):
@@ -235,7 +235,7 @@ def test_a_file_of_constants_is_taken_and_a_wrong_one_refused_whole(whole):
     assert whole.js("return explorer.inputs().given.smoothness") == 1.9
 
 
-def test_a_log_of_runs_is_taken_or_refused_and_drawn(whole):
+def test_a_log_of_runs_is_loaded_or_refused_and_drawn(whole):
     given = whole.js("return explorer.inputs().given")
     start = given["initial_loss"] - given["optimal_loss"]
     head = "algorithm,cohort,local_steps,step_size,seed,round,quantity,value\n"

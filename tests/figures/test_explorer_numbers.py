@@ -119,8 +119,10 @@ def test_what_is_copied_gives_the_value_of_the_page_and_its_conditions(html):
         bound, lines = BOUNDS[name], latex.splitlines()
         wrong += [] if any(bound.latex() in line for line in lines) else [f"{name}: formula"]
         assumed = [c.words for c in bound.conditions if c.kind != "numeric"]
-        said = all(any(escaped(words) in line for line in lines) and f"# if {words}\n" in python for words in assumed)
-        wrong += [] if said and latex.count(r"\text{if } ") == max(len(lines) - 3, 0) else [f"{name}: conditions"]
+        complete = all(
+            any(escaped(words) in line for line in lines) and f"# if {words}\n" in python for words in assumed
+        )
+        wrong += [] if complete and latex.count(r"\text{if } ") == max(len(lines) - 3, 0) else [f"{name}: conditions"]
     assert wrong == []
 
 
@@ -170,7 +172,7 @@ def test_every_bound_goes_around_through_its_link(html):
 DAMAGED = """
 state = initialState(atlas.federations.findIndex((one) => one.of === "fedals.one_round"));
 state.constants.smoothness = 4;
-const link = stateLink().slice(1), sum = (said) => `${said}&c=${checksum(said.toString())}`;
+const link = stateLink().slice(1), sum = (params) => `${params}&c=${checksum(params.toString())}`;
 const signed = (text) => sum(new URLSearchParams(text));
 const read = (text) => attempt(() => ({ ...parseStateLink(repairedLink(`#${text}`)).constants }));
 return {
@@ -207,7 +209,7 @@ def test_links_that_were_damaged_are_refused_and_what_happens_on_their_way_is_un
 
 # ---- one federation: every row against compare ----
 
-TOLD = (*RANKED, NOT_MET, MISSING)
+COMPARED_STATES = (*RANKED, NOT_MET, MISSING)
 ROWS = """
 return GIVEN.jobs.map(([place, target, given, upTo]) => {
   state = initialState(place, target);
@@ -276,25 +278,25 @@ def agrees(ours, theirs):
 
 
 @pytest.mark.slow
-def test_the_page_says_of_a_federation_what_compare_says(every):
+def test_the_rows_of_a_federation_are_those_of_compare(every):
     """Rows that are composed of others too, of one client, of what is not known, and of what is learned of samples."""
-    jobs, wrong, seen, trusted = list(cases()), [], set(), set()
+    jobs, wrong, seen, assumed = list(cases()), [], set(), set()
     for (place, target, given, up_to), found in zip(jobs, answer(every, ROWS, jobs=jobs), strict=True):
         rows = compare(target, Scenario.of({**given, "_up_to": up_to})).rows
-        theirs = {key(r.bound, r.state, str(r.kind)): r for r in rows if r.state in TOLD}
-        ours = {key(r["bound"], r["state"], r["kind"]): r for r in found if r["state"] in TOLD}
+        theirs = {key(r.bound, r.state, str(r.kind)): r for r in rows if r.state in COMPARED_STATES}
+        ours = {key(r["bound"], r["state"], r["kind"]): r for r in found if r["state"] in COMPARED_STATES}
         if ours.keys() != theirs.keys():
             wrong.append((place, target, ours.keys() ^ theirs.keys()))
             continue
         wrong += [(place, target, k) for k in ours if not agrees(ours[k], theirs[k])]
         seen |= {(place, target, k[1] in RANKED) for k in ours}
-        trusted |= {(place, words) for k in ours if k[1] in RANKED for words in theirs[k].assumed}
+        assumed |= {(place, words) for k in ours if k[1] in RANKED for words in theirs[k].assumed}
     assert wrong == []
-    spoken = {(place, target) for place, target, ranked in seen if ranked}
-    assert {(place, target) for place, target, _ in seen if place == 0} <= spoken
-    assert {t for place, t in spoken if place == 2} & set(LEARNED) == {"generalization_gap"}
-    assert {t for place, t in spoken if place == 3} == set(LEARNED)
-    assert {(2, "all clients have the same loss"), (2, "every client computes exact gradients")} & trusted
+    with_value = {(place, target) for place, target, ranked in seen if ranked}
+    assert {(place, target) for place, target, _ in seen if place == 0} <= with_value
+    assert {t for place, t in with_value if place == 2} & set(LEARNED) == {"generalization_gap"}
+    assert {t for place, t in with_value if place == 3} == set(LEARNED)
+    assert {(2, "all clients have the same loss"), (2, "every client computes exact gradients")} & assumed
 
 
 def step(name, rounds, steps, share=0.9):
@@ -341,7 +343,7 @@ def test_worst_cases_on_the_page_are_those_of_compare(every):
 
 AT_CELLS = """
 const wrong = [], { given, upTo } = currentInputs();
-let spoken = 0;
+let compared = 0;
 const target = "optimality_gap", name = "fedinit.theorem_1", least = (at, sizes) => {
   const steps = Math.max(1, Math.round(1024 ** ((Math.floor(at / 64) + 0.5) / 64)));
   const rows = explorer.rows(target, { ...given, local_steps: steps, step_size: sizes[at % 64] }, upTo);
@@ -353,7 +355,7 @@ for (const at of GIVEN.coarse) {
   const of = least(at, coarse.sizes);
   for (const [name, { value }] of coarse.fields) {
     const low = of(name), exact = !name.startsWith("fedinit") && !name.startsWith("fedcog");
-    spoken += low < Infinity;
+    compared += low < Infinity;
     if (Number.isNaN(value[at]) !== (low === Infinity)) wrong.push([name, at, "silent"]);
     const [least, most] = [low * (1 - 1e-12), low * (exact ? 1 + 1e-12 : 10)];
     if (low < Infinity && !(value[at] >= least && value[at] <= most)) wrong.push([name, at, value[at], low]);
@@ -366,17 +368,17 @@ const below = (x) => (x < start ? Math.min(3, Math.floor(Math.log10(start / x)))
 const cells = GIVEN.fine.filter((at) => !Number.isNaN(value[at]));
 const levels = cells.map((at) => [at, below(least(at, fine.sizes)(name)), Math.max(level[at] - 5, -1)]);
 wrong.push(...levels.filter(([, row, cell]) => row !== cell));
-return [spoken, cells.length, wrong];
+return [compared, cells.length, wrong];
 """
 
 
 @pytest.mark.slow
-def test_the_plane_shows_what_the_rows_say(every):
+def test_the_map_has_the_values_of_the_rows(every):
     """Levels up to their edges: FedInit chooses a pair and a contraction, a quick search errs at one cell of twenty."""
     cells = {"coarse": [(i * 2713) % 4096 for i in range(1, 30)], "fine": list(range(3, 4096, 11))}
-    spoken, fine, wrong = answer(every, AT_CELLS, **cells)
+    compared, fine, wrong = answer(every, AT_CELLS, **cells)
     assert wrong == []
-    assert (spoken > 50, fine > 50) == (True, True)
+    assert (compared > 50, fine > 50) == (True, True)
 
 
 MOVED = """
@@ -396,7 +398,7 @@ return [found, given, COMPARISONS.shell(), COMPARISONS.python(), rows];
 
 
 @pytest.mark.slow
-def test_numbers_move_together_and_the_copied_commands_say_the_rows_of_the_page(every):
+def test_dependent_constants_move_together_and_copied_commands_give_the_same_rows(every):
     """The gap beside both losses, a pair (G^2, B^2) beside the differences it comes of, the PL constant below L."""
     start = QUADRATIC["given"]
     gap, apart = start["initial_loss"] - start["optimal_loss"], start["optimum_dissimilarity"]
@@ -408,8 +410,8 @@ def test_numbers_move_together_and_the_copied_commands_say_the_rows_of_the_page(
     assert moved["1.9"][1:] == [1.9, moved["1.9"][0]]
     assert (given["initial_gap"], given["initial_loss"] - given["optimal_loss"]) == pytest.approx((3 * gap, 3 * gap))
     assert given["dissimilarity_offset"] == pytest.approx(8 * apart)
-    told = json.loads(printed(fedbounds.main, [*shlex.split(shell)[1:], "--json"]))["rows"]
-    theirs = sorted(row["value"] for row in told if row["state"] in RANKED)
+    copied_rows = json.loads(printed(fedbounds.main, [*shlex.split(shell)[1:], "--json"]))["rows"]
+    theirs = sorted(row["value"] for row in copied_rows if row["state"] in RANKED)
     ours = sorted(float(row["value"]) for row in rows if row["state"] in RANKED)
     assert ours == pytest.approx(theirs, rel=CLOSE)
     assert len(ours) > 5
@@ -460,7 +462,7 @@ START_GAP = QUADRATIC["given"]["initial_loss"] - QUADRATIC["given"]["optimal_los
 
 
 @pytest.mark.slow
-def test_runs_stand_beside_the_rows_of_their_plan_with_their_standard_error_or_are_refused(every):
+def test_runs_are_shown_beside_the_rows_of_their_plan_or_refused(every):
     text, gaps = runs(START_GAP)
     texts = [text, *(change(text) for change in ENDINGS), *(change(text) for change, _ in UNFIT)]
     read, rows, away = answer(every, READ, texts=texts)

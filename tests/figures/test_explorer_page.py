@@ -1,4 +1,4 @@
-"""The explorer as it is built and opened: what stands in the page and its federations, and what is refused."""
+"""The explorer as it is built and opened: content of the page, its federations, mistakes that are refused."""
 
 import base64
 import csv
@@ -113,13 +113,20 @@ def test_minimisers_trivial_values_and_claims_stand_beside_their_bounds(file):
     capped = {name for name, trivial in vacuous.items() if trivial == "loss_cap"}
     assert all("loss_cap" in ranges.start(BOUNDS[name]) for name in capped)
     assert vacuous["decaying_k.per_rounds"] is None
-    told = {claim[0]: claim for claim in data["claims"]}
+    shown = {claim[0]: claim for claim in data["claims"]}
     mine = {data["claims"][i][0] for b in data["bounds"] if b["name"] == per_second.name for i in b["claims"]}
     assert {"decaying_k.theorem_2", "decaying_k.eq_8"} <= mine
     claim = CLAIMS["decaying_k.theorem_2"]
-    assert told[claim.name] == [claim.name, "REPAIRED", claim.words, str(claim.source), str(claim.defect), claim.note]
-    assert told["decaying_k.eq_8"][1] == "HOLDS"
-    assert told["decaying_k.eq_8"][4:] in (["proved", ""], ["exact", ""], ["searched", ""])
+    assert shown[claim.name] == [
+        claim.name,
+        "REPAIRED",
+        claim.words,
+        str(claim.source),
+        str(claim.defect),
+        claim.note,
+    ]
+    assert shown["decaying_k.eq_8"][1] == "HOLDS"
+    assert shown["decaying_k.eq_8"][4:] in (["proved", ""], ["exact", ""], ["searched", ""])
     assert all(claim[4] for claim in data["claims"]), "the committed report has the kind of every verdict"
 
 
@@ -244,9 +251,9 @@ def test_without_a_browser_one_line_says_where_the_page_is(opened, refused, monk
             return False
 
         monkeypatch.setattr("webbrowser.open", no_browser)
-        said = refused("explore", "fedals.one_round")
+        message = refused("explore", "fedals.one_round")
         place = opened[-1].removeprefix("file://")
-        assert (place in said, "BROWSER" in said, Path(place).exists()) == (True, True, True)
+        assert (place in message, "BROWSER" in message, Path(place).exists()) == (True, True, True)
 
 
 # ---- federations, and the numbers that are committed beside them ----
@@ -303,9 +310,9 @@ def test_every_part_of_the_atlas_refers_to_what_is_there():
 
 
 def test_a_table_of_worst_cases_has_the_committed_places_and_the_numbers_that_count():
-    told = worst.data([BOUNDS["fedinit.theorem_2"], BOUNDS["fedals.one_round"]])["tables"]
-    assert list(told) == ["fedinit.theorem_2"], "of the other there is no table"
-    table = told["fedinit.theorem_2"]
+    tables = worst.data([BOUNDS["fedinit.theorem_2"], BOUNDS["fedals.one_round"]])["tables"]
+    assert list(tables) == ["fedinit.theorem_2"], "of the other there is no table"
+    table = tables["fedinit.theorem_2"]
     assert table["names"] == ["condition_number", "heterogeneity", "dissimilarity_factor", "relaxation"]
     inside = [row for row in committed("fedinit.theorem_2") if row["inside"]]
     assert len(table["rows"]) == len(inside)
@@ -353,8 +360,8 @@ def test_the_constants_and_exact_numbers_beside_a_measurement_are_those_of_what_
     number = next(
         m for m in QUADRATIC["measured"] if m["plan"]["rounds"] == 20 and m["kind"].startswith("min over rounds")
     )
-    told = {word: x for word, x in number["plan"].items() if word != "relaxation"}
-    run = exact_run(problem, algorithm("fedavg()"), Setting(told.pop("rounds"), told.pop("cohort"), **told))
+    options = {word: x for word, x in number["plan"].items() if word != "relaxation"}
+    run = exact_run(problem, algorithm("fedavg()"), Setting(options.pop("rounds"), options.pop("cohort"), **options))
     assert min(run.server["grad_norm_sq"][:20]) == pytest.approx(number["exact"], rel=1e-9)
     largest = run.rounds["grad_cap_sq"].max()
     assert 0.2 * QUADRATIC["given"]["grad_cap_sq"] < largest < QUADRATIC["given"]["grad_cap_sq"]
