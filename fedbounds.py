@@ -63,7 +63,12 @@ def __getattr__(name: str) -> Any:
     name = FUNCTION_OF_VERB.get(name, name)
     if name in FUNCTIONS or name in OBJECTS:
         try:
-            return getattr(import_module({**FUNCTIONS, **OBJECTS}[name]), name)
+            found = getattr(import_module({**FUNCTIONS, **OBJECTS}[name]), name)
+            if name in OBJECTS:
+                return found
+            from bounds.showing.signatures import with_checked_arguments
+
+            return with_checked_arguments(found)
         except ModuleNotFoundError as error:
             from bounds.showing.extras import to_install
 

@@ -14,6 +14,10 @@ WHOLE = re.compile(r"[+-]?[0-9]{1,400}")
 DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
 """A plain number. Python would also accept 1_000 and digits of other scripts, which are usually mistakes."""
 
+SUFFIXES = {"": 1, "%": 0.01, "k": 1000, "s": 1, "sec": 1, "seconds": 1}
+"""What suffixes of a number that users type stand for; other units would have to be converted."""
+SUFFIXED = re.compile(f"({DECIMAL.pattern})(%|[a-z]*)", re.IGNORECASE)
+
 
 def decimal(text: str) -> float | None:
     """Return the plain number in a text, or None if it is not one; raise ``ValueError`` if it over- or underflows."""
@@ -35,6 +39,15 @@ def exact_decimal(text: str) -> float | None:
     return found
 
 
+def plainly(text: str, whole: bool = False) -> str:
+    """Return how to type a number that is written in another way: "; write 0.03" for 3%; empty if it is none."""
+    found = SUFFIXED.fullmatch(re.sub("^0,", "0.", re.sub(r"[\s_]", "", text)))
+    if found and (factor := SUFFIXES.get(found[4].lower())) is None:
+        return "; write a number without a unit"
+    value = float(found[1]) * factor if found and factor else math.nan
+    return f"; write {value:.12g}" if value.is_integer() or (math.isfinite(value) and not whole) else ""
+
+
 def is_zero(text: str) -> bool:
     """Whether a plain number is written as zero, rather than too small for a float."""
     return not re.search("[1-9]", text.lower().partition("e")[0])
@@ -43,7 +56,7 @@ def is_zero(text: str) -> bool:
 def whole_word(text: str) -> int:
     """Parse an integer of any size; range checks follow elsewhere."""
     if not WHOLE.fullmatch(text):
-        raise DomainError(f"must be an integer; got {shortened(text)!r}")
+        raise DomainError(f"must be an integer; got {shortened(text)!r}{plainly(text, whole=True)}")
     return int(text)
 
 
@@ -54,7 +67,7 @@ def number(text: str) -> float:
     except ValueError as error:
         raise DomainError(f"{error}; got {shortened(text)!r}") from None
     if found is None:
-        raise DomainError(f"must be a number; got {shortened(text)!r}")
+        raise DomainError(f"must be a number; got {shortened(text)!r}{plainly(text)}")
     return found
 
 

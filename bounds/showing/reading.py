@@ -14,7 +14,7 @@ import numpy as np
 from ..domains import changed
 from ..errors import BoundsError, DomainError, shortened, unknown
 from .files import from_json
-from .numbers import exact_decimal, is_zero
+from .numbers import exact_decimal, is_zero, plainly
 
 ROUNDING = 1e-9
 """The relative tolerance for a value outside its interval."""
@@ -136,7 +136,7 @@ def parse_number(name: str, text: str, otherwise: str = ", a range a:b:n or a:b:
         raise DomainError(f"{name} {error}; got {shortened(text)!r}") from None
     numbers = [x for x in read if x is not None]
     if len(numbers) < len(read) or len(numbers) > 2 or (len(numbers) == 2 and is_zero(parts[1])):
-        raise DomainError(f"{name} must be a number{otherwise}; got {shortened(text)!r}")
+        raise DomainError(f"{name} must be a number{otherwise}; got {shortened(text)!r}{plainly(text)}")
     value = numbers[0] if len(numbers) == 1 else numbers[0] / numbers[1]
     if not math.isfinite(value) or (value == 0 and not is_zero(parts[0])):
         raise DomainError(f"{name} must be of a size that a floating-point number can have; got {shortened(text)!r}")

@@ -1,12 +1,18 @@
-"""The signature of a bound: its quantities as keyword arguments, for ``inspect`` and completion in notebooks."""
+"""The signature of a bound, for ``inspect`` and completion in notebooks, and checked arguments of verbs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from inspect import Parameter, Signature
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from types import UnionType
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
+
+from ..errors import shortened, unknown
+from .command_line import SYNONYMS
+from .usage import UsageError
 
 if TYPE_CHECKING:
     from ..quantities import Quantity
@@ -30,3 +36,45 @@ def _kind(quantity: Quantity) -> Any:
     if quantity.card.axis:
         return EACH
     return WHOLE if quantity.card.domain.whole else REAL
+
+
+# ---- functions of verbs ----
+
+ACCEPTED = {
+    str: {"str", "Path", "PathLike"}, bool: {"bool"}, int: {"int", "float", "bool"}, float: {"float"},
+    type(None): {"None"}, dict: {"dict", "Mapping"}, list: {"list", "Sequence"}, tuple: {"tuple", "Sequence"},
+}  # fmt: skip
+"""The annotations that accept a value of a plain type; values of other types are not checked."""
+
+
+def with_checked_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a verb's function that raises ``UsageError`` if an argument is missing, unknown or of a wrong type."""
+    name, parameters = f"fedbounds.{function.__name__}", signature(function).parameters
+
+    @wraps(function)
+    def checked(*arguments: Any, **options: Any) -> Any:
+        try:
+            bound = signature(function).bind(*arguments, **options).arguments
+        except TypeError as error:
+            for option in (option for option in options if option not in parameters):
+                meant = f"write {SYNONYMS[option]}" if SYNONYMS.get(option) in parameters else ""
+                raise unknown(f"argument of {name}", option, parameters, meant) from None
+            raise UsageError(f"{name}: {error}") from None
+        for each, given in bound.items():
+            kind, annotation = parameters[each].kind, str(parameters[each].annotation)
+            for value in given if kind is Parameter.VAR_POSITIONAL else [given]:
+                if kind is not Parameter.VAR_KEYWORD and not _accepts(annotation, value, function.__globals__):
+                    raise UsageError(f"{name}: {each} must be of type {annotation}; got {shortened(repr(value))}")
+        return function(*arguments, **options)
+
+    return checked
+
+
+def _accepts(annotation: str, value: Any, aliases: Mapping[str, Any]) -> bool:
+    """Whether a value is of a type that an annotation names, itself or by an alias, or of one that is not checked."""
+    if type(value) not in ACCEPTED:
+        return True
+    unions = (alias for part in annotation.split("|") if isinstance(alias := aliases.get(part.strip()), UnionType))
+    parts = "|".join([annotation, *map(str, unions)]).split("|")
+    named = {part.strip().partition("[")[0].rpartition(".")[2] for part in parts}
+    return bool(named & {"Any", *ACCEPTED[type(value)]})

@@ -9,16 +9,16 @@ SITES = "@examples/sites.json"
 BOUNDS, SETTING, EXPERIMENTS, AUDIT, SHELL = "Bounds", "Your setting", "Experiments", "Audit", "Getting started"
 VALUES = "bounds.showing.reading:GRAMMAR"
 ANSWERS = "bounds.showing.answers:ANSWERS_JSON"
-COMPLETION = "empirics.listing:completion"
+COMPLETION = "paper_checks.listing:completion"
 SHELLS = ("bash", "zsh", "fish")
 
 VERBS = {
     "list": Verb(
         BOUNDS,
-        "empirics.listing:list_",
+        "paper_checks.listing:list_",
         "List the bounds of the papers, the quantities, the data sets or the algorithms.",
         "fedbounds list --paper fedals",
-        ("empirics.listing:LIST_JSON",),
+        ("paper_checks.listing:LIST_JSON",),
     ),
     "show": Verb(
         BOUNDS,
@@ -175,7 +175,7 @@ VERBS = {
     ),
     "examples": Verb(
         SHELL,
-        "empirics.listing:examples",
+        "paper_checks.listing:examples",
         "Copy examples of your own bounds, algorithms, data and sweeps into a folder.",
         "fedbounds examples",
         json=False,

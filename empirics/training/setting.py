@@ -69,6 +69,10 @@ class Setting:
     step_size_rule: str = "constant"
     step_offset: float | None = None
 
+    def described(self, clients: int) -> str:
+        """Return participation, rounds and local steps in words."""
+        return f"{self.cohort} of {clients} clients, {self.sampling}; {self.rounds} rounds of {self.steps} steps"
+
     def __post_init__(self) -> None:
         check_options(vars(self))
         for name, known in CHOICES.items():

@@ -33,7 +33,8 @@ CHECK_JSON = """\
 audited verdict), grade, words, source, evidence, witness, note, repair, repair_bound, repair_evidence, damaged, bounds,
 command. For a bound (FILE.py:NAME) the contract is checked, and --json prints a list of objects with bound, points (how
 many were drawn), checks (a list of faults for each check; null: not checked, for example without a reference
-implementation), rises and falls (quantities in which the bound did so at every point), broken (number of faults)."""
+implementation), rises and falls (quantities in which the bound did so at every point), broken (number of faults), tests
+(by verb, why it cannot test whether the bound is true; empty: it can)."""
 
 
 def check(

@@ -29,6 +29,9 @@ from bounds.units import ONE
 
 from ..claims.checkers.points import points
 from ..claims.claim import ClaimError
+from ..falsify_options import FAMILIES
+from ..runs.obstacles import obstacle
+from ..runs.origins import WORST
 
 Point = dict[str, Any]
 POINTS, MANY, FEW = 12, 60, 5
@@ -72,7 +75,9 @@ def _lines(record: dict[str, Any]) -> list[str]:
         state = "not checked" if faults is None else "WRONG" if faults else "fine"
         lines += [f"  {state:<15}{name}", *(f"  {'':15}{fault}" for fault in faults or ())]
     lines += [f"  {way} in {', '.join(record[way])} at every point" for way in WAYS if record[way]]
-    return [*lines, "  This checks its form. To test whether it is true: fedbounds falsify, validate, tightness"]
+    able = ", ".join(verb for verb, reason in record["tests"].items() if not reason)
+    lines.append(f"  This checks its form. To test whether it is true: fedbounds {able}")
+    return [*lines, *(f"  {verb} cannot test it: {reason}" for verb, reason in record["tests"].items() if reason)]
 
 
 def checked(bound: Bound, reference: Callable[[Any], float] | None = None) -> dict[str, Any]:
@@ -86,7 +91,7 @@ def checked(bound: Bound, reference: Callable[[Any], float] | None = None) -> di
     values = wrong_values(bound, reference, at, CLOSE) if at and reference is not None else None
     checks = {
         "its conditions can be met": missing,
-        "a theorem says which number of which algorithm's run it bounds": missing_declarations(bound),
+        "it says which number of which algorithm's run it bounds": missing_declarations(bound),
         "no two quantities share a letter": shared_letters(bound),
         "every term carries the unit of the target": wrong_units(bound),
         "terms are nonnegative unless signed": wrong_signs(bound, drawn) if at else None,
@@ -96,7 +101,10 @@ def checked(bound: Bound, reference: Callable[[Any], float] | None = None) -> di
     moves = tendencies(bound, at)
     by_way = {way: [name for name, move in moves.items() if move == way] for way in WAYS}
     broken = sum(len(faults or ()) for faults in checks.values())
-    return {"bound": bound.name, "points": len(at), "checks": checks, **by_way, "broken": broken}
+    reasons = [obstacle(bound, family) for family in FAMILIES]
+    search = reasons[0] if all(reasons) else ""
+    tests = {"falsify": search, "validate": "", "tightness": obstacle(bound, WORST)}  # validate takes logs of any bound
+    return {"bound": bound.name, "points": len(at), "checks": checks, **by_way, "broken": broken, "tests": tests}
 
 
 def _generic_points(bound: Bound) -> tuple[list[Point], list[str]]:
@@ -175,15 +183,18 @@ def shared_letters(bound: Bound) -> list[str]:
     return [f"{letter} stands for {' and '.join(names)}" for letter, names in by_letter.items() if len(names) > 1]
 
 
-def missing_declarations(bound: Bound) -> list[str]:
-    """What a theorem does not declare: the algorithm that it covers, or the number of a run that it bounds."""
+def missing_declarations(bound: Bound) -> list[str] | None:
+    """What a theorem does not declare: the algorithm that it covers, or the number of a run that it bounds.
+
+    None if the bound does not declare it and need not, as it is no theorem on a run.
+    """
     faults = []
     theorem = bound.relation in ("<=", "<~") and bound.source.place.startswith(("Theorem", "Corollary"))
     if (theorem or bound.statistic is not None) and bound.about is None:
         faults.append("it does not say which algorithm it is about: about=About(...)")
     if theorem and bound.statistic is None:
         faults.append("it does not say which number of a run it bounds: statistic=Statistic(...)")
-    return faults
+    return faults if faults or (bound.about is not None and bound.statistic is not None) else None
 
 
 def wrong_values(

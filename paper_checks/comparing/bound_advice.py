@@ -260,6 +260,11 @@ def of_bounds(
             rounds = {} if goal.to is None else {"rounds": point.rounds}
             rows = federated_rows(book[name], here.at(point.local_steps, step_size=point.step_size, **rounds),
                                   goal.target)  # fmt: skip
+        if point is not None and "step_size" not in rest and not math.isclose(
+            point.step_size, number_of(goal.scenario, "step_size"), rel_tol=CLOSE
+        ):  # fmt: skip
+            no_advice.append((name, "it prescribes a step size of its own, not the given one"))
+            continue
         row = next((row for row in rows if row.state in RANKED), None)
         if point is None or row is None:
             no_advice.append((name, "its conditions fail at all plans within reach"))

@@ -18,7 +18,7 @@ from bounds.showing.usage import refuse_unused, UsageError, writable_file
 from bounds.showing.values import read
 from empirics.progress import progress
 
-from ..falsify_options import EVALUATIONS
+from ..falsify_options import EVALUATIONS, FAMILIES as FAMILY_WORDS
 from .detection_rate import detection_rate
 from .falsify import falsify as search, FAMILIES, replay as replay_of, Search
 from .weakened_assumptions import weakened
@@ -152,7 +152,8 @@ def lines(result: Search, conditions: Sequence[Any]) -> list[str]:
         text.append(f"no violation found: largest ratio {result.ratio:.6g} after {spent}. This proves nothing.")
     else:
         text.append(f"no result: none of the instances was admissible, after {spent}")
-    text += [f"searched {visited.text}" for visited in result.visited]
+    for visited in result.visited:
+        text += [f"setting: {FAMILY_WORDS[visited.family]}", f"searched {visited.text}"]
     if result.witness is None:
         text.append(detection_rate(result.bound, result.evaluations))
     if result.unconfirmed:

@@ -106,7 +106,7 @@ def _reasons(bound: Bound, kind: Evidence) -> Iterator[str]:
         own = [c.words for c in bound.conditions if c.kind == "words" and c.words.startswith(CHOICE_OF_STEP)]
         stepped = kind.stepped == "all" or (kind.stepped == "long" and bool(names & {*LENGTHS}))
         if (stepped and not names & {*STEPS}) or (own and runs):
-            yield "it substitutes a step size of its own" + (f": {own[0]}" if own else "")
+            yield f"it substitutes a step size of its own: {own[0]}" if own else "step_size is none of its quantities"
         if falling := sorted(names & {schedules.SCALE, schedules.OFFSET}):
             yield f"it uses {', '.join(falling)} and does not assume that {HARMONIC_STEP_SIZE.words}"
     # models and clients

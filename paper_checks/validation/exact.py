@@ -119,7 +119,9 @@ def make_comparison(bound: Bound, plan: Options, bar: Progress) -> Comparison:
     status = condition_status(bound, problem, algorithm, setting_facts(problem, setting))
     moment = "iteration" if on_local_iterations(bound) and len(lines) > plan.instances else "round"
     basis = ". Exact expectations without sampling, for these instances only."
-    return Comparison(bound, tuple(lines), basis, conditions=status, places=("instance", "step_size", moment),
+    noise = f"gradient noise {plan.noise:g}" if plan.noise else "without gradient noise"
+    about = f"{setting.described(clients)}; {noise}; quadratics of {dim} parameters"
+    return Comparison(bound, tuple(lines), basis, (about,), status, places=("instance", "step_size", moment),
                       read="exact", digits=(6, 4))  # fmt: skip
 
 

@@ -181,7 +181,7 @@ def _about(training: Training) -> list[str]:
             constants.append(f"{name} = {' .. '.join(ends)}: {known.how}")
     return [
         f"{training.method} on {base}{drawn}",
-        f"{setting.cohort} of {base.clients} clients, {setting.sampling}; {setting.rounds} rounds of "
-        f"{setting.steps} steps of size {setting.step_size:.3g}{decay}, batch {setting.batch}; {training.seeds} seeds",
+        f"{setting.described(base.clients)} of size {setting.step_size:.3g}{decay}, batch {setting.batch}; "
+        f"{training.seeds} seeds",
         *(f"  {line}" for line in (*short, *constants)),
     ]

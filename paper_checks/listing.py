@@ -1,4 +1,4 @@
-"""The verbs ``list`` (bounds, quantities, data sets, algorithms), ``completion`` (for shells) and ``examples``."""
+"""The verbs ``list`` (of bounds, quantities, data sets, algorithms), ``completion`` (for shells) and ``examples``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ value), bounded (the bounds on it), follows (formulas for it in other quantities
 gives (the quantities that follow from it). For algorithms: name, options. For data sets it prints one object: root
 (their folder), sets (set, here, size, place, licence, bytes) and damaged (paths); with names, a list of objects with
 set, about, files (path, bytes, state), damaged, samples, tests (null: no test part), shape, kind, classes, groups,
-group_word, source, licence."""
+group_word, source, licence. For a word it prints one object: bounds, quantities and claims, each by name."""
 KINDS = ("bounds", "quantities", "data", "algorithms")
 
 
@@ -27,16 +27,18 @@ def list_(kind: str = "bounds", *names: str, paper: str | None = None, verify: b
     """List the bounds of the papers, the quantities, the data sets or the algorithms.
 
     Args:
-        kind: What to list: bounds, quantities, data or algorithms, or a paper, whose bounds are listed (bounds).
+        kind: What to list: bounds, quantities, data or algorithms; a paper, whose bounds are listed; or any other word,
+            to list the bounds, quantities and claims that contain it (bounds).
         names: A quantity, or a letter of the papers, to describe; data sets to read, check and describe.
         paper: List only the bounds of one paper.
         verify: Check the files of the data sets against their hashes.
     """
-    kind = kind.lower()
+    kind = f"{kind.lower()}s" if f"{kind.lower()}s" in KINDS else kind.lower()
     if kind not in KINDS and paper is None and (known := known_paper(kind)):
         kind, paper = "bounds", known.key
     if kind not in KINDS:
-        raise unknown("kind of list", kind, (*KINDS, *PAPERS))
+        refuse_unused("a word is looked up in all papers", paper=paper, verify=verify)
+        return _containing(" ".join([kind, *names]))
     if kind != "bounds":
         refuse_unused(f"{kind} do not belong to one paper", paper=paper)
     if kind != "data":
@@ -44,7 +46,7 @@ def list_(kind: str = "bounds", *names: str, paper: str | None = None, verify: b
     if names and kind in ("bounds", "algorithms"):
         raise UsageError(f"list {kind} takes no names; fedbounds show NAME shows a bound")
     if kind == "data":
-        from .data.command import data
+        from empirics.data.command import data
 
         return data(names, verify)
     if kind == "bounds":
@@ -61,6 +63,29 @@ def _bounds(paper_name: str | None) -> Report:
     return Report(aligned([[e["name"], f"{e['target']} {e['relation']}", e["source"]] for e in entries]), entries)
 
 
+def _containing(word: str) -> Report:
+    """Return the bounds, quantities and claims whose name or description contains a word."""
+    from bounds.index import entries, quantities
+
+    from .audit.running import CLAIMS
+
+    described = {
+        "bounds": {e["name"]: f"{e['target']} {e['relation']}  {e['source']}" for e in entries()},
+        "quantities": {q["name"]: q["meaning"] for q in quantities()},
+        "claims": {name: claim.words for name, claim in CLAIMS.items()},
+    }
+    found = {
+        kind: {name: text for name, text in texts.items() if word.lower() in f"{name} {text}".lower()}
+        for kind, texts in described.items()
+    }
+    if not any(found.values()):
+        raise unknown("list, paper or word", word, (*KINDS, *PAPERS))
+    lines = []
+    for kind, texts in found.items():
+        lines += [f"{kind}:", *(f"  {line}" for line in aligned(list(map(list, texts.items()))))] if texts else []
+    return Report(lines, found)
+
+
 def _quantities(names: tuple[str, ...]) -> Report:
     from bounds.index import quantities
     from bounds.showing.vocabulary_table import chosen, lines
@@ -75,7 +100,7 @@ def _quantities(names: tuple[str, ...]) -> Report:
 def _algorithms() -> Report:
     from inspect import Parameter, signature
 
-    from .algorithms import ALGORITHMS
+    from empirics.algorithms import ALGORITHMS
 
     entries: list[dict[str, Any]] = []
     for name, make in sorted(ALGORITHMS.items()):
