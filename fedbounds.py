@@ -14,7 +14,6 @@ from importlib import import_module
 TYPE_CHECKING = False  # as in typing, which takes time to load
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
     from typing import Any
 
     from bounds.showing.command_line import Line, Verb
@@ -151,11 +150,10 @@ def _run_verb(verb: Verb, line: Line, words: Sequence[str]) -> int:
 
     from bounds.errors import UnknownNameError
     from bounds.showing.command_line import named, verb_signature
-    from bounds.showing.loading import loading
     from bounds.showing.process import remark
     from bounds.showing.tables import to_json
     from bounds.showing.terminal import print_lines
-    from bounds.showing.usage import UsageError
+    from bounds.showing.usage import UsageError, writable_file, writable_folder
     from empirics.progress import progress
 
     reported: list[str] = []
@@ -165,26 +163,25 @@ def _run_verb(verb: Verb, line: Line, words: Sequence[str]) -> int:
         print_lines([line], flush=True)
 
     options, output = line.options, verb.output
-    new_folder: Any = None
     if output is not None and line.output is not None:
-        new_folder = _checked_output(line.output, output.endings, folder=output.metavar == "DIR")
+        if output.metavar == "DIR":
+            writable_folder("-o", line.output)
+        else:
+            writable_file("-o", line.output, *output.endings)
     if verb.check:
         named(verb.check)(options)
     if verb_signature(verb.target).reports and not line.json:
         options = {**options, "report": report}
     of_bounds = verb.target.startswith(("bounds.", "figures.curves"))
-    with progress("loading", brief=True), loading():
+    with progress("loading", brief=True):
         if not of_bounds:
             import_module("paper_checks")  # registers its jobs
         function = named(verb.target)
     try:
         with progress("working", brief=True) if of_bounds else nullcontext():  # other verbs report their own progress
             result = function(*line.arguments, **options)
-    except BaseException as failure:
-        if new_folder is not None:
-            new_folder.rmdir()
-        claim = _claim(line.arguments) if isinstance(failure, UnknownNameError) else ""
-        if claim and f"bound {claim!r}" in str(failure):
+    except UnknownNameError as failure:
+        if (claim := _claim(line.arguments)) and f"bound {claim!r}" in str(failure):
             raise UsageError(f"{claim} is a claim of the audit, not a bound: fedbounds check {claim}") from None
         raise
     remarks = getattr(result, "remarks", ())
@@ -209,8 +206,6 @@ def _run_verb(verb: Verb, line: Line, words: Sequence[str]) -> int:
         print_lines(named(output.without)(result))
     if wrote:
         print(*(f"wrote {path}" for path in wrote), sep="\n", file=sys.stderr if line.json else sys.stdout)
-    if new_folder is not None and not any(new_folder.iterdir()):
-        new_folder.rmdir()
     if interrupted:
         raise KeyboardInterrupt(interrupted)
     if error := getattr(result, "error", None):
@@ -223,18 +218,6 @@ def _claim(arguments: Sequence[str]) -> str:
     from paper_checks.audit.running import CLAIMS
 
     return next((text for text in arguments if text in CLAIMS), "")
-
-
-def _checked_output(path: Path, endings: tuple[str, ...], folder: bool) -> Path | None:
-    """Raise, before any work, if ``-o`` cannot be written; return the folder if one was created for it."""
-    from bounds.showing.usage import writable_file, writable_folder
-
-    if not folder:
-        writable_file("-o", path, *endings)
-        return None
-    exists = path.exists()
-    writable_folder("-o", path)
-    return None if exists else path
 
 
 def _hidden() -> str:

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from bounds.showing.files import write_whole
-from bounds.showing.loading import loading
 from bounds.showing.process import remark
 from bounds.showing.usage import writable_file
 
@@ -414,8 +413,7 @@ def _with_engine(problem: FederatedProblem, setting: Setting, args: Namespace, b
         try:
             if problem.device.type != "cpu":
                 raise NotServed(f"it lies on {problem.device}")
-            with loading():
-                model = compiled(model)
+            model = compiled(model)
             if first:
                 bar.doing("loading compiled passes")
                 prepare(model, lambda: isinstance(bar, Silent) or print(COMPILING, file=sys.stderr, flush=True))

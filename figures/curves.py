@@ -155,11 +155,6 @@ def check_comparable(bounds: Sequence[Bound], x: str, given: Mapping[str, Value]
     units = {str(b.target.card.unit) for b in bounds}
     if len(units) > 1:
         raise BoundsError(f"these bounds cannot share an axis: their units are {', '.join(sorted(units))}")
-    for b in bounds:
-        if b.target.card.axis:
-            raise BoundsError(
-                f"{b.name} has one value for each of the {b.target.card.axis}; it cannot be drawn as a curve"
-            )
 
 
 def _curves(span: Grid, x: str, order: np.ndarray, named: bool) -> list[Curve]:
@@ -169,10 +164,13 @@ def _curves(span: Grid, x: str, order: np.ndarray, named: bool) -> list[Curve]:
         warnings.simplefilter("ignore", OutsideConditionsWarning)
         formula = span.bound.formula(**span.values)
         terms = span.bound.parts(outside=True, **span.values)
-        failed = _failures(span)
+        shape = (*span.shape, *np.shape(formula)[len(span.shape) :])
+        failed = _failures(span, shape)
+    if len(shape) > len(span.shape):  # a curve for each client or class
+        axes.append({"client" if span.bound.axis == CLIENTS else "class": [[each] for each in range(shape[-1])]})
 
     def along(array: Any, index: tuple[int, ...]) -> np.ndarray:
-        full = np.broadcast_to(array, span.shape)
+        full = np.broadcast_to(array, shape)
         place: Any = index if flat else (order, *index)
         return np.broadcast_to(full[place], (len(order),))
 
@@ -193,14 +191,14 @@ def _label(bound: Bound, at: Sequence[str], named: bool) -> str:
     return label + ("\n(up to a constant)" if bound.relation == "<~" else "")
 
 
-def _failures(span: Grid) -> dict[str, np.ndarray]:
+def _failures(span: Grid, shape: tuple[int, ...]) -> dict[str, np.ndarray]:
     """Return where each numeric condition fails, by its text; conditions that hold everywhere are left out."""
     failures: dict[str, np.ndarray] = {}
     for condition in span.bound.failed(**span.values):
         alone = replace(span.bound, conditions=(condition,))
         used = {q.name for q in alone.quantities} | ({clients.name} if alone.axis == CLIENTS else set())
         fails = ~np.asarray(alone.holds(**{n: v for n, v in span.values.items() if n in used}))
-        failures[condition.words] = np.broadcast_to(fails | failures.get(condition.words, False), span.shape)
+        failures[condition.words] = np.broadcast_to(fails | failures.get(condition.words, False), shape)
     return failures
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import sys
-import threading
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -22,29 +20,12 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind")
 OF_USERS = "_fedbounds_user_"
 """The prefix of the module names of users' files."""
-ALONE = threading.Event()
-"""Set if the process runs the command only, and is not a program that uses the library."""
-
-
-@contextmanager
-def loading() -> Iterator[None]:
-    """Disable the garbage collector while modules are imported, which would take a tenth of a short run."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if ALONE.is_set():  # in another process this would keep its garbage alive
-            gc.freeze()
-        if enabled:
-            gc.enable()
 
 
 def load(name: str) -> Bound:
     """Return the bound of this name. Files are run as Python, and their output goes to standard error."""
-    with loading():
-        from ..catalog import get  # imports all bounds, which training does not need
-        from ..core import Bound
+    from ..catalog import get  # imports all bounds, which training does not need
+    from ..core import Bound
 
     if not (":" in name or name.endswith(".py")):
         return get(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import select
 import signal
@@ -16,8 +17,9 @@ from typing import Any
 from ..errors import BoundsError, message_of, NoMinimumError, NoSolutionError, shortened
 from .extras import to_install
 from .files import inputs_kept
-from .loading import ALONE, place_in_files
+from .loading import place_in_files
 from .terminal import folded, on_terminal, Terminal
+from .usage import remove_empty_folders
 
 FINE, FINDING, MISTAKE, BUG, INTERRUPTED = 0, 1, 2, 70, 130
 """Exit statuses; 70 is an internal error in the C library's ``sysexits.h``."""
@@ -33,7 +35,6 @@ MOST_SHOWN = 2000
 def guarded(run: Callable[[], int], *, alone: bool = False) -> int:
     """Return the exit status of ``run`` whatever it raises; if ``alone``, set up the process for it."""
     if alone:
-        ALONE.set()
         _set_up()
     with _warnings_as_lines() as numeric, inputs_kept():
         try:
@@ -44,6 +45,8 @@ def guarded(run: Callable[[], int], *, alone: bool = False) -> int:
             if _of_interrupt(error):
                 return _flushed(_interrupted(alone, ""))
             status = FINE if _reader_left(error) else _reported(error)
+        finally:
+            remove_empty_folders()
         status = _flushed(status)
         if status in (FINE, FINDING):  # an error says enough
             remark(numeric)
@@ -144,8 +147,10 @@ def _set_up() -> None:
     """Set up the streams and signals.
 
     Characters that a stream cannot encode, or that control a terminal, are spelled out. Standard output that is not a
-    terminal keeps them: a CSV file, for example, has the data's own characters. Ctrl-C and SIGTERM are handled.
+    terminal keeps them: a CSV file, for example, has the data's own characters. Ctrl-C and SIGTERM are handled. Garbage
+    is collected more rarely, as nearly all of the many objects that are made while bounds load are kept.
     """
+    gc.set_threshold(50_000)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is not None:

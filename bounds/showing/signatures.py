@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from types import UnionType
 from typing import Any, TYPE_CHECKING
@@ -47,6 +47,7 @@ ACCEPTED = {
 """The annotations that accept a value of a plain type; values of other types are not checked."""
 
 
+@cache
 def with_checked_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a verb's function that raises ``UsageError`` if an argument is missing, unknown or of a wrong type."""
     name, parameters = f"fedbounds.{function.__name__}", signature(function).parameters

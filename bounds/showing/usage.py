@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
 from ..errors import BoundsError
 from .files import no_file, refuse_foreign, to_write
+
+CREATED: list[Path] = []
+"""Folders that this process created for its results; ``remove_empty_folders`` removes those without any."""
 
 
 class UsageError(BoundsError):
@@ -51,12 +55,21 @@ def writable_folder(option: str, folder: Path, own: Mapping[str, str | bytes] | 
         raise UsageError(f"{option} {folder}: a Python package lies there; choose another folder")
     for name, begins in (own or {}).items():
         refuse_foreign(folder / name, begins)
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        CREATED.extend(reversed(missing))
         with TemporaryFile(dir=folder):
             pass
     except (OSError, ValueError) as error:  # ValueError: the path contains NUL
         raise UsageError(f"{option} {folder}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def remove_empty_folders() -> None:
+    """Remove the created folders to which nothing was written."""
+    while CREATED:
+        with suppress(OSError):  # it is not empty
+            CREATED.pop().rmdir()
 
 
 def version() -> str:

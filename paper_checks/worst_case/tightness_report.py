@@ -32,7 +32,7 @@ def report_of(rows: Sequence[Row], card: Mapping[str, Any], best_constants: Sequ
             lines += ["", f"VIOLATED: {which}; the smallest ratio of bound to worst case is {least:.3g}"]
         elif above:
             which = f"at {len(above)} of {inside} points an upper estimate of the worst case exceeds the bound"
-            lines += ["", f"NOT PROVED: {which}; fedbounds falsify {card['bound']} searches for a federation that does"]
+            lines += ["", f"NOT PROVED: {which}; fedbounds falsify searches for a federation that does"]
         must = "must" if broken else "may have to" if above else "could"
         lines += [*_steps(best), *_factors(factors, must), *_remarks(rows, card)]
     return Report(lines, data, int(bool(broken)))
