@@ -69,7 +69,7 @@ def __getattr__(name: str) -> Any:
 
             return with_checked_arguments(found)
         except ModuleNotFoundError as error:
-            from bounds.showing.extras import to_install
+            from bounds.showing.usage import to_install
 
             if missing := to_install(error):
                 raise ImportError(f"fedbounds.{name}: {missing}") from None

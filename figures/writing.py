@@ -16,8 +16,8 @@ from string import ascii_lowercase
 from typing import Any, cast
 
 from bounds.showing.files import whole, write_whole
-from bounds.showing.latex_tables import booktabs
 from bounds.showing.printing import escaped
+from bounds.showing.tabular import booktabs
 from empirics.experiments import Kept
 
 from .artefact import Artefact, Content

@@ -8,10 +8,9 @@ from html import escape
 from itertools import groupby
 from typing import Any
 
-from bounds.showing.latex_tables import booktabs
 from bounds.showing.notebook import card
 from bounds.showing.tables import aligned, number
-from bounds.showing.tabular import html_table, Tabular
+from bounds.showing.tabular import booktabs, html_table, Tabular
 
 FEW = 3
 """Significant digits of a number in a table."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TYPE_CHECKING
 
 from ..errors import DomainError
-from .numbers import number_word, whole_word
+from .numbers import number, whole_word
 from .usage import UsageError
 
 if TYPE_CHECKING:
@@ -284,7 +284,7 @@ def _path(text: str) -> Path:
     return Path(text)
 
 
-READERS: Mapping[str, Callable[[str], Any]] = {"whole": whole_word, "real": number_word, "path": _path, "text": str}
+READERS: Mapping[str, Callable[[str], Any]] = {"whole": whole_word, "real": number, "path": _path, "text": str}
 """The parsers of options, by kind."""
 
 

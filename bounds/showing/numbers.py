@@ -11,6 +11,8 @@ from ..errors import DomainError, shortened
 MOST_WORKERS = 1024
 """The largest number of processes."""
 WHOLE = re.compile(r"[+-]?[0-9]{1,400}")
+NOT_FINITE = re.compile(r"[+-]?(inf|infinity|nan)", re.IGNORECASE)
+"""Numbers that are accepted here and then rejected by the domain of every quantity."""
 DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
 """A plain number. Python would also accept 1_000 and digits of other scripts, which are usually mistakes."""
 
@@ -60,23 +62,25 @@ def whole_word(text: str) -> int:
     return int(text)
 
 
-def number(text: str) -> float:
-    """Parse a number or infinity; NaN is rejected."""
+def number(text: str, otherwise: str = "") -> float:
+    """Parse a number, a fraction such as 1/3, infinity or NaN; range checks follow elsewhere.
+
+    ``otherwise`` says in errors what else would be valid.
+    """
+    parts = [part.strip() for part in text.split("/")]
+    if len(parts) == 1 and NOT_FINITE.fullmatch(parts[0]):
+        return float(parts[0])
     try:
-        found = float(text) if text.lower().lstrip("+-") == "inf" else decimal(text)
+        read = [exact_decimal(part) for part in parts]
     except ValueError as error:
         raise DomainError(f"{error}; got {shortened(text)!r}") from None
-    if found is None:
-        raise DomainError(f"must be a number; got {shortened(text)!r}{plainly(text)}")
-    return found
-
-
-def number_word(text: str) -> float:
-    """Parse a number, a fraction such as 1/3, or NaN; range checks follow elsewhere."""
-    over, slash, under = text.partition("/")
-    if slash and (divisor := number(under)):
-        return number(over) / divisor
-    return math.nan if text.lower().lstrip("+-") == "nan" else number(text)
+    numbers = [x for x in read if x is not None]
+    if len(numbers) < len(read) or len(numbers) > 2 or (len(numbers) == 2 and is_zero(parts[1])):
+        raise DomainError(f"must be a number{otherwise}; got {shortened(text)!r}{plainly(text)}")
+    value = numbers[0] if len(numbers) == 1 else numbers[0] / numbers[1]
+    if not math.isfinite(value) or (value == 0 and not is_zero(parts[0])):
+        raise DomainError(f"must be of a size that a floating-point number can have; got {shortened(text)!r}")
+    return value
 
 
 def check_between(name: str, value: int | None, low: int, high: int) -> None:

@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BoundsError, message_of, NoMinimumError, NoSolutionError, shortened
-from .extras import to_install
 from .files import inputs_kept
 from .loading import place_in_files
 from .terminal import folded, on_terminal, Terminal
-from .usage import remove_empty_folders
+from .usage import remove_empty_folders, to_install
 
 FINE, FINDING, MISTAKE, BUG, INTERRUPTED = 0, 1, 2, 70, 130
 """Exit statuses; 70 is an internal error in the C library's ``sysexits.h``."""

@@ -14,7 +14,7 @@ import numpy as np
 from ..domains import changed
 from ..errors import BoundsError, DomainError, shortened, unknown
 from .files import from_json
-from .numbers import exact_decimal, is_zero, plainly
+from .numbers import is_zero, number
 
 ROUNDING = 1e-9
 """The relative tolerance for a value outside its interval."""
@@ -40,8 +40,6 @@ MOST_POINTS = 1_000_000
 """Points of a grid: a table of that many rows takes half a minute; larger ones belong in a program."""
 
 LEADING_ZERO = re.compile(r"[+-]?0[0-9]")
-NOT_FINITE = re.compile(r"[+-]?(inf|infinity|nan)", re.IGNORECASE)
-"""Numbers that are accepted here and then rejected by the domain of every quantity."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,20 +125,10 @@ def parse(name: str, text: str) -> Value:
 
 def parse_number(name: str, text: str, otherwise: str = ", a range a:b:n or a:b:n:log, or a list") -> float:
     """Parse one number, such as 0.5, 1e-3 or 1/3; ``otherwise`` says in errors what else would be valid."""
-    parts = [part.strip() for part in text.split("/")]
-    if len(parts) == 1 and NOT_FINITE.fullmatch(parts[0]):
-        return float(parts[0])
     try:
-        read = [exact_decimal(part) for part in parts]
-    except ValueError as error:
-        raise DomainError(f"{name} {error}; got {shortened(text)!r}") from None
-    numbers = [x for x in read if x is not None]
-    if len(numbers) < len(read) or len(numbers) > 2 or (len(numbers) == 2 and is_zero(parts[1])):
-        raise DomainError(f"{name} must be a number{otherwise}; got {shortened(text)!r}{plainly(text)}")
-    value = numbers[0] if len(numbers) == 1 else numbers[0] / numbers[1]
-    if not math.isfinite(value) or (value == 0 and not is_zero(parts[0])):
-        raise DomainError(f"{name} must be of a size that a floating-point number can have; got {shortened(text)!r}")
-    return value
+        return number(text, otherwise)
+    except DomainError as error:
+        raise DomainError(f"{name} {error}") from None
 
 
 def _shown(item: Any) -> str:

@@ -1,9 +1,9 @@
-"""``Tabular``: HTML, CSV, JSON and data frames for every table of results."""
+"""``Tabular``: HTML, CSV, JSON and data frames for every table of results, and tables for LaTeX."""
 
 from __future__ import annotations
 
 import csv
-import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from importlib import import_module
@@ -12,7 +12,7 @@ from typing import Any
 
 from .files import whole
 from .notebook import card
-from .tables import plain
+from .tables import plain, to_json
 
 
 class Tabular:
@@ -28,7 +28,7 @@ class Tabular:
 
     def to_json(self) -> str:
         """Return the table as JSON text."""
-        return json.dumps(self.as_json(), indent=2, allow_nan=False)
+        return to_json(self.as_json())
 
     def to_pandas(self) -> Any:
         """Return a data frame of the records; needs pandas."""
@@ -71,3 +71,32 @@ def html_table(rows: Iterable[Mapping[str, Any]], most: int = 30) -> Iterator[st
 
 def _shown(value: Any) -> str:
     return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+# ---- LaTeX ----
+
+NUMBER = re.compile(r"(-?)(\d+(?:\.\d+)?)(?:e([+-]?\d+))?")
+
+
+def booktabs(head: Sequence[str], body: Sequence[Sequence[str]], columns: str) -> list[str]:
+    """Return the lines of a ``tabular`` of plain text; ``columns`` are the letters of their alignment."""
+    from .printing import escaped  # imports SymPy
+
+    return [
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"  \toprule",
+        f"  {' & '.join(map(escaped, head))} \\\\",
+        r"  \midrule",
+        *(f"  {' & '.join(_latex_number(cell) or escaped(cell) for cell in row)} \\\\" for row in body),
+        r"  \bottomrule",
+        r"\end{tabular}",
+    ]
+
+
+def _latex_number(words: str) -> str:
+    """Return a number with a proper minus and power of ten; empty for other text, which needs neither."""
+    number = NUMBER.fullmatch(words)
+    if number is None or not (number[1] or number[3]):
+        return ""
+    power = rf" \times 10^{{{int(number[3])}}}" if number[3] else ""
+    return f"${number[1]}{number[2]}{power}$"

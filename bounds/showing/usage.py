@@ -1,4 +1,4 @@
-"""Errors in a command line, and checks of files that it will write."""
+"""Errors in a command line, checks of files that it will write, and packages that it needs."""
 
 from __future__ import annotations
 
@@ -14,6 +14,14 @@ from .files import no_file, refuse_foreign, to_write
 
 CREATED: list[Path] = []
 """Folders that this process created for its results; ``remove_empty_folders`` removes those without any."""
+
+EXTRAS = {
+    "train": ("torch", "numba", "llvmlite", "sklearn", "pyarrow", "threadpoolctl"),
+    "exact": ("clarabel",),
+    "cluster": ("distributed", "dask"),
+    "data": ("pooch", "PIL"),
+}
+"""The optional dependencies of this project, and the packages in each."""
 
 
 class UsageError(BoundsError):
@@ -70,6 +78,16 @@ def remove_empty_folders() -> None:
     while CREATED:
         with suppress(OSError):  # it is not empty
             CREATED.pop().rmdir()
+
+
+def to_install(error: BaseException) -> str:
+    """Return how to install a missing package, or an empty string if no foreign package is missing."""
+    name = (getattr(error, "name", None) or "").partition(".")[0]
+    if not isinstance(error, ModuleNotFoundError) or name in ("", "bounds", "empirics", "paper_checks", "figures"):
+        return ""
+    extra = next((extra for extra, packages in EXTRAS.items() if name in packages), "")
+    requirement = f'"fedbounds[{extra}]"' if extra else name
+    return f"this needs {name}: pip install {requirement}"
 
 
 def version() -> str:

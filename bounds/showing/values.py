@@ -15,7 +15,7 @@ from ..letters import quantity_named, unknown_quantity
 from ..numerics.evaluate import evaluator_of
 from ..quantities import CLIENTS, Quantity
 from ..vocabulary import client_weight, clients
-from .reading import GRAMMAR, MOST_POINTS, parse, parse_number, read, Value
+from .reading import MOST_POINTS, Value
 
 MOST_SWEEPS = 30
 """The largest number of sweeps; arrays cannot have more than about twice as many axes."""
@@ -213,16 +213,3 @@ def _special_case(bound: Bound, given: Mapping[str, Value], free: set[str]) -> t
         size = max(lists.values())
         given[client_weight.name] = Value("list", np.full(size, 1 / size), weight.optional)
     return bound, given
-
-
-__all__ = [
-    "GRAMMAR",
-    "Grid",
-    "Value",
-    "grid",
-    "parse",
-    "parse_number",
-    "read",
-    "substitution_remarks",
-    "uncertainty_remarks",
-]

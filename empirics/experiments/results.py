@@ -12,9 +12,9 @@ from typing import Any
 from bounds.errors import BoundsError, unknown, UnknownNameError
 from bounds.showing.command_line import Report
 from bounds.showing.files import write_whole
-from bounds.showing.latex_tables import booktabs
 from bounds.showing.numbers import decimal
 from bounds.showing.tables import aligned
+from bounds.showing.tabular import booktabs
 
 from ..errors import EmpiricsError
 from ..spec_strings import refuse_twice

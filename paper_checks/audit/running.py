@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bounds.errors import unknown
-from bounds.showing.extras import to_install
+from bounds.showing.usage import to_install
 
 from ..claims.claim import Book, Check, Claim, ClaimError, Finding, Grade, Status
 from ..claims.review import Review, review

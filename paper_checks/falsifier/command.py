@@ -14,8 +14,8 @@ from bounds.errors import BoundsError
 from bounds.showing.command_line import Report
 from bounds.showing.loading import load
 from bounds.showing.numbers import check_between
+from bounds.showing.reading import read
 from bounds.showing.usage import refuse_unused, UsageError, writable_file
-from bounds.showing.values import read
 from empirics.progress import progress
 
 from ..falsify_options import EVALUATIONS, FAMILIES as FAMILY_WORDS

@@ -13,7 +13,7 @@ import numpy as np
 
 from bounds.core import Bound
 from bounds.errors import BoundsError
-from bounds.showing.values import read
+from bounds.showing.reading import read
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import Diverged, EmpiricsError
 from empirics.federation.federation import short_batch_note

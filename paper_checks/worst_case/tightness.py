@@ -23,8 +23,8 @@ from bounds.showing.files import to_write, write_whole
 from bounds.showing.loading import load
 from bounds.showing.numbers import check_workers
 from bounds.showing.process import remark
+from bounds.showing.reading import read
 from bounds.showing.usage import refuse_unused, UsageError, writable_folder
-from bounds.showing.values import read
 from empirics.experiments import Cell, Store
 from empirics.experiments.command import folder
 from empirics.experiments.running import interrupted, sweep

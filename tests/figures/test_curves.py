@@ -7,7 +7,7 @@ import pytest
 from bounds import Bound, ClientMean, Condition, quantity, Source
 from bounds.domains import REAL
 from bounds.errors import BoundsError, UnknownNameError
-from bounds.showing.values import read
+from bounds.showing.reading import read
 from bounds.units import LOSS
 from bounds.vocabulary import client_weight, initial_gap, local_gap, local_steps, smoothness, step_size
 from figures import curves
