@@ -1,9 +1,9 @@
 """Evaluate, measure and check the bounds of federated learning: the ``fedbounds`` command and its Python functions.
 
-Every verb of the command is one Python function (``FUNCTIONS``), and its options are made from the function's
-signature. Modules are imported only when they are needed: ``list`` and ``--help`` load neither torch nor scipy nor
-matplotlib. ``bounds`` has the theorems, ``empirics`` trains models, ``paper_checks`` compares theorems with
-measurements and audits the papers, and ``figures`` draws.
+Every verb of the command is one Python function, and its options are made from the function's signature. Modules are
+imported only when they are needed: ``list`` and ``--help`` load neither torch nor scipy nor matplotlib. ``bounds`` has
+the theorems, ``empirics`` trains models, ``paper_checks`` compares theorems with measurements and audits the papers,
+and ``figures`` draws.
 """
 
 from __future__ import annotations
@@ -20,30 +20,7 @@ if TYPE_CHECKING:
 
 FINE, MISTAKE, INTERRUPTED = 0, 2, 130
 PACKAGES = ("bounds", "empirics", "paper_checks", "figures")
-FUNCTIONS = {
-    "show": "bounds.verbs",
-    "evaluate": "bounds.verbs",
-    "minimize": "bounds.verbs",
-    "solve": "bounds.verbs",
-    "plot": "figures.curves",
-    "explore": "figures.explorer.command",
-    "compare": "paper_checks.comparing.api",
-    "advise": "paper_checks.comparing.api",
-    "train": "empirics.verbs",
-    "constants": "empirics.verbs",
-    "validate": "paper_checks.validation.command",
-    "sweep": "empirics.experiments.command",
-    "results": "figures.results",
-    "figure": "figures.command",
-    "check": "paper_checks.audit.command",
-    "falsify": "paper_checks.falsifier.command",
-    "tightness": "paper_checks.worst_case.tightness",
-    "rate": "paper_checks.worst_case.rate",
-}
-"""The functions of the verbs, with the module that each is imported from on first use."""
-OBJECTS = {"Federation": "empirics.federation.federation", "Scenario": "bounds.scenario"}
-FUNCTION_OF_VERB = {"eval": "evaluate"}
-"""Verbs whose functions have another name; the command line accepts both names."""
+OBJECTS = {"Federation": "empirics.federation.federation:Federation", "Scenario": "bounds.scenario:Scenario"}
 RENAMED = {
     "quantities": ["list", "quantities"], "data": ["list", "data"], "verdict": ["check", "--summary"],
     "open": ["explore"], "bundle": ["figure", "--bundle"], "worst_case": ["tightness"],
@@ -53,36 +30,43 @@ DROPPED = {"solve": "--largest", "explore": "--open"}
 """Deprecated options that are now the default."""
 
 
+def functions() -> dict[str, str]:
+    """Return the functions of the verbs, as ``module:name``, by their names and those of the verbs."""
+    from bounds.showing.verb_table import SHELL, VERBS
+
+    targets = {name: verb.target for name, verb in VERBS.items() if name != "list" and verb.group != SHELL}
+    return targets | {target.partition(":")[2]: target for target in targets.values()}
+
+
 def __getattr__(name: str) -> Any:
     """Import ``fedbounds.train``, ``fedbounds.Bound``, ... on first use."""
     if name.startswith("_"):  # ``from fedbounds import main`` asks for ``__path__``, which must not import anything
         raise AttributeError(f"module 'fedbounds' has no attribute {name!r}")
     if hidden := _hidden():
         raise ImportError(hidden)
-    name = FUNCTION_OF_VERB.get(name, name)
-    if name in FUNCTIONS or name in OBJECTS:
-        try:
-            found = getattr(import_module({**FUNCTIONS, **OBJECTS}[name]), name)
-            if name in OBJECTS:
-                return found
-            from bounds.showing.signatures import with_checked_arguments
-
-            return with_checked_arguments(found)
-        except ModuleNotFoundError as error:
-            from bounds.showing.usage import to_install
-
-            if missing := to_install(error):
-                raise ImportError(f"fedbounds.{name}: {missing}") from None
-            raise
     import bounds
+    from bounds.errors import unknown
+    from bounds.showing.command_line import named
+    from bounds.showing.signatures import with_checked_arguments
+    from bounds.showing.usage import to_install
 
+    verbs = functions()
+    try:
+        if name in verbs:
+            return with_checked_arguments(named(verbs[name]))
+        if name in OBJECTS:
+            return named(OBJECTS[name])
+    except ModuleNotFoundError as error:
+        if missing := to_install(error):
+            raise ImportError(f"fedbounds.{name}: {missing}") from None
+        raise
     if name in bounds.__all__:
         return getattr(bounds, name)
-    raise AttributeError(f"module 'fedbounds' has no attribute {name!r}")
+    raise AttributeError(str(unknown("attribute of module fedbounds", name, [*verbs, *OBJECTS, *bounds.__all__])))
 
 
 def __dir__() -> list[str]:
-    return sorted(FUNCTIONS)
+    return sorted({target.partition(":")[2] for target in functions().values()})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -122,7 +106,7 @@ def _run(arguments: list[str]) -> int:
         remark([f"{arguments[0]} is deprecated: write fedbounds {' '.join([*new, *arguments[1:]])}"])
         arguments = [*new, *arguments[1:]]
     name, rest = arguments[0].lower(), arguments[1:]
-    name = next((verb for verb, function in FUNCTION_OF_VERB.items() if function == name), name)
+    name = next((verb for verb in VERBS if VERBS[verb].target.endswith(f":{name}")), name)
     if name == "show" and "--sensitivity" in rest:
         remark(["show --sensitivity is deprecated: write fedbounds eval NAME --elasticity"])
         name, rest = "eval", [("--elasticity" if word == "--sensitivity" else word) for word in rest]
@@ -181,7 +165,10 @@ def _run_verb(verb: Verb, line: Line, words: Sequence[str]) -> int:
         with progress("working", brief=True) if of_bounds else nullcontext():  # other verbs report their own progress
             result = function(*line.arguments, **options)
     except UnknownNameError as failure:
-        if (claim := _claim(line.arguments)) and f"bound {claim!r}" in str(failure):
+        from paper_checks.audit.running import CLAIMS
+
+        claim = next((text for text in line.arguments if text in CLAIMS), "")
+        if claim and f"bound {claim!r}" in str(failure):
             raise UsageError(f"{claim} is a claim of the audit, not a bound: fedbounds check {claim}") from None
         raise
     remarks = getattr(result, "remarks", ())
@@ -211,13 +198,6 @@ def _run_verb(verb: Verb, line: Line, words: Sequence[str]) -> int:
     if error := getattr(result, "error", None):
         raise error
     return int(bool(verb.finding(result))) if verb.finding else int(getattr(result, "status", FINE))
-
-
-def _claim(arguments: Sequence[str]) -> str:
-    """Return the first argument that is the name of a claim of the audit, or an empty string."""
-    from paper_checks.audit.running import CLAIMS
-
-    return next((text for text in arguments if text in CLAIMS), "")
 
 
 def _hidden() -> str:

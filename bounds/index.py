@@ -25,16 +25,14 @@ DECLARED = ("classics", "decaying_k", "fedals", "fedcog", "fedinit", "vocabulary
 """The files and folders that declare the entries."""
 
 
-def entries() -> list[dict[str, str]]:
+def entries() -> Any:
     """Return the entries of ``fedbounds list``, in the order of the catalogue."""
-    bounds: list[dict[str, str]] = _index()["bounds"]
-    return bounds
+    return _index()["bounds"]
 
 
-def quantities() -> list[dict[str, Any]]:
+def quantities() -> Any:
     """Return the entries of ``fedbounds list quantities``, in the order of the vocabulary."""
-    entries: list[dict[str, Any]] = _index()["quantities"]
-    return entries
+    return _index()["quantities"]
 
 
 def _index() -> dict[str, Any]:

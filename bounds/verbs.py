@@ -13,7 +13,7 @@ from .showing.command_line import Report
 from .showing.loading import load
 from .showing.printing import words as formula
 from .showing.process import remark
-from .showing.reading import given_values, number_of
+from .showing.reading import given_values, parse_number
 from .showing.usage import UsageError
 from .showing.values import Grid, grid, substitution_remarks
 
@@ -25,7 +25,7 @@ def show(name: str | Bound, *, latex: bool = False) -> Report:
         name: A bound of the list, or path/file.py:variable.
         latex: Print formula, conditions and letters in LaTeX.
     """
-    bound = _bound(name)
+    bound = load(name)
     return Report(cards.document(bound) if latex else [cards.text(bound)], cards.as_json(bound))
 
 
@@ -54,7 +54,7 @@ def evaluate(
       local generalization   0.0189733
       non-iidness            0.0433277
     """
-    span = _grid(_bound(name), words, quantities, paired=zip_, sample=sample)
+    span = _grid(load(name), words, quantities, paired=zip_, sample=sample)
     result = answers.evaluate(span, outside)
     if not elasticity:
         return result
@@ -72,7 +72,7 @@ def minimize(name: str | Bound, *words: str, over: str, zip_: bool = False, **qu
         zip_: Pair the ranges and lists instead of combining each with each.
         quantities: Values by name: numbers, lists, or texts such as ``"5:50:4"``.
     """
-    bound = _bound(name)
+    bound = load(name)
     over = quantity_named(over, [q.name for q in bound.quantities], bound.source.paper)
     if not words and not quantities and any(q.name != over for q in bound.quantities):
         return _closed_form(bound, over)
@@ -101,16 +101,13 @@ def solve(
         zip_: Pair the ranges and lists instead of combining each with each.
         quantities: Values by name: numbers, lists, or texts such as ``"5:50:4"``.
     """
-    bound = _bound(name)
+    bound = load(name)
     for_ = quantity_named(for_, [q.name for q in bound.quantities], bound.source.paper)
     span = _grid(bound, words, quantities, paired=zip_, free=for_)
     side = "smallest" if smallest else "largest"
-    ask, remarks = answers.over_intervals(span, answers.solved(span.bound, for_, number_of("target", target), side))
+    level = parse_number("target", target, "") if isinstance(target, str) else float(target)
+    ask, remarks = answers.over_intervals(span, answers.solved(span.bound, for_, level, side))
     return answers.answer(span, ask, remarks, answers.heads_of(bound, for_, side))
-
-
-def _bound(name: str | Bound) -> Bound:
-    return name if isinstance(name, Bound) else load(name)
 
 
 def _grid(

@@ -62,7 +62,7 @@ def plot(
     named = [word for word in words if isinstance(word, Bound) or ("=" not in word and not word.startswith("@"))]
     if not named:
         raise UsageError("plot needs the name of a bound")
-    bounds = [word if isinstance(word, Bound) else load(word) for word in named]
+    bounds = list(map(load, named))
     values = [word for word in words if isinstance(word, str) and word not in named]
     ranges = [word for word in values if ":" in word and not word.startswith("@")]
     if not x and len(ranges) == 1:

@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from bounds.showing.files import whole, write_whole
 from bounds.showing.printing import escaped
-from bounds.showing.tabular import booktabs
+from bounds.showing.tables import booktabs
 from empirics.experiments import Kept
 
 from .artefact import Artefact, Content

@@ -9,8 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from bounds.showing.notebook import card
-from bounds.showing.tables import aligned, number
-from bounds.showing.tabular import booktabs, html_table, Tabular
+from bounds.showing.tables import aligned, booktabs, html_table, number, Tabular
 
 FEW = 3
 """Significant digits of a number in a table."""

@@ -137,10 +137,10 @@ def test_the_report_is_read_to_the_last_claim():
 
 def test_every_public_name_of_python_has_a_page_and_a_word(written):
     index = (written / "python" / "index.md").read_text(encoding="utf-8")
-    for name in {*fedbounds.FUNCTIONS, *fedbounds.OBJECTS, *bounds.__all__}:
+    for name in {*dir(fedbounds), *fedbounds.OBJECTS, *bounds.__all__}:
         assert re.search(rf"\| (\[{name}\]\({name}\.md\)|`{name}`) \| [^|]{{15,}} \|", index), name
     assert sorted(single(written, "python")) == sorted(
-        {*fedbounds.FUNCTIONS, *fedbounds.OBJECTS, *bounds.__all__} - {*facts.CATALOGUES}
+        {*dir(fedbounds), *fedbounds.OBJECTS, *bounds.__all__} - {*facts.CATALOGUES}
     )
     page = (written / "python" / "Condition.md").read_text(encoding="utf-8")
     assert "fedbounds.Condition(words, relation=None, assumption=None)" in page

@@ -67,6 +67,8 @@ class Evaluation:
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that ``fedbounds eval --json`` prints."""
+        ends = self.interval
+        interval = {} if ends is None else {"low": plain(ends[0]), "high": plain(ends[1]), "proven": plain(self.proven)}
         return {
             "name": self.bound.name,
             "relation": self.bound.relation,
@@ -77,13 +79,8 @@ class Evaluation:
             "terms": plain(self.terms),
             "holds": plain(self.holds),
             "failed_conditions": list(self.failed),
-            **self._interval_as_json(),
+            **interval,
         }
-
-    def _interval_as_json(self) -> dict[str, Any]:
-        if self.interval is None:
-            return {}
-        return {"low": plain(self.interval[0]), "high": plain(self.interval[1]), "proven": plain(self.proven)}
 
     def lines(self) -> Iterator[str]:
         """Yield the lines: one number with its terms, or a table with a row per point."""

@@ -40,7 +40,8 @@ def text(bound: Statement) -> str:
     lines += ["", f"  in letters:  {statement(bound)}"]
     lines += ["", "  where", *_where_lines(bound)]
     if bound.given:
-        lines += ["", "  with", *(f"    {name} = {_number(value)}" for name, value in bound.given.items())]
+        given = {name: number(x) if isinstance(x, (int, float)) else x for name, x in bound.given.items()}
+        lines += ["", "  with", *(f"    {name} = {value}" for name, value in given.items())]
     if bound.conditions:
         lines += ["", "  if", *(f"    {_condition_line(c)}" for c in bound.conditions)]
     return "\n".join([*lines, *(["", f"  note: {bound.note}"] if bound.note else [])])
@@ -98,10 +99,6 @@ def domain_words(quantity: Quantity) -> str:
     limit = f", <= {card.at_most.name}" if card.at_most is not None else ""
     axis = {"": "", "clients": "; per client", "classes": "; per class"}[card.axis]
     return f"{card.domain.words}{limit}{axis}"
-
-
-def _number(value: Any) -> str:
-    return number(value) if isinstance(value, (int, float)) else str(value)
 
 
 # ---- LaTeX ----

@@ -22,11 +22,13 @@ OF_USERS = "_fedbounds_user_"
 """The prefix of the module names of users' files."""
 
 
-def load(name: str) -> Bound:
-    """Return the bound of this name. Files are run as Python, and their output goes to standard error."""
+def load(name: str | Bound) -> Bound:
+    """Return the bound of this name, or itself. Files are run as Python, and their output goes to standard error."""
     from ..catalog import get  # imports all bounds, which training does not need
     from ..core import Bound
 
+    if isinstance(name, Bound):
+        return name
     if not (":" in name or name.endswith(".py")):
         return get(name)
     return from_file(name, Bound)

@@ -97,8 +97,7 @@ def _status_and_line(error: BaseException) -> tuple[int, str]:
     if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and torch):
         words = f"out of memory ({message_of(error)})" if str(error) else "out of memory"
         return BUG, f"{words}; ask for less: fewer points of a sweep, clients, samples or workers (--workers 1)"
-    words = " ".join(message_of(error).split())
-    words = words if len(words) <= LONGEST else f"{words[:LONGEST]} ..."
+    words = shortened(" ".join(message_of(error).split()), LONGEST)
     more = "" if os.environ.get(TRACEBACK) else f"; {TRACEBACK}=1 shows the traceback"
     return BUG, f"this is a bug in fedbounds, please report: {words} ({_place(error)}){more}"
 

@@ -100,11 +100,6 @@ def given_values(words: Sequence[str], quantities: Mapping[str, Any]) -> dict[st
     return {**read(words), **{name: value_of(name, item) for name, item in plain.items()}}
 
 
-def number_of(name: str, item: str | float) -> float:
-    """Return a number that is given as such or as text."""
-    return parse_number(name, item, "") if isinstance(item, str) else float(item)
-
-
 def parse(name: str, text: str) -> Value:
     """Parse the value of one quantity."""
     text = text.strip()

@@ -89,7 +89,7 @@ CATALOGUES = {
     "PAPERS": "the papers by their short names",
 }
 """Descriptions of mappings, which have no docstring."""
-PYTHON_VERBS = tuple(sorted({*fedbounds.FUNCTIONS, *fedbounds.OBJECTS}))
+PYTHON_VERBS = tuple(sorted({*dir(fedbounds), *fedbounds.OBJECTS}))
 PYTHON_OBJECTS = tuple(name for name in bounds.__all__ if name not in CATALOGUES)
 
 

@@ -8,7 +8,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
-from bounds.showing import mathml
+from bounds.showing import notebook as mathml
 
 from .text import BREAK
 

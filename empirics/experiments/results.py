@@ -13,8 +13,7 @@ from bounds.errors import BoundsError, unknown, UnknownNameError
 from bounds.showing.command_line import Report
 from bounds.showing.files import write_whole
 from bounds.showing.numbers import decimal
-from bounds.showing.tables import aligned
-from bounds.showing.tabular import booktabs
+from bounds.showing.tables import aligned, booktabs
 
 from ..errors import EmpiricsError
 from ..spec_strings import refuse_twice

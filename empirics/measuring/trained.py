@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bounds.showing.notebook import card
-from bounds.showing.tabular import html_table, Tabular
+from bounds.showing.tables import html_table, Tabular
 
 from .table import Row
 

@@ -16,7 +16,7 @@ from bounds.operators import varies
 from bounds.quantities import AXES, Quantity
 from bounds.scenario_values import DESIGN, role_of
 from bounds.showing import cards, printing
-from bounds.showing.mathml import inline, mathml
+from bounds.showing.notebook import inline, mathml
 from bounds.showing.tables import plain
 from bounds.vocabulary import classes, clients
 from paper_checks.claims.claim import Claim, Status

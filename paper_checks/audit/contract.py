@@ -86,7 +86,11 @@ def checked(bound: Bound, reference: Callable[[Any], float] | None = None) -> di
     ``reference`` computes the right-hand side in plain Python from a namespace of quantities. ``rises`` and ``falls``
     list the quantities in which the bound does so at every point.
     """
-    drawn, missing = _generic_points(bound)
+    drawn, missing = [], []
+    try:
+        drawn = _points(bound, MANY, bound.spelled_terms.values(), bound.relations)
+    except ClaimError as error:
+        missing = [str(error)]
     at = drawn[:POINTS]
     values = wrong_values(bound, reference, at, CLOSE) if at and reference is not None else None
     checks = {
@@ -105,14 +109,6 @@ def checked(bound: Bound, reference: Callable[[Any], float] | None = None) -> di
     search = reasons[0] if all(reasons) else ""
     tests = {"falsify": search, "validate": "", "tightness": obstacle(bound, WORST)}  # validate takes logs of any bound
     return {"bound": bound.name, "points": len(at), "checks": checks, **by_way, "broken": broken, "tests": tests}
-
-
-def _generic_points(bound: Bound) -> tuple[list[Point], list[str]]:
-    """Return generic points at which the conditions hold, and a fault if there are none."""
-    try:
-        return _points(bound, MANY, bound.spelled_terms.values(), bound.relations), []
-    except ClaimError as error:
-        return [], [str(error)]
 
 
 def _points(

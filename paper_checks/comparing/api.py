@@ -304,7 +304,7 @@ def _inputs(given: Mapping[str, Any]) -> Inputs:
     of_clients = {name: given[name] for name in ("clients", "client_weight") if given[name] is not None}
     if problem is None:
         words = words | of_clients
-    bounds = [load(one) if isinstance(one, str) else one for one in ([own] if isinstance(own, (str, Bound)) else own)]
+    bounds = list(map(load, [own] if isinstance(own, (str, Bound)) else own))
     book = with_own(bounds)
     if isinstance(known, Scenario):
         scenario = known.at(**words)

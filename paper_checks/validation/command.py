@@ -126,7 +126,7 @@ def validate(
         given["partition"] = split
     if measured is not None:
         given["measured"] = Path(measured)
-    bound, constants = load(bound) if isinstance(bound, str) else bound, list(given.pop("words", ()))
+    bound, constants = load(bound), list(given.pop("words", ()))
     evidence = evidence_of(bound, given.keys() & {"problem", "measured"})
     names = OPTION_NAMES[evidence]
     if evidence in (LOG, RUNS):  # a quantity that is not an option of this evidence is a constant

@@ -19,8 +19,7 @@ import numpy as np
 from bounds.bounded_quantity import sides_of
 from bounds.core import Bound
 from bounds.showing.files import write_whole
-from bounds.showing.tables import plain
-from bounds.showing.tabular import write_csv
+from bounds.showing.tables import plain, write_csv
 from empirics.measuring.estimates import Estimate
 
 from ..columns import Columns, ColumnTable

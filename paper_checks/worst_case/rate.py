@@ -14,8 +14,7 @@ from typing import Any
 from bounds.errors import BoundsError, unknown
 from bounds.showing.files import refuse_foreign, whole
 from bounds.showing.reading import read
-from bounds.showing.tables import aligned
-from bounds.showing.tabular import Tabular
+from bounds.showing.tables import aligned, Tabular
 from bounds.showing.usage import UsageError, writable_file
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import Algorithm

@@ -10,7 +10,7 @@ import numpy as np
 
 from bounds import vocabulary
 from bounds.quantities import Quantity
-from bounds.showing.tabular import Tabular
+from bounds.showing.tables import Tabular
 
 EXACT = "exact"
 """The exact number, by counting, evaluation or minimisation."""
