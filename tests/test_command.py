@@ -145,6 +145,14 @@ def test_list_names_every_bound_once_and_those_of_one_paper_as_json(run):
     assert entries[0]["source"] == str(get(entries[0]["name"]).source)
 
 
+def test_a_word_lists_the_bounds_quantities_and_claims_that_contain_it(run):
+    found = json.loads(run("list", "drift", "--json")[1])
+    assert {"fedinit.lemma_2", "fedcog.descent_with_drift"} <= found["bounds"].keys()
+    assert {"local_drift", "contraction"} <= found["quantities"].keys()  # by name, by meaning
+    assert "fedals.algorithm_3.drift" in found["claims"]
+    assert run("list", "drift")[1].count("\nquantities:\n") == 1
+
+
 def test_show_prints_card_latex_or_json_and_eval_elasticities(run):
     assert run("show", ONE) == (0, f"{get(ONE)}\n", "")
     assert run("show", ONE, "--latex")[1] == "\n".join(document(get(ONE))) + "\n"
@@ -348,6 +356,12 @@ LINES = [
     (f"{EVAL} clients=3 smoothness=1 smoothness=2", "smoothness"),
     (f"{EVAL} smoothness", "quantity=value @file.json 'smoothness'"),
     (f"{EVAL} clients=3 smoothness=1,05", "smoothness '05'"),
+    (f"{EVAL} clients=3 smoothness=3%", "smoothness '3%' 0.03"),
+    (f"train {BUSY} --rounds 60s", "--rounds '60s' 60;"),
+    (f"train {BUSY} --step-size 0,5", "--step-size '0,5' 0.5;"),
+    (f"train {BUSY} --rounds 5min", "--rounds '5min' unit"),
+    ("list drift --paper fedals", "--paper"),
+    ("figure fedinit.table_3 --scale paper --no-sweep -o new/folder", "fedinit.table_3"),
     # names and options
     (f"evaluates {ONE}", "'evaluates'"),
     ("eval fedals.one_rond", "'fedals.one_rond' 'fedals.one_round'"),

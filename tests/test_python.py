@@ -67,14 +67,25 @@ MISTAKES = [
     ({"problem": "ridge(iris)", "csv": "x.csv", "target": "y"}, "problem= csv="),
     ({"target": "y"}, "target= csv=FILE frame=DATAFRAME"),
     ({"csv": "x.csv"}, "target=COLUMN"),
-    ({"problem": "ridge(iris)", "clients": 3, "batch": "8"}, "batch >= 1 '8'"),
-    ({"problem": "ridge(iris)", "clients": 2.5}, "clients >= 1 2.5"),
+    ({"problem": "ridge(iris)", "clients": 3, "batch": "8"}, "batch int '8'"),
+    ({"problem": "ridge(iris)", "clients": 2.5}, "clients int 2.5"),
+    ({"problem": "ridge(iris)", "clients": -2}, "clients >= 1 -2"),
+    ({"problem": 3}, "problem Problem 3"),
+    ({"problem": "ridge(iris)", "client": 3}, "'client' 'clients'"),
+    ({"data": "ridge(iris)"}, "'data' problem"),
+]
+CALLS = [
+    ("evaluate", (3,), "name str Bound 3"),
+    ("compare", ("grad_norm_sq", 3), "scenario Known 3"),
+    ("minimize", ("decaying_k.per_rounds",), "'over'"),
+    ("check", (3,), "names str 3"),
 ]
 
 
 def test_a_mistake_is_named():
     for function in (fedbounds.train, fedbounds.constants):
         all_refused(MISTAKES, lambda told, function=function: function(**told))
+    all_refused([(call, words) for *call, words in CALLS], lambda call: getattr(fedbounds, call[0])(*call[1]))
 
 
 def test_a_scenario_is_a_mapping_a_file_words_or_itself(tmp_path, capsys):

@@ -4,7 +4,7 @@ import matplotlib
 import numpy as np
 import pytest
 
-from bounds import Bound, ClientMean, Condition, quantity, Source
+from bounds import Bound, BOUNDS, ClientMean, Condition, quantity, Source
 from bounds.domains import REAL
 from bounds.errors import BoundsError, UnknownNameError
 from bounds.showing.reading import read
@@ -62,6 +62,17 @@ def test_further_sweeps_give_a_curve_each():
     assert shown.curves[0].holds.all()
     assert not shown.curves[1].holds.any()
     assert list(shown.curves[1].failed)[-1] == "a gap below 90"
+
+
+def test_a_bound_of_every_client_has_a_curve_for_each_which_eval_has_too():
+    bound = BOUNDS["fedcog.gradient_drift"]
+    given = {"client_grad_norm_sq": [1.3, 2.9], "smoothness": 1.1, "local_steps": 5, "gradient_variance": 0.3}
+    words = ("step_size=0.01:0.4:7", *(f"{name}={value}" for name, value in given.items()))
+    shown = picture(bound, x="step_size", words=words)
+    assert [curve.label for curve in shown.curves] == ["client 1", "client 2"]
+    values = [bound.formula(step_size=step_size, **given) for step_size in np.linspace(0.01, 0.4, 7)]
+    np.testing.assert_allclose(np.transpose([curve.formula for curve in shown.curves]), values)
+    assert (shown.curves[1].holds[0], shown.curves[1].holds[-1]) == (True, False)
 
 
 def test_bounds_share_what_they_use_and_are_level_along_what_they_do_not():

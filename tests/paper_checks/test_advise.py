@@ -279,6 +279,15 @@ def test_the_joint_plan_is_the_best_of_all_cohorts(problem, monkeypatch):
     assert told.to_latex().count(r"\\") == len(told.rows) + 1
 
 
+def test_a_given_step_size_is_that_of_every_row_and_theorems_that_prescribe_another_give_no_advice(monkeypatch):
+    names = ("fedcog.theorem_sharp", "fedcog.corollary", "decaying_k.theorem_1_sharp")
+    monkeypatch.setattr("paper_checks.comparing.bound_advice.can_advise", those(*names))
+    asked = within({"rounds": 40}, free(cohort=6, step_size=0.002), of="grad_norm_sq")
+    found, no_advice = of_bounds(asked, ("local_steps",), BOUNDS, Silent())
+    assert {row.name: row.point.step_size for row in found} == dict.fromkeys((names[0], names[2]), 0.002)
+    assert [name for name, why in no_advice if "step size of its own" in why] == ["fedcog.corollary"]
+
+
 # ---- schedules ----
 
 

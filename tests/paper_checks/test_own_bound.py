@@ -47,7 +47,11 @@ def test_a_sound_bound_keeps_the_contract_and_tells_what_moves_it(own, run):
     (found,) = json.loads(out)
     assert (status, found["broken"]) == (0, 0)
     assert found["points"] > 5
-    assert all(wrong == [] for wrong in found["checks"].values())
+    assert not any(found["checks"].values())
+    assert found["checks"]["it says which number of which algorithm's run it bounds"] is None
+    assert {verb: bool(reason) for verb, reason in found["tests"].items()} == {
+        "falsify": False, "validate": False, "tightness": True,
+    }  # fmt: skip
     assert set(found["rises"]) == {"gradient_variance", "initial_gap", "smoothness"}
     assert set(found["falls"]) == {"cohort", "rounds"}
 

@@ -313,6 +313,22 @@ def test_a_bound_of_ones_own(tight, tmp_path):
 # ---- step sizes of their own, and starts that are bounded twice ----
 
 
+def test_a_false_bound_is_caught_by_every_verb_and_each_names_its_setting(run, tight, tmp_path):
+    file = Path(__file__).parents[2] / "examples" / "false_bound.py"
+    false = f"{file}:claim"
+    for line, setting in (
+        (("falsify", false), "noise and cohorts"),
+        (("validate", false, "-o", tmp_path), "2 of 4 clients, without_replacement; 5 rounds of 3 steps"),
+        (("tightness", false, *TWO, "--store", tmp_path / "s", "--workers", "0"),
+         "2 clients, all in every round; 2 rounds of 2 local steps; without gradient noise"),
+    ):  # fmt: skip
+        status, out, _ = run(*line)
+        assert (status, setting in out, "violated" in out.lower()) == (1, True, True), line
+    (tmp_path / "own.py").write_text(file.read_text().replace(', Condition.assume("convex")', ","))
+    status, out, _ = tight(f"{tmp_path / 'own.py'}:claim", *TWO, "--store", tmp_path / "s", "--workers", "0")
+    assert (status, "VIOLATED" in out, "NOT PROVED" in out) == (0, False, True)
+
+
 def test_a_list_of_step_sizes_is_a_run_and_lists_of_lists_are_several(tight, tmp_path):
     words = ("decaying_k.lemma_2", *TWO, "heterogeneity=0.3", "--workers", "0", "--store", tmp_path / "s", "--json")
     rows = json.loads(tight(*words, "step_sizes=[[0.3,0.1],[0.2,0.15]]", "-o", tmp_path)[1])["rows"]
