@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -29,38 +29,6 @@ WORKING = 60
 """Digits of the computation, for 50 correct digits of the result."""
 BITS = 200
 """The same precision in bits."""
-
-
-class Entry(NamedTuple):
-    """The quantities at one entry (per-client ones as lists), the measured number, and its client, if any."""
-
-    values: dict[str, Any]
-    measured: Any
-    client: int | None
-
-
-def worst_entry(bound: Bound, used: Mapping[str, Any], measured: Any) -> Entry:
-    """Return the entry where the statement is violated most. ``measured`` is an array of exact numbers, one per entry;
-    quantities that vary with the entry have the same axes. If the target varies over clients, they are the last
-    axis."""
-    rough = {name: np.asarray(value, dtype=float) for name, value in used.items()}
-    with np.errstate(all="ignore"):
-        at = np.broadcast_to(compiled(bound)(rough), measured.shape)
-    violation = np.where(np.isnan(at), -np.inf, scores(measured.astype(float), at, bound.relation))
-    index = np.unravel_index(int(np.argmax(violation)), measured.shape)
-    client = int(index[-1]) if bound.target.card.axis else None
-    per_client = {q.name for q in bound.quantities if q.card.axis}
-    row = index[:-1] if client is not None else index
-    return Entry({n: _at(v, row, n in per_client) for n, v in used.items()}, measured[index], client)
-
-
-def _at(value: Any, row: tuple[Any, ...], per_client: bool) -> Any:
-    """Return a quantity at an entry: a number, or a list of one number per client."""
-    array = np.asarray(value, dtype=object)
-    entry = array[row] if array.ndim > int(per_client) else array
-    if per_client:
-        return list(entry)
-    return entry.item() if isinstance(entry, np.ndarray) else entry
 
 
 @dataclass(frozen=True)
@@ -107,29 +75,46 @@ def number(value: Any) -> sp.Expr:
     return sp.sympify(value)
 
 
-def weigh(
+def evaluate_exactly(
     bound: Bound,
-    entry: Entry,
+    known: Mapping[str, Any],
+    measured: Any,
     decided: Sequence[tuple[str, str, bool | None]],
     arithmetic: str,
-    known: Mapping[str, Any],
 ) -> Exactly:
-    """Return the exact statement at an entry. ``decided`` are the conditions that are not numeric. ``known`` are all
-    quantities of the instance, whose sizes determine the rounding error."""
-    values = {q.name: entry.values[q.name] for q in bound.quantities}
-    lists = {name: value if isinstance(value, list) else [value] for name, value in values.items()}
-    given = {name: [FRACTIONS.make(x) for x in value] for name, value in lists.items()}
+    """Return the statement in exact numbers at the entry where it is violated most.
+
+    Args:
+        bound: The bound, in which sums over clients are sums over groups.
+        known: All quantities of the instance, which may vary with the entry; per-client ones are lists.
+        measured: An exact number, or an array with one per entry. If the target varies over clients, they are the
+            last axis.
+        decided: The conditions that are not numeric.
+        arithmetic: The name of the number type.
+    """
+    used, measured = {q: known[q.name] for q in bound.quantities}, np.asarray(measured, dtype=object)
+    with np.errstate(all="ignore"):
+        rough = compiled(bound)({q.name: np.asarray(value, dtype=float) for q, value in used.items()})
+    at = np.broadcast_to(rough, measured.shape)
+    violation = np.where(np.isnan(at), -np.inf, scores(measured.astype(float), at, bound.relation))
+    index = np.unravel_index(int(np.argmax(violation)), measured.shape)
+    client, row = (int(index[-1]), index[:-1]) if bound.target.card.axis else (0, index)
+    given = {}
+    for q, value in used.items():
+        array = np.asarray(value, dtype=object)
+        entry = array[row] if array.ndim > bool(q.card.axis) else array
+        given[q.name] = [FRACTIONS.make(x) for x in np.atleast_1d(entry)]
     width = max(map(len, given.values()), default=1)
     tapes = [Tape((e,)) for e in (sp.Add(*bound.spelled_terms.values()), *bound.relations)]
     totals, *relations = [Point(tape, given, width, exact=True) for tape in tapes]
     (members,) = totals.balls(BITS)
-    total = members[entry.client or 0 if len(members) > 1 else 0]
+    total = _decimal(members[client if len(members) > 1 else 0])
     numeric = [
         (condition.words, "numbers", all(relation.holds()))
         for condition, relation in zip(bound.numeric_conditions, relations, strict=True)
     ]
     grain = 0.0 if arithmetic == RATIONAL else LOST * max(largest_of_unit(bound, known), TINY)
-    return Exactly(number(entry.measured), _decimal(total), bound.relation, (*decided, *numeric), arithmetic, grain)
+    return Exactly(number(measured[index]), total, bound.relation, (*decided, *numeric), arithmetic, grain)
 
 
 def _decimal(ball: Any) -> sp.Expr:

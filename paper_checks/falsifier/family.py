@@ -22,7 +22,7 @@ from . import deciding
 from .box import Box
 from .client_groups import by_group
 from .core import Evaluation, Instance, Point
-from .exact import Exactly, weigh, WORKING, worst_entry
+from .exact import evaluate_exactly, Exactly, WORKING
 from .quadratic_tables import misweighted, setting
 
 
@@ -77,10 +77,8 @@ class Family(Protocol):
         """Return the statement in fractions or 60-digit numbers, at the entry where it is violated most."""
         with mpmath.workdps(WORKING), DIGITS.precision():
             known, measured, arithmetic = self.exact_values(bound, instance, late)
-            counted = by_group(bound)
-            used = {q.name: known[q.name] for q in counted.quantities}
-            worst = worst_entry(counted, used, np.asarray(measured, dtype=object))
-            return weigh(counted, worst, deciding.decided(bound, *self.assumed(bound, instance)), arithmetic, known)
+            decided = deciding.decided(bound, *self.assumed(bound, instance))
+            return evaluate_exactly(by_group(bound), known, measured, decided, arithmetic)
 
 
 def _sizes(known: Mapping[str, Any]) -> Any:

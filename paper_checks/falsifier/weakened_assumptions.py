@@ -15,7 +15,7 @@ from typing import Any
 from bounds.core import Bound
 
 from .client_groups import by_group, of_groups
-from .exact import Entry, Exactly, RATIONAL, weigh
+from .exact import evaluate_exactly, Exactly, RATIONAL
 
 Values = Mapping[str, Any]
 ONE = Fraction(1)
@@ -123,8 +123,8 @@ def weakened(bound: Bound) -> list[Case]:
         cases = []
         for words, values in weaker.cases():
             if names <= {*values}:
-                entry = Entry(dict(values), values[bound.target.name], None)
-                cases.append(Case(weaker.without, words, weigh(grouped, entry, (), RATIONAL, values)))
+                exact = evaluate_exactly(grouped, values, values[bound.target.name], (), RATIONAL)
+                cases.append(Case(weaker.without, words, exact))
         if admissible := [case for case in cases if not case.exact.failed]:
             worst_cases.append(max(admissible, key=lambda case: case.exact.ratio))
     return worst_cases
