@@ -273,10 +273,6 @@ class Atoms(Family):
         return {**table, "step_size": point.get("step_size", point.get("step_share", 0.0) / top)}
 
     def evaluate(self, bound: Bound, instance: Instance) -> Evaluation:
-        if any(not 0 < v < 1 for n, v in instance.items() if n.startswith("share_")):
-            return Evaluation(failed=("both points of a distribution need a chance",), relation=bound.relation)
-        if any(v <= 0 for n, v in instance.items() if n.startswith(("weight_", "curvature_"))):
-            return Evaluation(failed=("weights and curvatures must be positive",), relation=bound.relation)
         broken = deciding.broken_assumptions(bound, *self.assumed(bound, instance))
         if broken:
             return Evaluation(failed=broken, relation=bound.relation)

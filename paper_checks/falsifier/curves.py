@@ -279,9 +279,6 @@ class Curves(Played):
             table["dissimilarity_factor"] = point.get("dissimilarity_factor", 1 + point["dissimilarity_excess"])
         return self.inside(bound, table, point, self.federation(table))
 
-    def impossible(self, bound: Bound, instance: Mapping[str, Any]) -> str:
-        return _impossible(dict(instance)) or super().impossible(bound, instance)
-
     def federation(self, instance: Mapping[str, Any], number: NumberType = float) -> Any:
         """Return the federation's constants, by the names that assumptions and bounds use."""
         shape, shares = SHAPES[int(instance["shape"])], weights(instance, number)
@@ -341,12 +338,3 @@ def _affordable(table: Instance) -> int:
         return 40
     draws = clients**cohort if table["with_replacement"] else clients
     return max(1, int(np.log(STATES) / np.log(max(2, draws))))
-
-
-def _impossible(instance: Instance) -> str:
-    """Return why there is no such run; empty if there is."""
-    if instance["height"] <= 0 or any(instance[f"weight_{k}"] <= 0 for k in range(instance["clients"])):
-        return "heights and weights must be positive"
-    if instance.get("dissimilarity_factor", 1) < 1:
-        return "the dissimilarity factor is at least 1"
-    return ""

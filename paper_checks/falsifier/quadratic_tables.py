@@ -34,7 +34,7 @@ PLAN = (
     Number("clients", **COUNT), Number("cohort", **COUNT), Number("with_replacement", **SWITCH),
     Number("local_steps", **COUNT), Number("rounds", **COUNT), Number("step_size", **POSITIVE), Number("floor"),
     Number("relaxation", 0), Number("weight_{k}", **POSITIVE), Number("contraction", **POSITIVE, needed=False),
-    Number("dissimilarity_factor", **POSITIVE, needed=False), Number("step_offset", **POSITIVE, needed=False),
+    Number("dissimilarity_factor", 1, needed=False), Number("step_offset", **POSITIVE, needed=False),
 )  # fmt: skip
 """The numbers of any run of local SGD."""
 NUMBERS = (

@@ -42,7 +42,7 @@ class Shrinker:
 
     def keep(self, instance: Instance) -> bool:
         """Continue with an instance if it still violates the bound clearly; return whether it does."""
-        if instance == self.instance or self.left <= 0:
+        if instance == self.instance or self.left <= 0 or self.family.misfit(self.bound, instance):
             return False
         if any(instance.get(name) != value for name, value in self.pins.items()):
             return False

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,17 +9,14 @@ import sympy as sp
 from loops import cases
 from tools.planted import LOOSE, TIGHT
 
-import paper_checks
 from bounds.catalog import get
 from empirics.problems.quadratics import Quadratics
-from paper_checks.falsifier import load_witness, quadratic_tables as tables
-from paper_checks.falsifier.curves import _impossible
+from paper_checks.falsifier import quadratic_tables as tables
 from paper_checks.falsifier.deciding import largest
 from paper_checks.falsifier.falsify import FAMILIES
 from paper_checks.falsifier.quadratics import _finite
 from paper_checks.falsifier.simplify import simpler
 
-WITNESSES = Path(paper_checks.__file__).parent / "counterexamples"
 TABLE = {
     "clients": 3, "dim": 2, "cohort": 2, "with_replacement": 0, "local_steps": 3, "rounds": 2, "floor": 0.7,
     "step_size": 0.13, "relaxation": 0.06, "start_0": 1.3, "start_1": -0.4,
@@ -60,20 +56,6 @@ def test_a_run_ends_before_what_grows_leaves_the_finite_numbers(step_size, kept)
     """By hand: a step takes the squared distance times (1 - 0.9 step_size)^2; e^350 is the most it may grow by."""
     table = {**LONE, "rounds": 10**6, "step_size": step_size}
     assert _finite(get("decaying_k.lemma_1"), table, tables.problem(table)) == {**table, "rounds": kept}
-
-
-FORBIDDEN = [("height", 0.0), ("weight_1", 0.0), ("dissimilarity_factor", 0.9)]
-
-
-def test_curves_and_distributions_that_cannot_be():
-    table = {"clients": 2, "step_size": 0.3, "height": 1.7, "weight_0": 0.4, "weight_1": 2.1}
-    assert all(_impossible({**table, word: value}) for word, value in FORBIDDEN)
-    assert not _impossible({**table, "weight_0": 0.7})
-    witness = load_witness(WITNESSES / "fedals.participation_case1.json")
-    for word, value, fine in (("share_1", 1, 0), ("share_0", 0, 0), ("weight_1", 0, 0), ("share_1", Fraction(1, 7), 1)):
-        assert word in witness.instance
-        failed = FAMILIES["atoms"].evaluate(get(witness.bound), {**witness.instance, word: value}).failed
-        assert (not failed) == fine, (word, failed)
 
 
 SERVED = {
