@@ -102,7 +102,9 @@ def learning(runs: Runs, scale: str, task: str) -> list[Guard]:
 def same_data(runs: Runs, scale: str, task: str) -> list[Guard]:
     """Require the paper's own data, for findings that state a size."""
     info = grid.info_of(scale, task)
-    return [Guard("a size on other data", float(" for " in info.data), 0, True, f": {info.data}")] if info else []
+    if info is None:
+        return []
+    return [Guard("a size on other data", float(info.data != info.ours.data), 0, True, f": {info.data}")]
 
 
 def decaying(key: str, runs: Runs, scale: str, task: str) -> list[Guard]:

@@ -123,7 +123,8 @@ def training_guards(
     arguments = {name: cells[0].arguments for name, cells in methods.items() if cells}
     searched = [name for name, one in arguments.items() if best_step_size(scale, search_key(one))]
     equal = treatment(methods, searched)
-    if "momentum" in equal.detail and any("scaffold" in c[0].arguments["algorithm"] for c in methods.values() if c):
+    momentum = {one.get("momentum") for one in arguments.values()}
+    if len(momentum) > 1 and any("scaffold" in one["algorithm"] for one in arguments.values()):
         equal = replace(equal, detail=equal.detail + PLAIN_STEPS)
     info = describe([cell for cells in methods.values() for cell in cells], paper_setting(there, split))
     plain, text = cells_of(scale, column, AVG, split), column == TEXT

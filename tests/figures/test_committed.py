@@ -81,16 +81,16 @@ def as_committed(name, runs, folder, wanted=str):
     made, kept = artefact(name), card(name)
     assert sum(map(runs.has, making.cells([made], "laptop"))) == kept["runs"]["wanted"]
     shown = made.data(runs, "laptop")
-    told = json.loads(json.dumps(writing.make_card(made, shown, "laptop", [], 0)))
+    made_card = json.loads(json.dumps(writing.make_card(made, shown, "laptop", [], 0)))
     for word in ("title", "source", "kind", "caption", "unavailable", "ran", "agreement", "conclusions"):
-        assert told[word] == kept[word], word
+        assert made_card[word] == kept[word], word
     if not empty(name):
         writing._csv(flatten(shown.rows), folder / "rows.csv")
-        found, committed = (
+        rows, committed = (
             list(csv.reader(path.read_text("utf-8").splitlines()))
             for path in (folder / "rows.csv", FOLDER / f"{name}.csv")
         )
-        assert found == [list(map(wanted, row)) for row in committed]
+        assert rows == [list(map(wanted, row)) for row in committed]
     if made.draw is None:
         assert writing.markdown(made, shown) == (FOLDER / f"{name}.md").read_text("utf-8")
 

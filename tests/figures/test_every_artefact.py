@@ -33,9 +33,9 @@ def of(name, scale):
     """The runs of a figure or table, with the data sets of a machine that has had a few of them downloaded."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(substitutes, "present", lambda name: name in HERE)
-        found = ASKED(artefact(name), scale)
-    assert all(isinstance(cell, Cell) for cell in found)
-    return {cell.key: cell for cell in found}
+        listed = ASKED(artefact(name), scale)
+    assert all(isinstance(cell, Cell) for cell in listed)
+    return {cell.key: cell for cell in listed}
 
 
 @cases("name", NAMES)

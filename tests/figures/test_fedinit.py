@@ -19,7 +19,7 @@ def test_the_first_round_at_which_the_running_mean_is_there():
 
 def test_rounds_of_all_methods_take_turns():
     plan = {"problem": "softmax(held_out(digits))", "seed": 0, "clients": 6, "cohort": 2, "local_steps": 1}
-    found = seconds(["fedavg()", "scaffold()"], 2, **plan)
-    assert found.columns["algorithm"] == ["fedavg()", "scaffold()"] * (2 * BLOCKS)
-    assert found.columns["block"] == [b for b in range(BLOCKS) for _ in range(4)]
-    assert min(found.columns["seconds"]) > 0
+    timed = seconds(["fedavg()", "scaffold()"], 2, **plan)
+    assert timed.columns["algorithm"] == ["fedavg()", "scaffold()"] * (2 * BLOCKS)
+    assert timed.columns["block"] == [b for b in range(BLOCKS) for _ in range(4)]
+    assert min(timed.columns["seconds"]) > 0

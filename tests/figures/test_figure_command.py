@@ -144,10 +144,10 @@ def test_runs_of_different_columns_and_kinds_lie_in_one_table(tmp_path):
     numbers = store.keep(Cell("train", {"seed": 3}), Outcome({"rounds": [5, None], "value": [0.25, 0.5]}), 0.1)
     words = store.keep(Cell("timed", {"seed": 4}), Outcome({"rounds": ["all"], "layer": ["head"]}), 0.1)
     bundle._parquet(tmp_path / "runs.parquet", bundle._runs([numbers, words]))
-    found = pq.read_table(tmp_path / "runs.parquet").to_pydict()
-    assert found["rounds"] == ["5", None, "all"]
-    assert found["value"] == [0.25, 0.5, None]
-    assert found["layer"] == [None, None, "head"]
+    table = pq.read_table(tmp_path / "runs.parquet").to_pydict()
+    assert table["rounds"] == ["5", None, "all"]
+    assert table["value"] == [0.25, 0.5, None]
+    assert table["layer"] == [None, None, "head"]
 
 
 @pytest.mark.slow
@@ -158,9 +158,9 @@ def test_a_bundle_holds_everything(full, tmp_path, smoke, verdicts, monkeypatch)
     folder = tmp_path / "b"
     assert smoke(full.folder, folder, verb=("figure", "--bundle"))[0] == 0
     files = {p.relative_to(folder).as_posix() for p in folder.rglob("*.*")}
-    told = re.findall(r"^\| `([^`]+)`", (folder / "README.md").read_text(), re.M)
-    assert told
-    assert all((folder / name).exists() for name in told)
+    listed = re.findall(r"^\| `([^`]+)`", (folder / "README.md").read_text(), re.M)
+    assert listed
+    assert all((folder / name).exists() for name in listed)
     assert {f"figures/{NAME}.tex", "audit.csv", "audit/REPORT.md", "audit/reports/fedinit.md", "machine.json"} <= files
     assert (folder / "references.bib").read_text().count("@") >= 4
     numbers = pq.read_table(folder / "numbers.parquet").to_pydict()

@@ -33,12 +33,12 @@ def seeds(*betas):
 
 
 def table_data(runs, scale):
-    found = [
+    listed = [
         entry(PRINTED[b, "accuracy"], b, "accuracy", [100 * runs.last(c, "test_accuracy") for c in seeds(b)])
         for b in BETAS
     ]
-    told = judge("beta = 0.1 is best", leads(found, "beta=0.1"))
-    return Content("toy runs & 3 seeds", entry_rows(found), sheet(found), [told], agreements(found))
+    finding = judge("beta = 0.1 is best", leads(listed, "beta=0.1"))
+    return Content("toy runs & 3 seeds", entry_rows(listed), sheet(listed), [finding], agreements(listed))
 
 
 def curve_data(runs, scale):

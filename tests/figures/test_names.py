@@ -20,7 +20,7 @@ def untrue(text, ours, names):
     return [name for name in names if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)]
 
 
-def told(row):
+def false_names(row):
     """Everything in a row's names that is not what its columns say ran."""
     text = "; ".join(str(row[name]) for name in NAMED if name in row)
     found = untrue(text, [row["data"]], SETS) if row["data"] else []
@@ -32,20 +32,20 @@ def told(row):
 
 def test_a_name_that_was_not_used_is_noticed():
     row = {"panel": "CIFAR100", "data": "CIFAR-10", "network": "small CNN", "clients": "50", "cohort": "5"}
-    assert told(row) == ["CIFAR100"]
-    assert not told({**row, "panel": "CIFAR-10 for CIFAR100"})
-    assert told({**row, "panel": "ResNet-18-GN/FedAvg"}) == ["ResNet-18-GN"]
-    assert not told({**row, "panel": "small CNN for ResNet-18-GN, FedAvg"})
-    assert told({**row, "panel": "10%-100, Dir 0.1"}) == ["10%-100"]
-    assert told({**row, "panel": "10 of 100 clients"}) == [("10", "100")]
-    assert not told({**row, "panel": "CIFAR-10, 5 of 50 for 10 of 100 clients"})
+    assert false_names(row) == ["CIFAR100"]
+    assert not false_names({**row, "panel": "CIFAR-10 for CIFAR100"})
+    assert false_names({**row, "panel": "ResNet-18-GN/FedAvg"}) == ["ResNet-18-GN"]
+    assert not false_names({**row, "panel": "small CNN for ResNet-18-GN, FedAvg"})
+    assert false_names({**row, "panel": "10%-100, Dir 0.1"}) == ["10%-100"]
+    assert false_names({**row, "panel": "10 of 100 clients"}) == [("10", "100")]
+    assert not false_names({**row, "panel": "CIFAR-10, 5 of 50 for 10 of 100 clients"})
 
 
 def test_committed_names_are_as_true():
     wrong = {}
     for name in NAMES:
         path, words = COMMITTED / f"{name}.csv", report.read_card(COMMITTED / f"{name}.json")["caption"]
-        found = [what for row in (writing.read_rows(path) if path.exists() else []) for what in told(row)]
+        found = [what for row in (writing.read_rows(path) if path.exists() else []) for what in false_names(row)]
         picture = COMMITTED / f"{name}.svg"
         if artefact(name).draw and picture.exists():
             text = picture.read_text(encoding="utf-8")

@@ -58,10 +58,10 @@ def test_one_round_of_means_and_of_ridge():
     assert (np.abs(np.array(mean["value"]) - exact) < 4.5 * np.array(mean["error"])).all()
     table = comparisons.one_round("ridge(digits, regularisation=0.5)", [1, 3], 4, 20).columns
     rows = list(zip(table["quantity"], table["clients"], table["value"], strict=True))
-    gaps, told = (
+    gaps, measured = (
         [v for q, k, v in rows if (q, k) == (name, 3)] for name in ("generalization_gap", "measured for the bound")
     )
-    assert told == pytest.approx([np.mean(gaps)])
+    assert measured == pytest.approx([np.mean(gaps)])
 
 
 def test_relaxed_cells_tell_where_a_theorem_is_silent():

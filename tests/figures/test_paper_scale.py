@@ -151,9 +151,9 @@ def test_every_kind_of_run_is_built(everything):
     dealt, before = None, None
     for cell in sorted(known, key=lambda cell: repr(dealing(cell))):  # one federation at a time fits into the memory
         words = dict(cell.arguments)
-        if (told := dealing(cell)) != before:
-            problem, partition, clients, asked = told
-            dealt, before = None, told
+        if (kind := dealing(cell)) != before:
+            problem, partition, clients, asked = kind
+            dealt, before = None, kind
             dealt = train.loaded(problem).deal(partition, clients, words["seed"], **dict(asked))
         fields = ("batch", "local_steps", "local_epochs", "step_size", "momentum", "weight_decay", "clip", "sampling")
         shared = {name: words[name] for name in (*train.SHARED, *fields) if name in words}

@@ -52,9 +52,9 @@ def drawn(store, run):
 
 def test_curves_are_means_over_seeds_with_their_standard_errors(drawn):
     for word in ("round", "rounds"):
-        found = drawn(f"x={word}", "y=test_accuracy", "hue=algorithm", "local_steps=2")
-        assert set(found) == {(m, x) for m in ("fedavg()", "scaffold()") for x in (0, 1, 2)}
-        for (method, x), row in found.items():
+        points = drawn(f"x={word}", "y=test_accuracy", "hue=algorithm", "local_steps=2")
+        assert set(points) == {(m, x) for m in ("fedavg()", "scaffold()") for x in (0, 1, 2)}
+        for (method, x), row in points.items():
             values = [v[int(x)] for (m, steps, _), v in CURVES.items() if (m, steps) == (method, 2)]
             assert float(row["y"]) == pytest.approx(sum(values) / 2)
             assert float(row["error"]) == pytest.approx(statistics.stdev(values) / 2**0.5)
@@ -65,20 +65,20 @@ def test_curves_are_means_over_seeds_with_their_standard_errors(drawn):
 
 
 def test_along_an_argument_the_last_values_are_drawn_and_curves_by_two_say_which_in_order(drawn):
-    found = drawn("x=local_steps", "y=train_loss", "algorithm=fedavg()")
-    assert list(found) == [("train_loss", 2.0), ("train_loss", 10.0)]
-    for (_, x), row in found.items():
+    points = drawn("x=local_steps", "y=train_loss", "algorithm=fedavg()")
+    assert list(points) == [("train_loss", 2.0), ("train_loss", 10.0)]
+    for (_, x), row in points.items():
         values = [2.5 - v[-1] for (m, steps, _), v in CURVES.items() if (m, steps) == ("fedavg()", x)]
         assert float(row["y"]) == pytest.approx(sum(values) / 2)
-    found = drawn("x=round", "y=test_accuracy", "hue=algorithm,local_steps")
-    curves = list(dict.fromkeys(curve for curve, _ in found))
+    points = drawn("x=round", "y=test_accuracy", "hue=algorithm,local_steps")
+    curves = list(dict.fromkeys(curve for curve, _ in points))
     assert curves == ["fedavg(), local_steps=2", "fedavg(), local_steps=10", "scaffold(), local_steps=2"]
 
 
 def test_a_run_that_diverged_counts_as_far_as_it_goes_and_the_caption_says_so(store, drawn):
     keep(store, cell("scaffold()", 2, 5), {"test_accuracy": [0.16]}, status="diverged")
-    found = drawn("x=round", "y=test_accuracy", "hue=algorithm", "local_steps=2")
-    assert [found["scaffold()", x]["seeds"] for x in (0, 1, 2)] == ["3", "2", "2"]
+    points = drawn("x=round", "y=test_accuracy", "hue=algorithm", "local_steps=2")
+    assert [points["scaffold()", x]["seeds"] for x in (0, 1, 2)] == ["3", "2", "2"]
     assert "1 of 5 runs" in Path("p.caption.md").read_text()
 
 
