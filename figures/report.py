@@ -42,22 +42,29 @@ Tau is Kendall's rank correlation between the reported numbers and ours, with 90
 VERDICTS = ("reproduced", "contradicted", "equal within delta", "undecided", str(Reproduction.NOT_JUDGED))
 EXPERIMENTS, FORMULAS, OURS = "the papers' experiments", "the papers' formulas, settings and costs", "ours"
 KEYS = {"name", "title", "source", "kind", "scale", "unavailable", "ran", "runs", "keys", "agreement", "conclusions"}
-"""The keys of a card that the report needs."""
+FINDING_KEYS = {"words", "verdict", "effect", "least", "counted", "guards"}
+"""The keys that the report needs of a card, and of a finding on it."""
 
 
 def read_cards(*folders: Path) -> list[Card]:
-    """Return the cards in the folders in the order of the catalogue; warn of files that are not cards.
+    """Return the cards in the folders in the order of the catalogue; warn of other files and of older cards.
 
     A card is taken from the first folder in which all runs behind it exist, else from the last that has one.
     """
     selected: list[Card] = []
     for name in NAMES:
         cards: list[Card] = []
-        for path in (folder / f"{name}.json" for folder in folders):
+        for path in (path for folder in folders if (path := folder / f"{name}.json").exists()):
             try:
-                cards += [read_card(path)] if path.exists() else []
+                card = read_card(path)
             except BoundsError as error:
                 warnings.warn(f"{error} and left out of the report: delete or rename it", stacklevel=2)
+                continue
+            if all(set(finding) >= FINDING_KEYS for finding in card["conclusions"]):
+                cards.append(card)
+            else:
+                words = "was made by another version and is left out of the report: make the figure again"
+                warnings.warn(f"{path} {words}", stacklevel=2)
         complete = [card for card in cards if card["runs"]["there"] == card["runs"]["wanted"]]
         selected += complete[:1] or cards[-1:]
     return selected

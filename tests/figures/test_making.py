@@ -1,6 +1,7 @@
 """From stored runs to files: what is read, what is written, byte by byte the same, and what the report says."""
 
 import csv
+import json
 import math
 
 import numpy as np
@@ -111,6 +112,15 @@ def test_the_same_runs_give_the_same_bytes_in_the_report_too(made, tmp_path):
     assert [c["name"] for c in cards] == [n for n in NAMES if n in {TABLE.name, CURVES.name}]
     assert sum(c["minutes"] for c in cards) == pytest.approx(0.18)
     assert report.minutes(cards) == pytest.approx(0.09), "those of shared runs count once"
+
+
+def test_a_card_of_another_version_is_left_out_of_the_report(made, tmp_path):
+    card = json.loads((made / f"{TABLE.name}.json").read_text())
+    del card["conclusions"][0]["least"]
+    (tmp_path / f"{TABLE.name}.json").write_text(json.dumps(card))
+    with pytest.warns(UserWarning, match=TABLE.name):
+        assert report.read_cards(tmp_path) == []
+    assert report.read_card(tmp_path / f"{TABLE.name}.json") == card, "which is drawn again all the same"
 
 
 def test_a_picture_is_one_column_wide_with_embedded_type_42_fonts(made):
