@@ -10,12 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import sympy as sp
-
 from bounds.catalog import get
-from bounds.vocabulary import clients as K, gradient_variance as s_sq, samples as n
 from empirics.experiments import Cell
-from paper_checks.validation.gaussian_mean import exact_mean
 
 from ..artefact import Content
 from ..comparing import exact_finding, Finding, Reproduction
@@ -211,9 +207,10 @@ def distance_rows(runs: Runs, scale: str) -> Rows:
     if not table:
         return []
     shared = _shared(DISTANCES, mean_cell(scale))
-    formulas, counts = exact_mean(), table["clients"]
-    at = {n: SAMPLES, s_sq: sp.nsimplify(VARIANCE)}
-    bound, exact = ([float(e.subs({**at, K: count})) for count in counts] for e in (formulas.bound, formulas.gap))
+    counts = table["clients"]
+    mean = {"clients": counts, "local_gap": VARIANCE / SAMPLES, "client_distance_sq": 0.0, "smoothness": 1.0}
+    formulas = [get(f"fedals.gaussian_mean_{name}").equal_clients() for name in ("bound", "gap")]
+    bound, exact = (f(**{q.name: mean[q.name] for q in f.quantities}).tolist() for f in formulas)
     rows = curve(shared, "bound", counts, bound) + curve(shared, "exact", counts, exact)
     return rows + curve(shared, "measured", counts, table["value"], table["error"])
 

@@ -9,12 +9,9 @@ from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
-import sympy as sp
 
 from bounds.catalog import get
-from bounds.vocabulary import clients as K, gradient_variance as s_sq, samples as n
 from empirics.problems.quadratics import Quadratics, random_quadratics
-from paper_checks.validation.gaussian_mean import exact_mean
 
 from ..artefact import Content
 from ..drawing import Axis, columns, legend_on_top, new_figure, set_panel_title, set_scales
@@ -87,9 +84,9 @@ def _maps(points: int) -> Sequence[Map]:
 
 
 def _fedals(clients: Grid, condition: Grid) -> tuple[Grid, float]:
-    """Return the bound in units of a client's own gap, with ``exact_mean``'s non-iidness, and the trivial value."""
-    exact = exact_mean()
-    excess = sp.lambdify(K, sp.simplify((exact.non_iidness / exact.local_gap).subs({s_sq: 1, n: 1})))(clients)
+    """Return the bound in units of a client's own gap, with the non-iidness of a mean, and the trivial value."""
+    non_iidness = get("fedals.gaussian_mean_non_iidness").equal_clients()
+    excess = non_iidness(clients=clients, local_gap=1.0, client_distance_sq=0.0, smoothness=1.0)
     bound = get("fedals.one_round").equal_clients()
     values = {"clients": clients, "smoothness": condition, "strong_convexity": 1.0, "local_gap": 1.0}
     return bound(**values, non_iidness=np.maximum(excess, 0.0)), 1.0

@@ -7,17 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import sympy as sp
 
 import fedbounds
 from bounds import BOUNDS
 from bounds.catalog import get
-from bounds.vocabulary import clients, gradient_variance, samples
 from empirics.measuring.estimates import Estimate, jackknife
 from paper_checks.runs.obstacles import obstacle
 from paper_checks.validation import Comparison, Options, survey, validate, VALIDATIONS, Verdict
 from paper_checks.validation.comparison import judge, Line
-from paper_checks.validation.gaussian_mean import exact_mean
 from paper_checks.validation.options import DRAWS, EXACT, RUNS
 
 NAME = "fedals.one_round"
@@ -182,10 +179,3 @@ def test_all_are_all_that_can_be_measured(quick, run, tmp_path):
     assert [float(row["value"]) for row in rows] == [row["value"] for row in told["bounds"]]
     found = fedbounds.validate("fedinit.*", problem="ridge(iris)", workers=1)
     assert [(row["bound"], "ridge(iris)") for row in found.records()] == quick[len(names) :]
-
-
-def test_the_gap_falls_like_one_over_the_number_of_clients():
-    exact = exact_mean()
-    assert sp.limit(exact.gap * clients, clients, sp.oo) == gradient_variance / samples
-    assert sp.limit(exact.bound / exact.gap, clients, sp.oo) == sp.sqrt(2)
-    assert sp.limit(exact.non_iidness, clients, sp.oo) == gradient_variance / (2 * samples)
