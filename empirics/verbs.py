@@ -37,7 +37,6 @@ from .problems.own_problem import resolve_problem
 from .problems.problem import FederatedProblem
 from .problems.tasks import deal, describe_problem, Task, task
 from .progress import Progress, progress, Silent
-from .sizes import refuse_beyond_memory, ROW
 from .spec_strings import refuse_twice
 from .training.engines import device_named
 from .training.setting import refuse_both, Setting
@@ -273,8 +272,6 @@ def _trained(args: Namespace) -> Trained:
                 for method in methods:
                     measured = _default_measurements(problem) if measurements is None else measurements
                     run = Run(problem, method, setting, seed, measured, args.every, experiment=str(source))
-                    if not ends:
-                        _refuse_long(run, len(methods) * args.seeds)
                     run, earlier = (run, []) if keeper is None else keeper.resumed(run)
                     begin = len(rows)
                     end, line = _finish(run, bar, rows, earlier)
@@ -327,12 +324,6 @@ def _storable(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_storable(each) for each in value]
     return value if value is None or isinstance(value, (str, int, float)) else str(value)
-
-
-def _refuse_long(run: Run, runs: int) -> None:
-    """Raise if the rows of all runs will not fit into memory."""
-    what = f"the table of {runs} runs of {run.setting.rounds} rounds"
-    refuse_beyond_memory(ROW * runs * run.least_rows, what, "take fewer --seeds or --rounds, or a larger --every")
 
 
 def _default_measurements(problem: FederatedProblem) -> list[Measurement]:

@@ -180,13 +180,6 @@ class Run:
         check_options({"seed": self.seed, "every": self.every})
         refuse_untested(self.problem, self.measurements)
 
-    @property
-    def least_rows(self) -> float:
-        """The minimum number of rows of the run."""
-        clients = min(self.setting.cohort, self.problem.clients)
-        times = self.setting.rounds / self.period
-        return times * sum(clients if m.by_client else 1 for m in self.measurements)
-
     @cached_property
     def _quantities(self) -> Mapping[str, str]:
         return quantities(self.measurements)
