@@ -77,7 +77,7 @@ def begun(plan: SharedRun, first: str, after: int, every: int, measure: tuple[st
     return FirstRounds(None if status(rows) == "diverged" else state, tuple(rows))
 
 
-@job("continued", version=1, accepts="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting")
+@job("continued", version=1, shared=True)
 def continued(
     first: str,
     after: int,

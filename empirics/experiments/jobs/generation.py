@@ -31,15 +31,13 @@ KEEPING = "with_consensus_data(fedavg())"
 CLIENT = 0
 
 
-@job(
-    "generated_images", version=1, accepts="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting"
-)
-def images(first: str, after: int, steps: Sequence[int], partition: str, clients: int, **shared: Any) -> Outcome:
+@job("generated_images", version=1, shared=True)
+def images(first: str, after: int, steps: Sequence[int], **shared: Any) -> Outcome:
     """Images that one client generates for every class after ``after`` rounds, by number of steps, from the same noise.
 
     A row for every image, with the model's input as numbers; ``steps`` is -1 for a test sample of the class.
     """
-    plan, dealt, state = _begun(first, after, {**shared, "partition": partition, "clients": clients})
+    plan, dealt, state = _begun(first, after, shared)
     work, shape = _work(plan, dealt, state)
     assert work.labels is not None
     classes = work.labels.shape[-1]
@@ -62,16 +60,10 @@ def class_counts(problem: str, partition: str, clients: int, seed: int) -> Outco
     return Outcome({"client": client, "label": label, "samples": counts.flatten().tolist()})
 
 
-@job(
-    "generation_round_seconds",
-    version=1,
-    accepts="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting",
-)
-def round_seconds(
-    first: str, after: int, algorithms: Mapping[str, str], repeats: int, partition: str, clients: int, **shared: Any
-) -> Outcome:
+@job("generation_round_seconds", version=1, shared=True)
+def round_seconds(first: str, after: int, algorithms: Mapping[str, str], repeats: int, **shared: Any) -> Outcome:
     """Seconds of one round of each method from one state; methods take turns, and the first turn is not counted."""
-    plan, dealt, state = _begun(first, after, {**shared, "partition": partition, "clients": clients})
+    plan, dealt, state = _begun(first, after, shared)
     engine = choose(dealt.model, dealt.device)
     rounds = plan.setting_for(1, dealt.clients)
 
@@ -83,23 +75,12 @@ def round_seconds(
     return _timed({name: one(text) for name, text in algorithms.items()}, repeats)
 
 
-@job(
-    "generation_seconds",
-    version=1,
-    accepts="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting",
-)
+@job("generation_seconds", version=1, shared=True)
 def generation_seconds(
-    first: str,
-    after: int,
-    samples: Sequence[int],
-    steps: int,
-    repeats: int,
-    partition: str,
-    clients: int,
-    **shared: Any,
+    first: str, after: int, samples: Sequence[int], steps: int, repeats: int, **shared: Any
 ) -> Outcome:
     """Seconds in which one client generates ``samples`` samples; numbers take turns, the first turn is not counted."""
-    plan, dealt, state = _begun(first, after, {**shared, "partition": partition, "clients": clients})
+    plan, dealt, state = _begun(first, after, shared)
     work, shape = _work(plan, dealt, state)
 
     def one(number: int) -> Callable[[], object]:

@@ -97,7 +97,7 @@ class TimedReadings:
                 "step": [None] * len(self.rows)}  # fmt: skip
 
 
-@job("timed", version=1, accepts="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting")
+@job("timed", version=1, shared=True)
 def timed(
     algorithm: str,
     seconds: float,

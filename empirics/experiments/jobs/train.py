@@ -132,13 +132,7 @@ def _check_arguments(text: str) -> None:
         parse(arguments["problem"], {**DATASETS, **TASKS}, "problem", made=False)
 
 
-@job(
-    "train",
-    version=1,
-    accepts="empirics.experiments.jobs.train:prepared empirics.experiments.jobs.train:SharedRun "
-    "empirics.training.setting:Setting",
-    resumable=True,
-)
+@job("train", version=1, accepts="empirics.experiments.jobs.train:prepared", shared=True, resumable=True)
 @wraps(prepared, assigned=("__module__",))
 def train(state: str | None = None, **arguments: Any) -> Outcome:
     """Train with one seed, in this process on one thread; arguments are those of ``prepared``.

@@ -24,7 +24,7 @@ STEP = 0.01
 """The step size, which does not affect the time."""
 
 
-@job("round_times", version=1, accepts="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting")
+@job("round_times", version=1, shared=True)
 def seconds(algorithms: Sequence[str], laps: int, **shared: Any) -> Outcome:
     """Seconds of single rounds without measuring, by ``algorithm``, ``block`` and ``round``, as they were executed."""
     check_options({"laps": laps})
