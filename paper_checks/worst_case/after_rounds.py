@@ -43,9 +43,12 @@ MAX_ROUNDS, MAX_CLIENTS = 2000, 200
 
 @dataclass(frozen=True, eq=False)
 class RoundsBound:
-    """The smallest certified ``bound`` after a number of rounds, rounded up. ``statement`` is the rate that it follows
-    from; its proof contains the bound. ``worst_case`` is the exact one without noise, and ``instance`` the expectation
-    on quadratics. Both are at most the bound, and None if they would take too long."""
+    """The smallest certified ``bound`` after a number of rounds, rounded up.
+
+    ``statement`` is the rate that it follows from; its proof contains the bound. ``worst_case`` is the exact one
+    without noise, and ``instance`` the expectation on quadratics. Both are at most the bound, and None if they would
+    take too long.
+    """
 
     bound: float
     statement: Statement

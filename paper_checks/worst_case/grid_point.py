@@ -47,11 +47,14 @@ MAX_CLIENTS = 100
 
 @dataclass(frozen=True)
 class GridPoint:
-    """One point of a grid. The step size is the share ``step_share`` of the largest that the bound's conditions allow,
-    or ``fixed_step_size`` (in units of 1/L) if that is positive. ``step_offset``, if positive, is the offset of a
-    decreasing step size that the bound leaves open. Bounds that determine their step size use none of these.
-    ``step_sizes`` has a number for every round or local step, for bounds without a single step size; as text, separated
-    by spaces. ``cohort`` clients are drawn in every round; 0 means full participation."""
+    """One point of a grid.
+
+    The step size is the share ``step_share`` of the largest that the bound's conditions allow, or ``fixed_step_size``
+    (in units of 1/L) if that is positive. ``step_offset``, if positive, is the offset of a decreasing step size that
+    the bound leaves open. Bounds that determine their step size use none of these. ``step_sizes`` has a number for
+    every round or local step, for bounds without a single step size; as text, separated by spaces. ``cohort`` clients
+    are drawn in every round; 0 means full participation.
+    """
 
     clients: int = 2
     rounds: int = 2

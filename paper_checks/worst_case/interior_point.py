@@ -87,9 +87,12 @@ def optimum(program: Program) -> Solution:
 
 
 def follow_path(program: Program, gap: float, carefully: bool = False) -> Solution:
-    """Return the solution with this relative duality gap. If multipliers must grow a thousandfold from the first ones,
-    as with many local steps of non-convex clients, the first steps are too short; then the path is followed carefully,
-    in more steps. Raises ``WorstCaseError`` if no point of the path is dual feasible."""
+    """Return the solution with this relative duality gap.
+
+    If multipliers must grow a thousandfold from the first ones, as with many local steps of non-convex clients, the
+    first steps are too short; then the path is followed carefully, in more steps. Raises ``WorstCaseError`` if no point
+    of the path is dual feasible.
+    """
     normalised, units = normalise(program)
     path = Path(normalised)
     try:
@@ -104,8 +107,10 @@ def follow_path(program: Program, gap: float, carefully: bool = False) -> Soluti
 
 @dataclass(frozen=True, eq=False)
 class _Point:
-    """A primal point (inner products, slacks, values) and the multipliers of the dual. ``values`` are the function
-    values, and with several objectives their minimum."""
+    """A primal point (inner products, slacks, values) and the multipliers of the dual.
+
+    ``values`` are the function values, and with several objectives their minimum.
+    """
 
     grams: list[Array]
     slacks: Array
@@ -114,9 +119,11 @@ class _Point:
 
 
 class Path:
-    """The central path of a normalised program. Multipliers are those of the constraints, of the objectives if there
-    are several, and of the artificial variable. Those of function values must cancel: ``flows @ multipliers ==
-    due``."""
+    """The central path of a normalised program.
+
+    Multipliers are those of the constraints, of the objectives if there are several, and of the artificial variable.
+    Those of function values must cancel: ``flows @ multipliers == due``.
+    """
 
     def __init__(self, program: Program) -> None:
         self.program, self.packed = program, program.packed
@@ -274,8 +281,10 @@ class _Direction:
 
 
 class _Scaled:
-    """A point in Nesterov and Todd's coordinates, in which primal and dual are equal. The matrices are diagonal with
-    the entries ``lengths``; slacks and multipliers are both ``slacks``."""
+    """A point in Nesterov and Todd's coordinates, in which primal and dual are equal.
+
+    The matrices are diagonal with the entries ``lengths``; slacks and multipliers are both ``slacks``.
+    """
 
     def __init__(self, path: Path, at: _Point, dual: list[Array], residuals: Array) -> None:
         self.path = path
@@ -402,8 +411,10 @@ def _packed(blocks: Sequence[Array]) -> Array:
 
 
 def doubt(program: Program, solution: Solution) -> float:
-    """Return a first-order bound on the error of the value, from the gap and all primal and dual violations. A value
-    that is small relative to the numbers of the program may be smaller than the violations."""
+    """Return a first-order bound on the error of the value, from the gap and all primal and dual violations.
+
+    A value that is small relative to the numbers of the program may be smaller than the violations.
+    """
     rows = np.array([c.row for c in program.constraints])
     violations = np.maximum(rows @ solution.x - np.array([c.limit for c in program.constraints]), 0.0)
     slack = solution.multipliers @ rows - np.array(program.objectives).T @ solution.weights

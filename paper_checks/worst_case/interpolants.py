@@ -32,8 +32,10 @@ TURNS = 20
 
 @dataclass(frozen=True, eq=False)
 class Interpolant:
-    """A function with curvatures in [mu, L] that has ``values (m,)`` and ``gradients (m, d)`` at ``points (m, d)``. It
-    interpolates them if they meet the interpolation conditions, and belongs to the class in any case."""
+    """A function with curvatures in [mu, L] that has ``values (m,)`` and ``gradients (m, d)`` at ``points (m, d)``.
+
+    It interpolates them if they meet the interpolation conditions, and belongs to the class in any case.
+    """
 
     mu: float
     smoothness: float
@@ -94,8 +96,10 @@ class Interpolant:
 
 
 def _active_set_step(pull: Array, heights: Array, weights: Array, entering: int) -> Array:
-    """Return the weights that minimise ``|w pull|^2 / 2 + w . heights`` over the points in use and ``entering``. Points
-    whose weights would become negative leave the set."""
+    """Return the weights that minimise ``|w pull|^2 / 2 + w . heights`` over the points in use and ``entering``.
+
+    Points whose weights would become negative leave the set.
+    """
     weights = weights.copy()
     used = np.append(np.flatnonzero((weights > 0) & (np.arange(len(weights)) != entering)), entering)
     while len(used) > 1:
@@ -114,8 +118,10 @@ def _active_set_step(pull: Array, heights: Array, weights: Array, entering: int)
 
 
 def _step(pull: Array, heights: Array, at: Array) -> tuple[Array, bool]:
-    """Return the step of weights ``(k,)``, of sum zero, to the minimum, and True. If the objective is unbounded, return
-    a descent direction and False."""
+    """Return the step of weights ``(k,)``, of sum zero, to the minimum, and True.
+
+    If the objective is unbounded, return a descent direction and False.
+    """
     differences, rise = pull[1:] - pull[0], heights[1:] - heights[0]
     slopes = differences @ at + rise
     left, lengths, _ = np.linalg.svd(differences)

@@ -110,10 +110,12 @@ class LyapunovSolution:
 
 
 class Lyapunov:
-    """The program of one round over L-smooth, mu-strongly convex clients; ``solve`` it for any contraction. ``noise``
-    is the number of clients if gradients have independent noise of variance ``sigma^2``, else None. The unknown vectors
-    (the state, the first gradient, its changes from step to step) are scaled by powers of two close to their sizes;
-    ``unit`` is the scale of gradients."""
+    """The program of one round over L-smooth, mu-strongly convex clients; ``solve`` it for any contraction.
+
+    ``noise`` is the number of clients if gradients have independent noise of variance ``sigma^2``, else None. The
+    unknown vectors (the state, the first gradient, its changes from step to step) are scaled by powers of two close to
+    their sizes; ``unit`` is the scale of gradients.
+    """
 
     def __init__(
         self, round_: OneRound, smoothness: Any, strong_convexity: Any, noise: int | None = None,
@@ -212,9 +214,10 @@ class Lyapunov:
     @cached_property
     def next(self) -> tuple[list[tuple[Any, Array, int]], list[tuple[Any, Array, int]]]:
         """For both blocks, the terms of the expected next V: a factor, rows, and which of P0 and P1 applies to them.
+
         With a cohort, a drawn client's deviations contribute the variance of the cohort's mean to the means. The memory
-        changes for a share of the clients; its mean squared deviation is the mean square less the square of the
-        mean."""
+        changes for a share of the clients; its mean squared deviation is the mean square less the square of the mean.
+        """
         means, deviations = self.blocks
         of_means: list[tuple[Any, Array, int]] = [(1, means.after, 0)]
         if self.cohort is None:
@@ -235,8 +238,9 @@ class Lyapunov:
 
     def interpolation_sum(self, multipliers: Array, which: int) -> Array:
         """Return the sum of ``multipliers[a, b]`` times the class's inequality of a and b, without function values.
-        With ``x = x_a - x_b`` it is ``f_b - f_a + <g_b, x> + mu/2 |x|^2 + |g_a - g_b - mu x|^2 / (2 (L - mu)) <=
-        0``."""
+
+        With ``x = x_a - x_b`` it is ``f_b - f_a + <g_b, x> + mu/2 |x|^2 + |g_a - g_b - mu x|^2 / (2 (L - mu)) <= 0``.
+        """
         block, L, mu = self.blocks[which], self.smoothness, self.strong_convexity
         lam, weight = multipliers, 1 / (2 * (L - mu))
         around = np.diag(lam.sum(1) + lam.sum(0)) - lam - lam.T  # sum of lam_ab (u_a - u_b)(v_a - v_b)'
@@ -314,8 +318,10 @@ class Lyapunov:
 
     @cached_property
     def _linear(self) -> tuple[list[Array], list[Array]]:
-        """The coefficients of function values and both packed residuals, as matrices over the unknowns. The first list
-        is multiplied by rho, the second is constant."""
+        """The coefficients of function values and both packed residuals, as matrices over the unknowns.
+
+        The first list is multiplied by rho, the second is constant.
+        """
         width, bounded = self._slices[-1].stop, self._slices[5].stop
         units = [self._unpacked(row) for row in np.eye(bounded)]
 
@@ -336,8 +342,10 @@ class Lyapunov:
 
     def solve(self, rho: float, weights: CostWeights, margin: float = 0.0) -> LyapunovSolution:
         """Return the solution with the smallest weighted sum of the start (two terms), the floor and the noise floor.
+
         ``margin`` is a lower limit on the eigenvalues of all matrices that must be sums of squares. Raises
-        ``NotCertified`` if there is no solution."""
+        ``NotCertified`` if there is no solution.
+        """
         clarabel = import_clarabel()
         (values, *blocks), nonnegative = self._at(rho), range(self._slices[2].start, self._slices[5].stop)
         width = values.shape[1]

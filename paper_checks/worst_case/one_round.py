@@ -115,9 +115,11 @@ class OneRound:
 
 
 def one_round(algorithm: Algorithm, local_steps: int, step_size: float, cohort: Cohort | None = None) -> OneRound:
-    """Return the round of an algorithm with full participation or a drawn ``cohort``. With a cohort of clients that
-    have memory, ``memory_update`` is None unless proofs cover the method. Raises ``EmpiricsError`` if a round is not a
-    linear map that is the same in all rounds."""
+    """Return the round of an algorithm with full participation or a drawn ``cohort``.
+
+    With a cohort of clients that have memory, ``memory_update`` is None unless proofs cover the method. Raises
+    ``EmpiricsError`` if a round is not a linear map that is the same in all rounds.
+    """
     if local_steps > MAX_STEPS:
         raise EmpiricsError(f"too large: rates are computed up to local_steps={MAX_STEPS}; got {local_steps}")
     setting = Setting(rounds=9, cohort=2, local_steps=local_steps, step_size=step_size)
@@ -202,9 +204,11 @@ class _Hooks:
         self.start = np.array([*(server.get(name, 0.0) for name in self.server), *memory])
 
     def play(self, round_: int, server: Array, memory: Array, gradients: Array, chosen: Sequence[int]) -> list[Array]:
-        """Run a round in which the ``chosen`` clients receive ``gradients (N, m, d)`` in order. Returns the server's
-        vectors ``(S, d)``, all clients' memory ``(Q, N, d)`` and the models at which the chosen clients took gradients.
-        ``server`` may lack vectors that only the first round creates."""
+        """Run a round in which the ``chosen`` clients receive ``gradients (N, m, d)`` in order.
+
+        Returns the server's vectors ``(S, d)``, all clients' memory ``(Q, N, d)`` and the models at which the chosen
+        clients took gradients. ``server`` may lack vectors that only the first round creates.
+        """
         streams = [iter(own) for own in gradients]
 
         def answers(client: int) -> Callable[[Array], Array]:

@@ -69,9 +69,12 @@ class Program:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A primal and dual solution. ``value`` and ``dual_value`` belong to the unknowns ``x`` and to ``multipliers`` (one
-    per constraint) with ``weights`` of the objectives (summing to 1). Two other vectors of unknowns satisfy every
-    inequality: ``inside`` with the largest slack, ``near`` is the last such point of the path."""
+    """A primal and dual solution.
+
+    ``value`` and ``dual_value`` belong to the unknowns ``x`` and to ``multipliers`` (one per constraint) with
+    ``weights`` of the objectives (summing to 1). Two other vectors of unknowns satisfy every inequality: ``inside``
+    with the largest slack, ``near`` is the last such point of the path.
+    """
 
     value: float
     dual_value: float

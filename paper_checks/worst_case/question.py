@@ -24,9 +24,12 @@ LAST = Statistic("last", "rounds")
 
 @dataclass(frozen=True)
 class Question:
-    """The specification of a worst case. ``assumptions`` maps quantities to numbers; ``smoothness`` is required. With
-    ``strong_convexity`` (0: convex) the clients' losses are convex, without it only smooth. In place of the setting's,
-    ``steps`` gives the local steps of every round and ``step_sizes`` the step size of every local step of the run."""
+    """The specification of a worst case.
+
+    ``assumptions`` maps quantities to numbers; ``smoothness`` is required. With ``strong_convexity`` (0: convex) the
+    clients' losses are convex, without it only smooth. In place of the setting's, ``steps`` gives the local steps of
+    every round and ``step_sizes`` the step size of every local step of the run.
+    """
 
     algorithm: Algorithm
     setting: Setting

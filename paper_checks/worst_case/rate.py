@@ -162,8 +162,10 @@ def _rate_point(case: Case, given: dict[str, float], report: Callable[[str], Non
 
 @dataclass(frozen=True, eq=False)
 class RatePoint:
-    """One point of a table: the given quantities and the rate, or the reason ``why`` there is none. ``after`` is the
-    bound after the given rounds, and ``theorem`` the best theorem that applies, if there are any."""
+    """One point of a table: the given quantities and the rate, or the reason ``why`` there is none.
+
+    ``after`` is the bound after the given rounds, and ``theorem`` the best theorem that applies, if there are any.
+    """
 
     method: str
     given: dict[str, float]

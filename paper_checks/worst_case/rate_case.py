@@ -18,9 +18,11 @@ LARGEST_L, SMALLEST_STEP = 1e12, 1e-6
 
 @dataclass(frozen=True)
 class Case:
-    """A method and its plan for L-smooth, mu-strongly convex clients. ``clients=None`` means any number. With
-    ``noisy``, gradients have independent noise. With ``cohort``, each round draws that many clients without
-    replacement."""
+    """A method and its plan for L-smooth, mu-strongly convex clients.
+
+    ``clients=None`` means any number. With ``noisy``, gradients have independent noise. With ``cohort``, each round
+    draws that many clients without replacement.
+    """
 
     algorithm: Algorithm
     local_steps: int

@@ -56,9 +56,11 @@ class Horizon:
 
 @dataclass(frozen=True, eq=False)
 class Statement:
-    """``E|w_T - w*|^2 <= contraction^T (start) + floor zeta^2 + noise_floor sigma^2`` for every T. The start is
-    ``start_distance |w_0 - w*|^2 + start_dissimilarity zeta^2``. ``proof`` is the content of a proof file, or None for
-    the reason ``why``."""
+    """``E|w_T - w*|^2 <= contraction^T (start) + floor zeta^2 + noise_floor sigma^2`` for every T.
+
+    The start is ``start_distance |w_0 - w*|^2 + start_dissimilarity zeta^2``. ``proof`` is the content of a proof file,
+    or None for the reason ``why``.
+    """
 
     contraction: float
     start_distance: float
@@ -76,9 +78,12 @@ class Statement:
 
 @dataclass(frozen=True, eq=False)
 class Rate:
-    """The certified rates of a case. ``contraction`` is the smallest one certified in floats; no certificate can be
-    below ``quadratics``, the contraction of two quadratics. ``fastest`` is the statement with a contraction close to
-    the smallest, ``least`` the one with the smallest floor, if that is another."""
+    """The certified rates of a case.
+
+    ``contraction`` is the smallest one certified in floats; no certificate can be below ``quadratics``, the contraction
+    of two quadratics. ``fastest`` is the statement with a contraction close to the smallest, ``least`` the one with the
+    smallest floor, if that is another.
+    """
 
     case: Case
     contraction: float
@@ -91,9 +96,11 @@ class Rate:
         return (self.fastest,) if self.least is None else (self.fastest, self.least)
 
     def after(self, rounds: int, distance: float, dissimilarity: float = 0.0, variance: float = 0.0) -> float:
-        """Return the smallest certified bound after a number of rounds, in floats. It is the minimum of ``rho^T V_0 +
-        (1 - rho^T) floors`` over certified contractions, from ``distance`` = ``|w_0 - w*|^2``, ``dissimilarity`` =
-        ``zeta^2`` and ``variance`` = ``sigma^2``."""
+        """Return the smallest certified bound after a number of rounds, in floats.
+
+        It is the minimum of ``rho^T V_0 + (1 - rho^T) floors`` over certified contractions, from ``distance`` = ``|w_0
+        - w*|^2``, ``dissimilarity`` = ``zeta^2`` and ``variance`` = ``sigma^2``.
+        """
         return self.least_after(Horizon(rounds, distance, dissimilarity, variance))[0]
 
     def least_after(self, horizon: Horizon) -> tuple[float, float, CostWeights]:
@@ -128,8 +135,10 @@ def best_statement(rate: Rate, horizon: Horizon) -> Statement:
 
 
 def certify_rate(case: Case, report: Callable[[str], None] = lambda text: None) -> Rate:
-    """Return the certified rates of a case; ``report`` is called with a text at every step of the search. Raises
-    ``NotCertified`` if no contraction below 1 is found."""
+    """Return the certified rates of a case; ``report`` is called with a text at every step of the search.
+
+    Raises ``NotCertified`` if no contraction below 1 is found.
+    """
     program = case.program
     low = quadratic_contraction(case.round, case.smoothness, case.strong_convexity)
     if low >= 1:
@@ -259,8 +268,10 @@ def quadratic_contraction(round_: OneRound, smoothness: float, strong_convexity:
 
 
 def round_map(round_: OneRound, mean: Array, half: Array) -> Array:
-    """Return the matrices of a round on two quadratics with curvatures ``mean + half`` and ``mean - half``. They act on
-    the means and the deviations of the state; there is one for every entry of ``mean``."""
+    """Return the matrices of a round on two quadratics with curvatures ``mean + half`` and ``mean - half``.
+
+    They act on the means and the deviations of the state; there is one for every entry of ``mean``.
+    """
     n, k, m = len(round_.means), len(round_.deviations), round_.gradients
     state = np.broadcast_to(np.eye(n + k), (len(mean), n + k, n + k))
     gradients = np.zeros((len(mean), m, 2, n + k))  # means and deviations

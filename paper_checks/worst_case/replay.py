@@ -37,8 +37,10 @@ EXACT = "the replay shows a federation that meets every assumption and attains t
 @dataclass(frozen=True, eq=False)
 class Instance:
     """A federation given by values ``(N, m)`` and gradients ``(N, m, d)`` of N clients at points ``(N, m, d)``.
+
     ``value`` is its metric and ``server (r, d)`` are the server models of its run. With convex clients the minimiser of
-    F is the origin and F* is 0."""
+    F is the origin and F* is 0.
+    """
 
     question: Question
     value: float
@@ -57,9 +59,11 @@ class Instance:
 
 @dataclass(frozen=True)
 class Replay:
-    """The result of a run in ``dimension`` dimensions. ``error`` is its distance from the instance, relative to the
-    instance. ``shows`` states what an accurate replay proves: for an upper estimate, less than that a federation of the
-    theorem attains the value."""
+    """The result of a run in ``dimension`` dimensions.
+
+    ``error`` is its distance from the instance, relative to the instance. ``shows`` states what an accurate replay
+    proves: for an upper estimate, less than that a federation of the theorem attains the value.
+    """
 
     value: float
     error: float
@@ -139,9 +143,11 @@ def _instance(worst: WorstCase, f: Formulation, whole: Program, x: Array, thresh
 
 
 def _vectors(f: Formulation, blocks: list[Array], rows: list[Array]) -> Array:
-    """Return the clients' vectors ``(N, d)`` from the members' rows and the unknown vectors of every block. In
-    symmetric coordinates the deviation of client i is placed along vertex i of a simplex around 0, so that the inner
-    products of different clients' deviations are -1/(N - 1) times the member's square."""
+    """Return the clients' vectors ``(N, d)`` from the members' rows and the unknown vectors of every block.
+
+    In symmetric coordinates the deviation of client i is placed along vertex i of a simplex around 0, so that the inner
+    products of different clients' deviations are -1/(N - 1) times the member's square.
+    """
     if not f.symmetric:
         return np.asarray(np.array(rows) @ blocks[0].T)
     mean, deviation = blocks

@@ -72,8 +72,10 @@ class WorstCase:
         return {name: x * self.question.assumptions[name] for name, x in self.multipliers.items()}
 
     def sensitivity(self, name: str) -> float:
-        """Return the derivative of the worst case in ``step_size`` or in a number among the assumptions. By the
-        envelope theorem it is the derivative of the Lagrangian at fixed solution and multipliers."""
+        """Return the derivative of the worst case in ``step_size`` or in a number among the assumptions.
+
+        By the envelope theorem it is the derivative of the Lagrangian at fixed solution and multipliers.
+        """
 
         def lagrangian(program: Program) -> float:
             goal = sum(
@@ -186,6 +188,8 @@ def _prepare(question: Question, patience: float) -> tuple[Program, symmetry.Orb
 
 
 def solve_seconds(*blocks: int) -> float:
-    """Return about how many seconds a program with blocks of these sizes takes on one core at 2 GHz. Fitted to pairs of
-    blocks of 12, 22, 32 and 52 vectors, which took 0.1, 0.6, 4 and 50 s."""
+    """Return about how many seconds a program with blocks of these sizes takes on one core at 2 GHz.
+
+    Fitted to pairs of blocks of 12, 22, 32 and 52 vectors, which took 0.1, 0.6, 4 and 50 s.
+    """
     return sum((size / 40) ** 3 + (size / 27) ** 5 for size in blocks)

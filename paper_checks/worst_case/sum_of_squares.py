@@ -21,9 +21,11 @@ BITS = 50
 
 
 def square_factor(matrix: Mapping[Any, Fraction], names: Sequence[str], *bits: int) -> dict[str, Any]:
-    """Return the entry of a proof file that shows that a symmetric matrix is a sum of squares. ``matrix`` maps pairs of
-    row names to fractions. The factor has the first of these numbers of binary digits that suffices. Raises
-    ``WorstCaseError`` if none does."""
+    """Return the entry of a proof file that shows that a symmetric matrix is a sum of squares.
+
+    ``matrix`` maps pairs of row names to fractions. The factor has the first of these numbers of binary digits that
+    suffices. Raises ``WorstCaseError`` if none does.
+    """
     used = [a for a in names if any(matrix.get((a, b)) for b in names)]
     if any(matrix.get((a, a), 0) <= 0 for a in used):
         raise WorstCaseError("the residual of the inequalities is not a sum of squares")

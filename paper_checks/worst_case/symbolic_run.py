@@ -109,8 +109,10 @@ class SymbolicRun:
         return [model[None] for model in self.server]
 
     def base_model(self, model: Array) -> Array | None:
-        """Return the server model relative to which the gradient at a server model is expressed. None means the nearest
-        model at which gradients are taken."""
+        """Return the server model relative to which the gradient at a server model is expressed.
+
+        None means the nearest model at which gradients are taken.
+        """
         return None
 
 
@@ -160,8 +162,10 @@ class SymbolicTree(SymbolicRun):
 
 
 class Oracle:
-    """Answers gradient queries with given ``vectors``: the start, then ``gradients`` for each client. With
-    ``gradients=0`` it only counts the queries, and answers all with the start."""
+    """Answers gradient queries with given ``vectors``: the start, then ``gradients`` for each client.
+
+    With ``gradients=0`` it only counts the queries, and answers all with the start.
+    """
 
     def __init__(self, clients: int, vectors: Array, gradients: int = 0) -> None:
         self.clients, self.vectors, self.gradients = clients, vectors, gradients
@@ -194,8 +198,10 @@ class Oracle:
 
 
 def record_run(algorithm: Algorithm, setting: Setting) -> SymbolicRun:
-    """Return the run of ``setting.rounds`` rounds with all ``setting.cohort`` clients. Raises ``EmpiricsError`` for
-    methods that are not linear in the gradients."""
+    """Return the run of ``setting.rounds`` rounds with all ``setting.cohort`` clients.
+
+    Raises ``EmpiricsError`` for methods that are not linear in the gradients.
+    """
     check_supported(setting)
     _check_columns(setting.cohort, setting.rounds)
     oracle, played = _record(algorithm, setting, setting.cohort)
@@ -303,9 +309,11 @@ def _check_inequalities(clients: int, gradients: int) -> None:
 
 
 def _earlier(numbers: dict[tuple[History, Cohort, int, int], int], gradients: int) -> tuple[int, ...]:
-    """Return, for each gradient, the client's previous one in the round, or the first one of the previous round. It is
-    -1 for the first gradient of all, and for all gradients if clients differ, so that permuting the clients permutes
-    these too."""
+    """Return, for each gradient, the client's previous one in the round, or the first one of the previous round.
+
+    It is -1 for the first gradient of all, and for all gradients if clients differ, so that permuting the clients
+    permutes these too.
+    """
     previous: dict[tuple[int, int], int] = {}
     first: dict[tuple[History, int], int] = {}
     for (history, cohort, k, q), j in numbers.items():

@@ -63,7 +63,9 @@ class Orbits:
 
 def reduced(f: Formulation, program: Program, columns: Array, values: Array) -> Orbits:
     """Return the reduction of the program that has only the ``columns`` and ``values`` (masks) of a tree's formulation.
-    Raises ``WorstCaseError`` if the method does not treat all clients alike."""
+
+    Raises ``WorstCaseError`` if the method does not treat all clients alike.
+    """
     if not isinstance(f.run, SymbolicTree):
         raise WorstCaseError("symmetry reduction is for drawn cohorts")
     identity = np.arange(sum(f.blocks)), np.arange(f.capacity[1])

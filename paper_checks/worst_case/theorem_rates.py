@@ -41,11 +41,13 @@ class TheoremRate:
 
 
 def theorem_rates(case: Case) -> list[TheoremRate]:
-    """Return the rates of all theorems that cover a case's method and plan, the smallest contraction first. A theorem
-    is evaluated with full participation, with the number of clients of the case or else two, with its best free
-    constants, and for its other assumptions with the default constants of a tightness table. It may bound the squared
-    distance, the loss gap or the squared gradient, which contract equally fast for smooth, strongly convex losses.
-    Theorems about one machine apply if there is one local step."""
+    """Return the rates of all theorems that cover a case's method and plan, the smallest contraction first.
+
+    A theorem is evaluated with full participation, with the number of clients of the case or else two, with its best
+    free constants, and for its other assumptions with the default constants of a tightness table. It may bound the
+    squared distance, the loss gap or the squared gradient, which contract equally fast for smooth, strongly convex
+    losses. Theorems about one machine apply if there is one local step.
+    """
     rates = [rate for bound in BOUNDS.values() if bound.about is not None for rate in _rates(bound, case)]
     return sorted(rates, key=lambda rate: rate.contraction)
 

@@ -87,9 +87,11 @@ def best_steps(rows: Sequence[Row]) -> list[Best]:
 
 
 def smallest_factors(rows: Sequence[Row]) -> dict[str, float]:
-    """Return, by term, the smallest factor of this term alone with which the bound still holds on the whole grid. A
-    factor of 0 means that the other terms suffice, one above 1 that the bound fails somewhere. The key ``bound`` is for
-    a factor of the whole bound."""
+    """Return, by term, the smallest factor of this term alone with which the bound still holds on the whole grid.
+
+    A factor of 0 means that the other terms suffice, one above 1 that the bound fails somewhere. The key ``bound`` is
+    for a factor of the whole bound.
+    """
     inside = [row for row in rows if row["inside"] and row["bound"] > 0]
     if not inside:
         return {}
@@ -107,10 +109,12 @@ def smallest_factors(rows: Sequence[Row]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Constant:
-    """The best factor of a bound or of one of its terms, over the grid points that meet the conditions. No factor below
-    ``not_below`` is valid, as a federation at ``where`` proves; the factor ``suffices`` is valid at the ``proved``
-    points, as certificates prove (NaN: no proof). ``printed`` is the constant in front of the term, which could be
-    ``printed * suffices`` at these points. ``places`` is the number of points."""
+    """The best factor of a bound or of one of its terms, over the grid points that meet the conditions.
+
+    No factor below ``not_below`` is valid, as a federation at ``where`` proves; the factor ``suffices`` is valid at the
+    ``proved`` points, as certificates prove (NaN: no proof). ``printed`` is the constant in front of the term, which
+    could be ``printed * suffices`` at these points. ``places`` is the number of points.
+    """
 
     term: str
     printed: float
@@ -122,8 +126,10 @@ class Constant:
 
 
 def constants(bound: Bound, rows: Sequence[Row]) -> list[Constant]:
-    """Return the best factors of the whole bound and of every term that is not 0 at all points. Raises
-    ``WorstCaseError`` for rows without the columns of proofs."""
+    """Return the best factors of the whole bound and of every term that is not 0 at all points.
+
+    Raises ``WorstCaseError`` for rows without the columns of proofs.
+    """
     if any("proved" not in row for row in rows):
         raise WorstCaseError("constants need proofs: add --certify to prove the given points")
     inside = [row for row in rows if row["inside"] and row["bound"] > 0]
@@ -257,7 +263,9 @@ def check_readable(folder: Path) -> None:
 
 def add_proofs(contents: Iterable[Content], name: str, folder: Path) -> Path | None:
     """Add proofs to the archive of a table, except those that another archive of the folder contains; return its path.
-    Returns None, and writes nothing, if other archives contain all of them."""
+
+    Returns None, and writes nothing, if other archives contain all of them.
+    """
     others, own = set[str](), dict[str, Content]()
     for path in folder.glob(f"*{ARCHIVE}"):
         proofs = {digest(content): content for content in verify.read(str(path))}

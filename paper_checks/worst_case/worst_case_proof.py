@@ -48,9 +48,11 @@ COORDINATE_DIGITS = 54
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """A proved ``bound`` for every federation of the question's class. ``value`` is the worst case in floats,
-    ``content`` the proof file. ``open_below`` is the reason why the file contains no federation that nearly attains the
-    bound, or an empty string."""
+    """A proved ``bound`` for every federation of the question's class.
+
+    ``value`` is the worst case in floats, ``content`` the proof file. ``open_below`` is the reason why the file
+    contains no federation that nearly attains the bound, or an empty string.
+    """
 
     question: Question
     value: float
@@ -72,8 +74,10 @@ class Certificate:
 
 
 def certify(question: Question, value: float) -> Certificate:
-    """Return a proof of the worst case, whose value in floats is given; it has been accepted by the verifier. Raises
-    ``WorstCaseError`` with the reason if there is no proof."""
+    """Return a proof of the worst case, whose value in floats is given; it has been accepted by the verifier.
+
+    Raises ``WorstCaseError`` with the reason if there is no proof.
+    """
     if question.draws_cohort:
         raise WorstCaseError("certificates need all clients in every round, not drawn cohorts")
     if not question.symmetric:
