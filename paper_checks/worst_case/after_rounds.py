@@ -18,6 +18,7 @@ from itertools import product
 from math import comb
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from bounds.errors import BoundsError
 from empirics.errors import EmpiricsError
@@ -27,9 +28,9 @@ from empirics.problems.quadratics import Quadratics
 from empirics.training.setting import Setting
 
 from . import verify
-from .lyapunov import NotCertified
+from .lyapunov import CostWeights, NotCertified
 from .rate_case import Case
-from .rate_search import best_statement, Horizon, Rate, Statement
+from .rate_search import make_statement, Rate, sound_solution, Statement
 from .rounding import round_up
 from .solve import solve_seconds, worst_case
 
@@ -39,6 +40,16 @@ MAX_COLUMNS = 45
 """Limit on the gradients of all clients together for a worst case with drawn cohorts beside the bound."""
 MAX_ROUNDS, MAX_CLIENTS = 2000, 200
 """Limits for the exact expectation on quadratics."""
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """A number of rounds, and upper limits on ``|w_0 - w*|^2``, ``zeta^2`` and ``sigma^2``."""
+
+    rounds: int
+    distance: float
+    dissimilarity: float = 0.0
+    variance: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +85,43 @@ def bound_after(rate: Rate, horizon: Horizon, report: Callable[[str], None] = la
         best = replace(best, proof={**best.proof, "after": after})
     report("a worst case and quadratics for comparison")
     return RoundsBound(bound, best, worst(rate.case, horizon), quadratics(rate.case, horizon))
+
+
+def best_statement(rate: Rate, horizon: Horizon) -> Statement:
+    """Return the strongest statement for a number of rounds, with a proof if one can be made."""
+    _, rho, weights = smallest_bound(rate, horizon)
+    return make_statement(rate.case, rho, weights)
+
+
+def smallest_bound(rate: Rate, horizon: Horizon) -> tuple[float, float, CostWeights]:
+    """Return the smallest certified bound after a number of rounds, in floats, its contraction and its cost weights.
+
+    It is the minimum of ``rho^T V_0 + (1 - rho^T) floors`` over certified contractions. The weight of the distance is
+    kept above 0.
+    """
+    case, zeta_sq = rate.case, horizon.dissimilarity
+
+    def contraction(share: float) -> float:
+        return 1 - share * (1 - rate.contraction)
+
+    def cost_weights(rho: float) -> CostWeights:
+        decay = rho**horizon.rounds
+        smallest = 1e-9 * max(horizon.distance, zeta_sq / case.smoothness**2)
+        start = max(decay * horizon.distance, smallest), decay * zeta_sq
+        return *start, (1 - decay) * zeta_sq, (1 - decay) * horizon.variance
+
+    def bound(share: float) -> float:
+        rho = contraction(share)
+        solution = sound_solution(case, rho, cost_weights(rho))
+        if solution is None:
+            return 1e300
+        terms = (solution.start_distance, solution.start_dissimilarity, solution.floor, solution.noise_floor)
+        weights = (rho**horizon.rounds * horizon.distance, *cost_weights(rho)[1:])
+        return sum(w * x for w, x in zip(weights, terms, strict=True))
+
+    best = minimize_scalar(bound, bounds=(0.1, 1.0), method="bounded", options={"xatol": 1e-3})
+    least, share = min((float(best.fun), float(best.x)), *((bound(share), share) for share in (1 - 1e-5, 1 - 1e-3)))
+    return least, contraction(share), cost_weights(contraction(share))
 
 
 def _remaining(statement: Statement, horizon: Horizon) -> Fraction:

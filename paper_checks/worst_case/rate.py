@@ -20,10 +20,10 @@ from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import Algorithm
 from empirics.progress import progress
 
-from .after_rounds import bound_after, RoundsBound
+from .after_rounds import bound_after, Horizon, RoundsBound
 from .lyapunov import import_clarabel, NotCertified
 from .rate_case import Case
-from .rate_search import certify_rate, Horizon, Rate, Statement
+from .rate_search import certify_rate, Rate, Statement
 from .rounding import round_up
 from .theorem_rates import theorem_rates, TheoremRate
 

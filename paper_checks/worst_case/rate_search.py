@@ -44,16 +44,6 @@ DIGITS = 3
 """Digits of the distance of a stated contraction from 1, which is rounded down."""
 
 
-@dataclass(frozen=True)
-class Horizon:
-    """A number of rounds, and upper limits on ``|w_0 - w*|^2``, ``zeta^2`` and ``sigma^2``."""
-
-    rounds: int
-    distance: float
-    dissimilarity: float = 0.0
-    variance: float = 0.0
-
-
 @dataclass(frozen=True, eq=False)
 class Statement:
     """``E|w_T - w*|^2 <= contraction^T (start) + floor zeta^2 + noise_floor sigma^2`` for every T.
@@ -95,44 +85,6 @@ class Rate:
     def statements(self) -> tuple[Statement, ...]:
         return (self.fastest,) if self.least is None else (self.fastest, self.least)
 
-    def after(self, rounds: int, distance: float, dissimilarity: float = 0.0, variance: float = 0.0) -> float:
-        """Return the smallest certified bound after a number of rounds, in floats.
-
-        It is the minimum of ``rho^T V_0 + (1 - rho^T) floors`` over certified contractions, from ``distance`` = ``|w_0
-        - w*|^2``, ``dissimilarity`` = ``zeta^2`` and ``variance`` = ``sigma^2``.
-        """
-        return self.least_after(Horizon(rounds, distance, dissimilarity, variance))[0]
-
-    def least_after(self, horizon: Horizon) -> tuple[float, float, CostWeights]:
-        """Return the smallest bound, its contraction, and its cost weights (the distance's is kept above 0)."""
-
-        def cost_weights(rho: float) -> CostWeights:
-            decay, zeta_sq = rho**horizon.rounds, horizon.dissimilarity
-            smallest = 1e-9 * max(horizon.distance, zeta_sq / self.case.smoothness**2)
-            start = max(decay * horizon.distance, smallest), decay * zeta_sq
-            return *start, (1 - decay) * zeta_sq, (1 - decay) * horizon.variance
-
-        def bound(share: float) -> float:
-            rho = 1 - share * (1 - self.contraction)
-            solution = _sound_solution(self.case, rho, cost_weights(rho))
-            if solution is None:
-                return 1e300
-            terms = (solution.start_distance, solution.start_dissimilarity, solution.floor, solution.noise_floor)
-            weights = (rho**horizon.rounds * horizon.distance, *cost_weights(rho)[1:])
-            return sum(w * x for w, x in zip(weights, terms, strict=True))
-
-        best = minimize_scalar(bound, bounds=(0.1, 1.0), method="bounded", options={"xatol": 1e-3})
-        candidates = [(float(best.fun), float(best.x)), *((bound(share), share) for share in (1 - 1e-5, 1 - 1e-3))]
-        least, share = min(candidates)
-        rho = 1 - share * (1 - self.contraction)
-        return least, rho, cost_weights(rho)
-
-
-def best_statement(rate: Rate, horizon: Horizon) -> Statement:
-    """Return the strongest statement for a number of rounds, with a proof if one can be made."""
-    _, rho, weights = rate.least_after(horizon)
-    return _statement(rate.case, rho, weights)
-
 
 def certify_rate(case: Case, report: Callable[[str], None] = lambda text: None) -> Rate:
     """Return the certified rates of a case; ``report`` is called with a text at every step of the search.
@@ -148,19 +100,19 @@ def certify_rate(case: Case, report: Callable[[str], None] = lambda text: None) 
         )
     contraction = _smallest_contraction(case, low, report)
     report("proving")
-    fastest = _statement(case, contraction, case.weights)
+    fastest = make_statement(case, contraction, case.weights)
     least = None
     if program.has_floor or case.noisy:
         report("the smallest floor")
         rho = _smallest_floor(case, contraction)
         if rho > fastest.contraction:
-            least = _statement(case, rho, (1e-6, *case.weights[1:]))
+            least = make_statement(case, rho, (1e-6, *case.weights[1:]))
             if least.floor + least.noise_floor >= fastest.floor + fastest.noise_floor:
                 least = None
     return Rate(case, contraction, low, fastest, least)
 
 
-def _sound_solution(case: Case, rho: float, weights: CostWeights) -> LyapunovSolution | None:
+def sound_solution(case: Case, rho: float, weights: CostWeights) -> LyapunovSolution | None:
     """Return the solution at a contraction; None if there is none, or if it violates its constraints."""
     try:
         solution = case.program.solve(rho, weights)
@@ -173,7 +125,7 @@ def _smallest_contraction(case: Case, low: float, report: Callable[[str], None])
     """Return the smallest certified contraction: that of quadratics, or by bisection between it and 1."""
 
     def certifies(rho: float) -> bool:
-        solution = _sound_solution(case, rho, case.weights)
+        solution = sound_solution(case, rho, case.weights)
         return solution is not None and solution.start_distance < LARGEST
 
     near = NEAR * min(1.0, 100 * (1 - low))
@@ -202,7 +154,7 @@ def _smallest_floor(case: Case, contraction: float) -> float:
         return 1 - USUAL * (1 - contraction)
 
     def floors(share: float) -> float:
-        solution = _sound_solution(case, 1 - share * (1 - contraction), (1e-6, *case.weights[1:]))
+        solution = sound_solution(case, 1 - share * (1 - contraction), (1e-6, *case.weights[1:]))
         if solution is None:
             return 1e300
         return solution.floor * case.weights[2] + solution.noise_floor * case.weights[3]
@@ -218,7 +170,7 @@ def _few_digits(rho: float) -> float:
     return round(1 - floor(distance * 10**places) / 10**places, places)
 
 
-def _statement(case: Case, smallest: float, weights: CostWeights) -> Statement:
+def make_statement(case: Case, smallest: float, weights: CostWeights) -> Statement:
     """Return a statement with a contraction close to the smallest, with a proof if one can be made."""
     why = ""
     floats: Statement | None = None
@@ -226,18 +178,15 @@ def _statement(case: Case, smallest: float, weights: CostWeights) -> Statement:
         rho = _few_digits(1 - away * (1 - smallest))
         try:
             solution = case.program.solve(rho, weights, margin)
+            if solution.eigenvalue <= 0:
+                raise NotCertified("the solver's answer violates its constraints")
         except NotCertified as error:
             why = why or str(error)
             continue
-        if solution.eigenvalue <= 0:
-            why = why or "the solver's answer violates its constraints"
-            continue
-        if floats is None:
-            floats = Statement(
-                rho, round_up(solution.start_distance),
-                round_up(solution.start_dissimilarity if case.program.fixed_point is not None else 0.0),
-                round_up(solution.floor if case.program.has_floor else 0.0), round_up(solution.noise_floor),
-            )  # fmt: skip
+        numbers = {name: getattr(solution, name) for name in RATE_NUMBERS[1:]}
+        numbers["floor"] *= case.program.has_floor
+        rounded: dict[str, Any] = {name: round_up(x) for name, x in numbers.items()}
+        floats = floats or Statement(rho, **rounded)
         try:
             proof = prove_rate(case, solution)
         except WorstCaseError as error:
@@ -245,8 +194,8 @@ def _statement(case: Case, smallest: float, weights: CostWeights) -> Statement:
             if isinstance(error, NoListing):
                 break
             continue
-        numbers: dict[str, Any] = {key: round_up(Fraction(proof["claim"][key] or 0)) for key in RATE_NUMBERS[1:]}
-        return Statement(rho, **numbers, proof=proof)
+        exact: dict[str, Any] = {name: round_up(Fraction(proof["claim"][name] or 0)) for name in RATE_NUMBERS[1:]}
+        return Statement(rho, **exact, proof=proof)
     if floats is None:
         raise NotCertified(f"nothing is certified for {case.algorithm} near contraction {smallest:.6g}: {why}")
     return replace(floats, why=why)

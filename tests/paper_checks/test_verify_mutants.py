@@ -10,9 +10,9 @@ import pytest
 
 from empirics.algorithms import algorithm
 from paper_checks.worst_case import verify
-from paper_checks.worst_case.after_rounds import bound_after
+from paper_checks.worst_case.after_rounds import bound_after, Horizon
 from paper_checks.worst_case.rate_case import Case
-from paper_checks.worst_case.rate_search import certify_rate, Horizon
+from paper_checks.worst_case.rate_search import certify_rate
 from paper_checks.worst_case.tightness_table import FOLDER
 
 MUTANTS = 1000
