@@ -1,4 +1,4 @@
-"""One round of a method as a linear map, obtained by running the method's own hooks on unit vectors.
+"""One round of a method as a linear map, from the coefficients that the method's own hooks give.
 
 The state between rounds consists of the server model, the server's other vectors and every client's memory. With
 identical clients a round is two independent maps: of the means over clients and of the deviations from them. The means
@@ -8,10 +8,11 @@ clients' controls).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,15 +20,16 @@ from empirics.algorithms.algorithm import Algorithm, Average
 from empirics.algorithms.state import State
 from empirics.errors import EmpiricsError
 from empirics.exact import NotAffineError, Player
-from empirics.exact.numbers import vectors
+from empirics.exact.coefficients import Coefficients, Forms
+from empirics.exact.numbers import FLOATS, vectors
 from empirics.training.setting import Setting
 
 from .methods import method_and_parameter, NoListing
 from .packed import Array
 from .symbolic_run import check_supported, LINEAR
 
-OTHER_ROUNDS = ((1, 2), (2, 3), (5, 2))
-"""Round indices and numbers of clients at which the map must be the same."""
+ROUNDS = 4
+"""The number of rounds that are compared; all but the first must be the same map."""
 MAX_STEPS = 60
 """Limit on the local steps of a round; programs grow with their square."""
 MEMORY = {"scaffold": ("control",), "fedinit": ("last",)}
@@ -127,25 +129,26 @@ def one_round(algorithm: Algorithm, local_steps: int, step_size: float, cohort: 
     if algorithm.also is not None or algorithm.personal:
         raise EmpiricsError(f"{algorithm} trains personal models: there is no rate for the server model")
     try:
-        hooks = _Hooks(algorithm, setting)
-        first, *later = [hooks.map(round_, clients, clients) for round_, clients in ((0, 2), *OTHER_ROUNDS)]
-        hooks.check((0, 1, 2))
-        memory_update = cohort if cohort is not None and _updates_memory(algorithm, hooks.memory) else None
+        method = _Method(algorithm, setting)
+        first, *later = method.rounds(1, 1)  # what a single client does, all clients do in the mean
+        method.check((0, 1, 2))
+        if cohort is not None and not method.memory:
+            method.check((0, 2))
+            later += method.rounds(3, 2)[1:]
+        memory_update = cohort if cohort is not None and _updates_memory(algorithm, method.memory) else None
         if memory_update is not None:
-            hooks.check((0, 2))
-        elif cohort is not None and not hooks.memory:
-            hooks.check((0, 2))
-            later.append(hooks.map(OTHER_ROUNDS[-1][0], 3, 2))
-        map_ = hooks.map(OTHER_ROUNDS[-1][0], cohort.clients, cohort.cohort) if memory_update and cohort else later[0]
+            method.check((0, 2))
     except (NotAffineError, StopIteration):
         raise EmpiricsError(
             f"{algorithm} does not only add and scale gradients: rates are certified for fixed-step first-order methods"
         ) from None
-    if not _same(*([rows @ hooks.start_columns() for rows in one.rows] for one in (first, later[0]))):
+    if not _same(method.from_start(first), method.from_start(later[0])):
         raise EmpiricsError(f"{algorithm}: its first round differs from the others: no rate is certified")
-    if not all(_same(later[0].means, x.means) and _same(later[0].deviation_rows, x.deviation_rows) for x in later):
+    if not all(_same(later[0], other) for other in later):
         raise EmpiricsError(f"{algorithm}: its rounds differ, or depend on how many take part: no rate is certified")
-    return _reduced(map_, hooks, memory_update)
+    if memory_update is not None:
+        return _reduced(method.rounds(memory_update.clients, memory_update.cohort)[1], method, memory_update)
+    return _reduced(later[0], method, None)
 
 
 def _updates_memory(algorithm: Algorithm, memory: Sequence[str]) -> bool:
@@ -163,128 +166,117 @@ def _same(one: Sequence[Array], other: Sequence[Array]) -> bool:
     return all(a.shape == b.shape and np.abs(a - b).max(initial=0) < LINEAR * largest for a, b in pairs)
 
 
-@dataclass(frozen=True, eq=False)
-class _Map:
-    """The output of the hooks on unit vectors: ``rows`` of the server's vectors, a client's memory and its models. The
-    columns are the server's vectors, the memory and gradients of this client, and those of all others together."""
+class _Rows(NamedTuple):
+    """A round as rows over the server's vectors and the memory and gradients of one client that takes part.
 
-    rows: tuple[Array, Array, Array]
-    server: int
-    cohort: int
+    The server's vectors are the mean of ``server`` over the participants; ``contribution`` is the part that comes from
+    the client. ``memory`` is the client's memory, ``points`` are the models at which it takes gradients.
+    """
 
-    @property
-    def means(self) -> list[Array]:
-        """The rows over the means."""
-        S, w = self.server, (self.rows[0].shape[1] - self.server) // 2
-        return [np.concatenate([rows[:, :S], rows[:, S : S + w] + rows[:, S + w :]], axis=1) for rows in self.rows]
-
-    @property
-    def deviation_rows(self) -> list[Array]:
-        """The rows over a client's deviations; those of the server's vectors are a drawn client's contribution."""
-        own, others = (np.split(rows[:, self.server :], 2, axis=1) for rows in self.rows), max(self.cohort - 1, 1)
-        (ends, _), *rest = own
-        return [self.cohort * ends, *(one - other / others for one, other in rest)]
+    server: Array
+    memory: Array
+    points: Array
+    contribution: Array
 
 
-class _Hooks:
-    """Runs rounds of a method from any state with any gradients."""
+class _Method:
+    """A method as linear maps: ``server`` and ``memory`` are the names of its vectors, ``start`` their first values if
+    the first model is 1."""
 
     def __init__(self, algorithm: Algorithm, setting: Setting) -> None:
         self.algorithm, self.setting = algorithm, setting
-        player = Player(algorithm, [lambda _: np.zeros(1)] * 2, setting)
-        start = player.begin(1.0)
-        after, _ = player.next(start, (0, 1))
-        self.initial = 1 + len(start.server)
-        """How many of the server's vectors exist before the first round."""
-        self.server = ["model", *start.server, *(name for name in after.server if name not in start.server)]
-        remembered = [name for keeper in algorithm.remember for name in keeper.begin(start.model, 1).rows]
-        self.memory = [name for name in start.memory if name in remembered]
-        server = {name: float(value[0]) for name, value in (*start.server.items(), ("model", start.model))}
-        memory = [float(start.memory[name][0, 0]) for name in self.memory]
-        self.start = np.array([*(server.get(name, 0.0) for name in self.server), *memory])
+        forms = Forms(algorithm, setting, FLOATS, follow_last=False)
+        self.server, self.memory, self.start = forms.server, forms.memory, forms.initial
 
-    def play(self, round_: int, server: Array, memory: Array, gradients: Array, chosen: Sequence[int]) -> list[Array]:
-        """Run a round in which the ``chosen`` clients receive ``gradients (N, m, d)`` in order.
+    def rounds(self, clients: int, cohort: int) -> list[_Rows]:
+        """Return the first rounds with a ``cohort`` of the clients."""
+        forms = Forms(self.algorithm, self.setting, FLOATS, follow_last=False)
+        return [self._rows(forms.plan()[1], forms.next(clients), cohort) for _ in range(ROUNDS)]
 
-        Returns the server's vectors ``(S, d)``, all clients' memory ``(Q, N, d)`` and the models at which the chosen
-        clients took gradients. ``server`` may lack vectors that only the first round creates.
-        """
-        streams = [iter(own) for own in gradients]
+    def _rows(self, sizes: Array, c: Coefficients, cohort: int) -> _Rows:
+        """Return a round with these step sizes and coefficients."""
+        S, parts, m = len(self.server), len(self.server) + len(self.memory), len(sizes)
+        units = np.eye(parts + m)
+        model, points = np.append(c.start, np.zeros(m)), []
+        for j, size in enumerate(sizes):
+            points.append(model)
+            i = min(j, len(c.pull) - 1)
+            push = np.append(c.push[i], np.zeros(m))
+            model = model - size * (c.steepness[i] * units[parts + j] + c.pull[i] * model + push)
+        vectors = np.vstack([units[:parts], model])
+        contribution = (c.by_weight + cohort * c.by_indicator) @ vectors
+        return _Rows(c.server_map @ vectors[:S] + contribution, c.memory_map @ vectors, np.array(points), contribution)
 
-        def answers(client: int) -> Callable[[Array], Array]:
-            return lambda model: next(streams[client])
-
-        player = Player(self.algorithm, [answers(client) for client in range(len(streams))], self.setting)
-        server_vectors = dict(zip(self.server, map(vectors, server), strict=False))
-        client_vectors = dict(zip(self.memory, map(vectors, memory), strict=True))
-        model, exchanges = server_vectors.pop("model"), player.begin(server[0]).exchanges
-        after, played = player.next(State(round_, model, client_vectors, server_vectors, exchanges=exchanges), chosen)
-        rows = [after.model, *(after.server[name] for name in self.server[1:])]
-        return [np.array(rows), np.array([after.memory[n] for n in self.memory]).reshape(memory.shape),
-                played.paths[:, :-1]]  # fmt: skip
-
-    def map(self, round_: int, clients: int, cohort: int) -> _Map:
-        """Return the map of a round from any state in which the first ``cohort`` of the clients take part."""
-        S, Q, w = len(self.server), len(self.memory), len(self.memory) + self.setting.steps
-        units = np.eye(S + 2 * w)
-        each = units[[range(S, S + w), *[range(S + w, S + 2 * w)] * (clients - 1)]]
-        before = units[: S if round_ else self.initial]
-        server, memory, queries = self.play(round_, before, each[:, :Q].swapaxes(0, 1), each[:, Q:], range(cohort))
-        return _Map((server, memory[:, 0], queries[0]), S, cohort)
-
-    def start_columns(self) -> Array:
-        """Return what the columns of a map are in the first round: rows over the start (first) and the gradients."""
-        S, Q, w = len(self.server), len(self.memory), len(self.memory) + self.setting.steps
-        columns, state = np.eye(S + 2 * w), [*range(S + Q), *range(S + w, S + w + Q)]
-        columns[state] = 0
-        columns[state, 0] = [*self.start, *self.start[S:]]
-        return columns
+    def from_start(self, rows: _Rows) -> list[Array]:
+        """Return the rows of a first round, over the start and the gradients."""
+        n = len(self.start)
+        return [np.column_stack([matrix[:, :n] @ self.start, matrix[:, n:]]) for matrix in rows]
 
     def check(self, chosen: Sequence[int]) -> None:
-        """Raise ``EmpiricsError`` unless the map predicts a round of the ``chosen`` of three clients."""
-        clients, random, map_ = 3, np.random.default_rng(31), self.map(5, 3, len(chosen))
+        """Raise ``EmpiricsError`` unless the rows predict a round of the ``chosen`` of three clients."""
+        clients, random, rows = 3, np.random.default_rng(31), self.rounds(3, len(chosen))[1]
         S, Q, m = len(self.server), len(self.memory), self.setting.steps
         server, each = random.standard_normal(S), random.standard_normal((clients, Q + m))
-        played = self.play(5, server[:, None], each[:, :Q].T[..., None], each[:, Q:, None], chosen)
-        mean, deviations = np.concatenate([server, each.mean(0)]), each - each.mean(0)
-        pairs = zip(map_.means, map_.deviation_rows, strict=True)
-        rows = [mean_rows @ mean + deviations @ deviation_rows.T for mean_rows, deviation_rows in pairs]
-        rest = np.setdiff1d(range(clients), chosen)
-        rows[1][rest] = each[rest, :Q]
-        mapped = [rows[0][list(chosen)].mean(0), rows[1].T, rows[2][list(chosen)]]
-        if not _same(mapped, [x[..., 0] for x in played]):
+        streams = [iter(own[Q:]) for own in each]
+        answers = [partial(lambda stream, model: next(stream), stream) for stream in streams]
+        player = Player(self.algorithm, answers, self.setting)
+        memory = {name: vectors(each[:, i, None]) for i, name in enumerate(self.memory)}
+        model, *others = (vectors([x]) for x in server)
+        exchanges = player.begin(1.0).exchanges
+        state = State(5, model, dict(memory), dict(zip(self.server[1:], others, strict=True)), exchanges=exchanges)
+        after, played = player.next(state, chosen)
+        inputs = np.column_stack([np.tile(server, (clients, 1)), each])[list(chosen)]
+        expected_memory = each[:, :Q].copy()
+        expected_memory[list(chosen)] = inputs @ rows.memory.T
+        actual_server = [after.model, *(after.server[name] for name in self.server[1:])]
+        actual_memory = [np.array(after.memory[name])[:, 0] for name in self.memory]
+        pairs = [
+            ((inputs @ rows.server.T).mean(0), np.array(actual_server)[:, 0]),
+            (expected_memory, np.array(actual_memory).reshape(Q, clients).T),
+            (inputs @ rows.points.T, played.paths[:, :-1, 0]),
+        ]
+        if not _same(*zip(*pairs, strict=True)):
             raise EmpiricsError(
                 f"{self.algorithm}: its round depends on how many clients take part, or does not only add and scale "
                 "gradients: no rate is certified"
             )
 
 
-def _reduced(map_: _Map, hooks: _Hooks, cohort: Cohort | None) -> OneRound:
-    """Return the maps of means and deviations, reduced to the states that a run reaches."""
-    (server, memory_mean, points), (server_ends, memory_deviation, point_deviations) = map_.means, map_.deviation_rows
-    S, own, m = len(hooks.server), len(hooks.memory), hooks.setting.steps
+def _reduced(rows: _Rows, method: _Method, cohort: Cohort | None) -> OneRound:
+    """Return the maps of means and deviations, reduced to the states that a run reaches.
+
+    The server's vectors have no deviations, so that the deviations are the columns of memory and gradients.
+    """
+    S, own, m = len(method.server), len(method.memory), method.setting.steps
     n, share = S + own, cohort.cohort / cohort.clients if cohort else 1.0
-    mean_change, deviation_change = memory_mean - np.eye(own, n + m, S), memory_deviation - np.eye(own, own + m)
-    mean = np.concatenate([server, share * mean_change + np.eye(own, n + m, S)])
-    ends = np.concatenate([server_ends, share * deviation_change])
+    mean_change = rows.memory - np.eye(own, n + m, S)
+    memory_deviation, deviation_change = rows.memory[:, S:], mean_change[:, S:]
+    mean = np.concatenate([rows.server, share * mean_change + np.eye(own, n + m, S)])
+    ends = np.concatenate([rows.contribution[:, S:], share * deviation_change])
     inputs = np.concatenate([mean[:, n:], ends], 1) if cohort else mean[:, n:]
-    means, mean_basis = _reached(hooks.start, mean[:, :n], inputs)
-    deviations, basis = _reached(0 * hooks.start[S:], memory_deviation[:, :own], memory_deviation[:, own:])
+    means, mean_basis = _reached(method.start, mean[:, :n], inputs)
+    deviations, basis = _reached(0 * method.start[S:], memory_deviation[:, :own], memory_deviation[:, own:])
     memory_update = None
     if cohort:
         changes = _onto(mean_change[deviations], mean_basis, m), _onto(deviation_change[deviations], basis, m)
         memory_update = MemoryUpdate(share, _onto(ends[means], basis, m), *changes)
-    names = [*hooks.server, *hooks.memory]
+    names = [*method.server, *method.memory]
     round_ = OneRound(
-        tuple(names[i] for i in means), tuple(hooks.memory[i] for i in deviations), hooks.start[means],
-        _onto(mean[means], mean_basis, m), _onto(points, mean_basis, m), _onto(memory_deviation[deviations], basis, m),
-        _onto(point_deviations, basis, m), tuple(hooks.memory), memory_update,
-    )  # fmt: skip
+        means=tuple(names[i] for i in means),
+        deviations=tuple(method.memory[i] for i in deviations),
+        start=method.start[means],
+        mean_next=_onto(mean[means], mean_basis, m),
+        mean_points=_onto(rows.points, mean_basis, m),
+        deviation_next=_onto(memory_deviation[deviations], basis, m),
+        deviation_points=_onto(rows.points[:, S:], basis, m),
+        memory=tuple(method.memory),
+        memory_update=memory_update,
+    )
     # where all gradients are 0, the state must stay at the start and every point be the start
     state_error = np.abs(round_.mean_next[:, : len(means)] @ round_.start - round_.start).max()
     point_error = np.abs(round_.mean_points[:, : len(means)] @ round_.start - 1).max()
     if max(state_error, point_error) > LINEAR:
-        raise EmpiricsError(f"{hooks.algorithm} pulls to the origin: its error has no rate on all smooth functions")
+        raise EmpiricsError(f"{method.algorithm} pulls to the origin: its error has no rate on all smooth functions")
     return round_ if cohort else round_.without_unused()
 
 
