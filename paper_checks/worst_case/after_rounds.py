@@ -147,9 +147,11 @@ def worst(case: Case, horizon: Horizon) -> float | None:
     """Return the exact worst case with full gradients, averaged over cohorts; None if it is too large."""
     steps, clients, cohort = case.local_steps, case.clients, case.cohort
     given = {
-        "smoothness": case.smoothness, "strong_convexity": case.strong_convexity,
-        "initial_distance_sq": horizon.distance, "optimum_dissimilarity": horizon.dissimilarity,
-    }  # fmt: skip
+        "smoothness": case.smoothness,
+        "strong_convexity": case.strong_convexity,
+        "initial_distance_sq": horizon.distance,
+        "optimum_dissimilarity": horizon.dissimilarity,
+    }
     if cohort is None or clients is None or cohort == clients:
         clients, cohort, gradients = None, 1 if clients == 1 else 2, horizon.rounds * steps
         small = gradients <= MAX_COLUMNS and solve_seconds(gradients + 1, gradients) <= PATIENCE

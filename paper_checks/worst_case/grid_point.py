@@ -78,22 +78,17 @@ class GridPoint:
         object.__setattr__(self, "step_sizes", tuple(map(float, sizes)))
         for size in self.step_sizes:
             _check("step_sizes", size, f"> 0 and <= {LARGEST:g}", 0 < size <= LARGEST)
-        for name, largest_value in (("clients", MAX_CLIENTS), ("rounds", LARGEST), ("local_steps", LARGEST)):
+        for name, limit in (("clients", MAX_CLIENTS), ("rounds", LARGEST), ("local_steps", LARGEST)):
             x = getattr(self, name)
-            _check(name, x, f"an integer >= 1 and <= {largest_value:g}", 1 <= x <= largest_value and x == int(x))
+            _check(name, x, f"an integer >= 1 and <= {limit:g}", 1 <= x <= limit and x == int(x))
         allowed = f"an integer from 1 to the {self.clients:g} clients (0: all of them)"
         _check("cohort", self.cohort, allowed, 0 <= self.cohort <= self.clients and self.cohort == int(self.cohort))
         object.__setattr__(self, "cohort", int(self.cohort) if self.cohort < self.clients else 0)
-        _check("step_share", self.step_share, f"> 0 and <= {LARGEST:g}", 0 < self.step_share <= LARGEST)
-        kappa, factor = self.condition_number, self.dissimilarity_factor
-        _check("condition_number", kappa, f"> 1 and <= {LARGEST:g}", 1 < kappa <= LARGEST)
-        _check("dissimilarity_factor", factor, f">= 1 and <= {LARGEST:g}", 1 <= factor <= LARGEST)
-        for name in (
-            "fixed_step_size", "heterogeneity", "grad_cap_sq", "relaxation", "divergence", "grad_norm_sq",
-            "step_offset", "initial_distance_sq",
-        ):  # fmt: skip
-            x = getattr(self, name)
-            _check(name, x, f">= 0 and <= {LARGEST:g}", 0 <= x <= LARGEST)
+        for name in NUMBERS:
+            x, least = getattr(self, name), 1 if name in ("condition_number", "dissimilarity_factor") else 0
+            may_be_least = name not in ("step_share", "condition_number")
+            allowed = f"{'>=' if may_be_least else '>'} {least} and <= {LARGEST:g}"
+            _check(name, x, allowed, least <= x <= LARGEST and (may_be_least or x > least))
 
     @property
     def work(self) -> int:
@@ -112,6 +107,7 @@ class GridPoint:
 
 NAMES = tuple(field.name for field in fields(GridPoint))
 """The quantities that may vary in a table of worst cases."""
+NUMBERS = tuple(field.name for field in fields(GridPoint) if field.type == "float")
 
 
 def _check(name: str, value: float, allowed: str, valid: bool) -> None:
@@ -124,19 +120,25 @@ def _quantities(point: GridPoint, step_size: float, offset: float | None = None)
     n, mu = point.clients, 1 / point.condition_number
     cohort = point.cohort or n
     plan = of_plan(cohort, point.local_steps, point.rounds, step_size, point.relaxation, offset)
+    heterogeneity = ("heterogeneity", "optimum_dissimilarity", "control_error", "uniform_dissimilarity")
+    given = ("initial_distance_sq", "condition_number", "grad_cap_sq", "dissimilarity_factor", "grad_norm_sq")
     return {
-        **plan, **of_losses(1.0, 0.0), **UNBIASED, "initial_distance_sq": point.initial_distance_sq,
-        "clients": n, "client_weight": [1 / n] * n, "takes_part": [cohort / n] * n,
-        "smoothness": 1.0, "strong_convexity": mu, "pl_constant": mu, "condition_number": point.condition_number,
-        "gradient_variance": 0.0, "client_gradient_variance": [0.0] * n, "distance_sq": 1.0,
-        "grad_cap_sq": point.grad_cap_sq, "heterogeneity": point.heterogeneity,
-        "optimum_dissimilarity": point.heterogeneity, "control_error": point.heterogeneity,
-        "uniform_dissimilarity": point.heterogeneity,
-        "dissimilarity_offset": point.heterogeneity, "dissimilarity_factor": point.dissimilarity_factor,
-        "contraction": TINY, "divergence": point.divergence if point.rounds > 1 else 0.0, "initial_divergence": 0.0,
-        "final_divergence": 0.0, "grad_norm_sq": point.grad_norm_sq,
+        **plan,
+        **of_losses(1.0, 0.0),
+        **UNBIASED,
+        **{name: getattr(point, name) for name in given},
+        **dict.fromkeys((*heterogeneity, "dissimilarity_offset"), point.heterogeneity),
+        **dict.fromkeys(("gradient_variance", "initial_divergence", "final_divergence"), 0.0),
+        **dict.fromkeys(("strong_convexity", "pl_constant"), mu),
+        **dict.fromkeys(("smoothness", "distance_sq"), 1.0),
+        "clients": n,
+        "client_weight": [1 / n] * n,
+        "takes_part": [cohort / n] * n,
+        "client_gradient_variance": [0.0] * n,
+        "contraction": TINY,
+        "divergence": point.divergence if point.rounds > 1 else 0.0,
         **({"squared_step_sizes": sum(size**2 for size in _step_sizes(point))} if point.step_sizes else {}),
-    }  # fmt: skip
+    }
 
 
 def _step_sizes(point: GridPoint) -> tuple[float, ...]:

@@ -38,12 +38,20 @@ def tightness(bound: str, **point: Any) -> Outcome:
     positive = {name: share for name, share in contributions.items() if share > 0}
     shares = {f"share: {name}": share / worst.value for name, share in contributions.items() if worst.value}
     row = {
-        **adapted_point.as_row(), "step_size": quantities["step_size"], "bound": total, "worst_case": worst.value,
-        "gap": worst.gap, "ratio": total / worst.value if worst.value > 0 else inf, "inside": inside,
-        "exact": worst.exact, "dominating_term": max(parts, key=lambda name: parts[name]),
+        **adapted_point.as_row(),
+        "step_size": quantities["step_size"],
+        "bound": total,
+        "worst_case": worst.value,
+        "gap": worst.gap,
+        "ratio": total / worst.value if worst.value > 0 else inf,
+        "inside": inside,
+        "exact": worst.exact,
+        "dominating_term": max(parts, key=lambda name: parts[name]),
         "dominating_assumption": max(positive, key=lambda name: positive[name]) if positive else "",
-        "seconds": round(worst.seconds, 3), **{TERM + name: part for name, part in parts.items()}, **shares,
-    }  # fmt: skip
+        "seconds": round(worst.seconds, 3),
+        **{TERM + name: part for name, part in parts.items()},
+        **shares,
+    }
     facts = {"algorithm": str(asked.algorithm), "relaxations": list(asked.relaxations)}
     return Outcome({name: [value] for name, value in row.items()}, facts | {"assumptions": asked.assumptions})
 

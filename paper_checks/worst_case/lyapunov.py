@@ -118,9 +118,13 @@ class Lyapunov:
     """
 
     def __init__(
-        self, round_: OneRound, smoothness: Any, strong_convexity: Any, noise: int | None = None,
+        self,
+        round_: OneRound,
+        smoothness: Any,
+        strong_convexity: Any,
+        noise: int | None = None,
         cohort: Cohort | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.round, self.smoothness, self.strong_convexity = round_, smoothness, strong_convexity
         self.noise, self.cohort = noise, cohort
         if cohort is not None and round_.memory and round_.memory_update is None:
@@ -406,10 +410,20 @@ class Lyapunov:
         products = [np.array([b[i, j] for i, j in own]) for b, own in zip(blocks, self.noise_entries, strict=True)]
         distance, dissimilarity = self.start(means, deviations, potential / unit)
         return LyapunovSolution(
-            rho, means, deviations, float(potential) / unit, float(gamma) / unit**2, lam / unit, float(distance),
-            float(dissimilarity), noise_weights / unit**2, (products[0], products[1]), self.noise or 1,
-            min(float(np.linalg.eigvalsh(b)[0]) for b in blocks if len(b)), max(float(np.abs(b).max()) for b in blocks),
-        )  # fmt: skip
+            rho=rho,
+            means=means,
+            deviations=deviations,
+            potential=float(potential) / unit,
+            gamma=float(gamma) / unit**2,
+            multipliers=lam / unit,
+            start_distance=float(distance),
+            start_dissimilarity=float(dissimilarity),
+            noise_weights=noise_weights / unit**2,
+            noise_products=(products[0], products[1]),
+            clients=self.noise or 1,
+            eigenvalue=min(float(np.linalg.eigvalsh(b)[0]) for b in blocks if len(b)),
+            largest=max(float(np.abs(b).max()) for b in blocks),
+        )
 
     def start(self, means: Array, deviations: Array, potential: Any) -> tuple[Any, Any]:
         """Return V before the first round, per ``|w_0 - w*|^2`` and per ``zeta^2``."""

@@ -89,11 +89,17 @@ def _path_drift(f: Formulation) -> list[Array]:
 
 
 METRICS: dict[str, Series] = {
-    "distance_sq": _at_servers(_distance_sq), "optimality_gap": _at_servers(_gap), "local_drift": _drift,
-    "grad_norm_sq": _at_servers(_gradient_sq), "divergence": _divergence, "consensus_distance": _consensus,
-    "global_step": lambda f: [f.square(f.points(b - a)) for a, b in pairwise(f.run.server)], "loss_change": _change,
-    "mean_gradient_drift": _path_drift, "weighted_grad_norm_sq": _weighted,
-}  # fmt: skip
+    "distance_sq": _at_servers(_distance_sq),
+    "optimality_gap": _at_servers(_gap),
+    "local_drift": _drift,
+    "grad_norm_sq": _at_servers(_gradient_sq),
+    "divergence": _divergence,
+    "consensus_distance": _consensus,
+    "global_step": lambda f: [f.square(f.points(b - a)) for a, b in pairwise(f.run.server)],
+    "loss_change": _change,
+    "mean_gradient_drift": _path_drift,
+    "weighted_grad_norm_sq": _weighted,
+}
 ITERATION_METRICS: dict[str, Series] = {
     "distance_sq": _at_averages(_distance_sq),
     "optimality_gap": _at_averages(_gap),

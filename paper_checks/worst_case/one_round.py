@@ -99,8 +99,11 @@ class OneRound:
     def begins_at_server(self) -> bool:
         """Whether every client's first gradient is taken at the server model."""
         first, other = self.mean_points[0], self.deviation_points[0]
-        return bool(abs(first[0] - 1) < LINEAR and np.abs(first[1:]).max(initial=0) < LINEAR
-                    and np.abs(other).max(initial=0) < LINEAR)  # fmt: skip
+        return bool(
+            abs(first[0] - 1) < LINEAR
+            and np.abs(first[1:]).max(initial=0) < LINEAR
+            and np.abs(other).max(initial=0) < LINEAR
+        )
 
     def without_unused(self) -> OneRound:
         """Return the round without coordinates that no model and no gradient ever depends on."""
@@ -109,11 +112,15 @@ class OneRound:
         n, k, m = len(self.means), len(self.deviations), self.gradients
         mean_columns, apart_columns = [*means, *range(n, n + m)], [*deviations, *range(k, k + m)]
         return OneRound(
-            tuple(self.means[i] for i in means), tuple(self.deviations[i] for i in deviations), self.start[means],
-            self.mean_next[np.ix_(means, mean_columns)], self.mean_points[:, mean_columns],
-            self.deviation_next[np.ix_(deviations, apart_columns)], self.deviation_points[:, apart_columns],
+            tuple(self.means[i] for i in means),
+            tuple(self.deviations[i] for i in deviations),
+            self.start[means],
+            self.mean_next[np.ix_(means, mean_columns)],
+            self.mean_points[:, mean_columns],
+            self.deviation_next[np.ix_(deviations, apart_columns)],
+            self.deviation_points[:, apart_columns],
             self.memory,
-        )  # fmt: skip
+        )
 
 
 def one_round(algorithm: Algorithm, local_steps: int, step_size: float, cohort: Cohort | None = None) -> OneRound:
@@ -130,7 +137,7 @@ def one_round(algorithm: Algorithm, local_steps: int, step_size: float, cohort: 
         raise EmpiricsError(f"{algorithm} trains personal models: there is no rate for the server model")
     try:
         method = _Method(algorithm, setting)
-        first, *later = method.rounds(1, 1)  # what a single client does, all clients do in the mean
+        first, *later = method.rounds(1, 1)  # if all take part, their mean is that of a single client
         method.check((0, 1, 2))
         if cohort is not None and not method.memory:
             method.check((0, 2))
@@ -214,7 +221,8 @@ class _Method:
 
     def check(self, chosen: Sequence[int]) -> None:
         """Raise ``EmpiricsError`` unless the rows predict a round of the ``chosen`` of three clients."""
-        clients, random, rows = 3, np.random.default_rng(31), self.rounds(3, len(chosen))[1]
+        clients, random = 3, np.random.default_rng(31)
+        rows = self.rounds(*((1, 1) if len(chosen) == clients else (clients, len(chosen))))[1]
         S, Q, m = len(self.server), len(self.memory), self.setting.steps
         server, each = random.standard_normal(S), random.standard_normal((clients, Q + m))
         streams = [iter(own[Q:]) for own in each]
@@ -237,7 +245,7 @@ class _Method:
         ]
         if not _same(*zip(*pairs, strict=True)):
             raise EmpiricsError(
-                f"{self.algorithm}: its round depends on how many clients take part, or does not only add and scale "
+                f"{self.algorithm}: its round depends on how many take part, or does not only add and scale "
                 "gradients: no rate is certified"
             )
 

@@ -103,11 +103,13 @@ def trim(program: Program) -> Program:
     pairs = [alive[i] & alive[j] for alive in columns for i, j in [triangle(len(alive))]]
     chosen = np.concatenate([*pairs, values])
     return replace(
-        program, blocks=tuple(int(alive.sum()) for alive in columns if alive.any()), values=int(values.sum()),
+        program,
+        blocks=tuple(int(alive.sum()) for alive in columns if alive.any()),
+        values=int(values.sum()),
         objectives=tuple(o[chosen] for o in program.objectives),
         constraints=tuple(replace(c, row=c.row[chosen]) for c in program.constraints),
         extents=None if program.extents is None else program.extents[np.concatenate(columns)],
-    )  # fmt: skip
+    )
 
 
 def used_unknowns(program: Program) -> tuple[list[Array], Array]:

@@ -27,19 +27,19 @@ from .rate_search import certify_rate, Rate, Statement
 from .rounding import round_up
 from .theorem_rates import theorem_rates, TheoremRate
 
-QUANTITIES = ("local_steps", "step_size", "smoothness", "strong_convexity", "clients", "cohort", "gradient_variance",
-         "rounds", "initial_distance_sq", "optimum_dissimilarity")  # fmt: skip
-"""The quantities of a rate; the first four are needed."""
-REQUIRED = QUANTITIES[:4]
+REQUIRED = ("local_steps", "step_size", "smoothness", "strong_convexity")
+START = ("rounds", "initial_distance_sq", "optimum_dissimilarity")
+QUANTITIES = (*REQUIRED, "clients", "cohort", "gradient_variance", *START)
+"""The quantities of a rate; ``START`` are those of the bound after a number of rounds."""
 INTEGERS = ("local_steps", "clients", "cohort", "rounds")
 MAX_POINTS = 1000
 """Limit on the points of one table."""
 FILES = ("", "-least", "-rounds")
 """Suffixes of the file names of proofs: the fastest rate, the smallest floor, the bound after rounds."""
 STATED = ("start_distance", "start_dissimilarity", "floor", "noise_floor", "half")
-COLUMNS = (
-    "contraction", "quadratics", "floor", "noise_floor", "least_floor", "half", "bound", "worst_case", "instance",
-)  # fmt: skip
+COLUMNS = ("contraction", "quadratics", "floor", "noise_floor", "least_floor", "half")
+COLUMNS_AFTER = ("bound", "worst_case", "instance")
+"""The columns of a table, and those about the bound after a number of rounds."""
 PROOF_BEGINS = '{"kind":"rate"'
 """How proof files begin; other existing files are not overwritten."""
 METHODS = """\
@@ -186,7 +186,7 @@ class RatePoint:
         row |= {f"least_{word}": None if least is None else getattr(least, word) for word in ("floor", "noise_floor")}
         row |= {"theorem": self.theorem and self.theorem.bound}
         row |= {"theorem_contraction": self.theorem and self.theorem.contraction}
-        row |= {word: self.after and getattr(self.after, word) for word in ("bound", "worst_case", "instance")}
+        row |= {word: self.after and getattr(self.after, word) for word in COLUMNS_AFTER}
         row |= {"bound_proved": self.after and self.after.proved}
         return row | {"why": self.why or (fastest.why if fastest else "") or None}
 
@@ -275,7 +275,7 @@ class Rates(Tabular):
             return
         rows = self.records()
         varied = [name for name in QUANTITIES if len({row[name] for row in rows}) > 1]
-        head = [*varied, *(name for name in COLUMNS if any(row[name] for row in rows)), "proved"]
+        head = [*varied, *(name for name in (*COLUMNS, *COLUMNS_AFTER) if any(row[name] for row in rows)), "proved"]
         yield self.points[0].method
         yield from aligned([head, *([_cell(row[name]) for name in head] for row in rows)])
         yield from dict.fromkeys(point.why for point in self.points if point.why)

@@ -55,8 +55,9 @@ class Case:
         if self.cohort is not None and self.clients is None:
             raise BoundsError(f"cohort={self.cohort} needs clients=...: how many it is drawn from")
         if self.cohort is not None and self.clients is not None and not 1 <= self.cohort <= self.clients:
-            raise BoundsError(f"cohort must be an integer from 1 to clients; got cohort={self.cohort}, "
-                              f"clients={self.clients}")  # fmt: skip
+            raise BoundsError(
+                f"cohort must be an integer from 1 to clients; got cohort={self.cohort}, clients={self.clients}"
+            )
         if self.noisy and (self.clients is None or self.cohort not in (None, self.clients)):
             raise BoundsError("with gradient_variance a rate needs clients, all of them in every round")
 

@@ -232,9 +232,12 @@ class PlayedRuns:
 
 
 def play_all(
-    gradients: Sequence[Callable[[Array], Array]], start: Array, algorithm: Algorithm, setting: Setting,
+    gradients: Sequence[Callable[[Array], Array]],
+    start: Array,
+    algorithm: Algorithm,
+    setting: Setting,
     begin: Callable[[History, Cohort], None] = lambda history, cohort: None,
-) -> PlayedRuns:  # fmt: skip
+) -> PlayedRuns:
     """Run all cohorts that may be drawn, breadth first; ``begin`` is called with history and cohort before a round."""
     player, last = Player(algorithm, gradients, setting), list[PlayedRound]()
     cohorts = list(combinations(range(len(gradients)), setting.cohort))

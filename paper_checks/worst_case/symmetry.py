@@ -85,9 +85,13 @@ def reduced(f: Formulation, program: Program, columns: Array, values: Array) -> 
     goals = len(program.objectives)
     kept, of_row = _merged(program.constraints, rows[goals:])
     small = Program(
-        tuple(U.shape[2] for U in parts), int(of_value.max(initial=-1)) + 1, tuple(rows[:goals]),
-        tuple(replace(program.constraints[i], row=rows[goals + i]) for i in kept), None, program.value_unit,
-    )  # fmt: skip
+        tuple(U.shape[2] for U in parts),
+        int(of_value.max(initial=-1)) + 1,
+        tuple(rows[:goals]),
+        tuple(replace(program.constraints[i], row=rows[goals + i]) for i in kept),
+        None,
+        program.value_unit,
+    )
     return Orbits(program, small, parts, of_value, of_row)
 
 

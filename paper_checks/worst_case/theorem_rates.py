@@ -84,10 +84,13 @@ def _values(bound: Bound, case: Case, rounds: int, relaxation: float) -> dict[st
     if case.local_steps * rounds > LARGEST:
         raise BoundsError(f"local_steps must be at most {LARGEST / rounds:g}; got {case.local_steps}")
     point = GridPoint(
-        clients=case.clients or FEWEST, rounds=rounds, local_steps=case.local_steps,
+        clients=case.clients or FEWEST,
+        rounds=rounds,
+        local_steps=case.local_steps,
         fixed_step_size=case.step_size * case.smoothness,
-        condition_number=case.smoothness / case.strong_convexity, relaxation=relaxation,
-    )  # fmt: skip
+        condition_number=case.smoothness / case.strong_convexity,
+        relaxation=relaxation,
+    )
     covered = adapted(bound, point)
     if covered.local_steps != case.local_steps or (covered.clients == 1 and case.local_steps > 1):
         return None

@@ -83,19 +83,27 @@ def _constants(best: Sequence[Constant]) -> list[str]:
         return ["the conditions of the bound hold at no point: it has no constants there"]
     head = ["in front of", "printed", "not below", "suffices", "places", "decided at"]
     body = [
-        [c.term, _number(c.printed), _number(c.not_below), _number(c.suffices), f"{c.proved} of {c.places}",
-         " ".join(f"{word}={_short(value)}" for word, value in c.where.items())]
+        [
+            c.term,
+            _number(c.printed),
+            _number(c.not_below),
+            _number(c.suffices),
+            f"{c.proved} of {c.places}",
+            " ".join(f"{word}={_short(value)}" for word, value in c.where.items()),
+        ]
         for c in best
-    ]  # fmt: skip
+    ]
     if any(c.not_below == c.not_below for c in best):
         lower = "no smaller factor is valid: a federation in fractions attains more at the point in the last column"
     else:
         lower = "nothing is proved, as the federations meet the assumptions only at the visited models"
     return [
-        *aligned([head, *body]), "",
-        "factors in front of the whole bound, or of one term alone with the others unchanged", f"not below: {lower}",
+        *aligned([head, *body]),
+        "",
+        "factors in front of the whole bound, or of one term alone with the others unchanged",
+        f"not below: {lower}",
         "suffices: valid at the proved points, by certificates; elsewhere nothing is claimed",
-    ]  # fmt: skip
+    ]
 
 
 def _number(value: float) -> str:

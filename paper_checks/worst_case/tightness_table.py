@@ -232,9 +232,12 @@ def proof_columns(row: Row, cell: Cell | None, store: Store) -> tuple[dict[str, 
     proved = rounded(Fraction(content["bound"]), ROUND_CEILING)
     attained = rounded(Fraction(content["attained"]["value"]), ROUND_FLOOR) if "attained" in content else nan
     summary = {
-        "proved": proved, "excess": proved / worst - 1 if worst else proved, "attained": attained,
-        "width": 1 - attained / proved if proved else 0.0, "proof": digest(content),
-    }  # fmt: skip
+        "proved": proved,
+        "excess": proved / worst - 1 if worst else proved,
+        "attained": attained,
+        "width": 1 - attained / proved if proved else 0.0,
+        "proof": digest(content),
+    }
     return summary, content
 
 

@@ -196,13 +196,17 @@ def claim_of(question: Question) -> dict[str, Any]:
     sizes = [str(fraction(size)) for size in question.run.step_sizes]
     kind = "last" if question.statistic.kind == "every" else question.statistic.kind
     return {
-        "method": method, "parameter": str(parameter), "local_steps": [path.shape[1] - 1 for path in question.run.path],
-        "step_size": sizes[0] if len(set(sizes)) == 1 else sizes, "smoothness": given["smoothness"],
+        "method": method,
+        "parameter": str(parameter),
+        "local_steps": [path.shape[1] - 1 for path in question.run.path],
+        "step_size": sizes[0] if len(set(sizes)) == 1 else sizes,
+        "smoothness": given["smoothness"],
         "strong_convexity": given["strong_convexity"] if question.convex else None,
         "given": {name: x for name, x in given.items() if name not in ("smoothness", "strong_convexity")},
-        "metric": metric, "statistic": "whole" if metric in verify.OF_A_RUN else kind,
+        "metric": metric,
+        "statistic": "whole" if metric in verify.OF_A_RUN else kind,
         "over": "iterations" if per == ITERATION or metric == "consensus_distance" else "rounds",
-    }  # fmt: skip
+    }
 
 
 def _average(weights: Array, count: int) -> list[Fraction]:
@@ -284,9 +288,12 @@ def _in_fractions(
         for i, (name, row) in enumerate(zip(names[part], root, strict=True)):
             vectors[name][part] = [round(Fraction(float(y)) * 2**bits) for y in row[: i + 1]]
     return {
-        "value": "0", "bits": bits, "dimensions": [len(own) for own in names], "vectors": vectors,
+        "value": "0",
+        "bits": bits,
+        "dimensions": [len(own) for own in names],
+        "vectors": vectors,
         "values": {name: str(Fraction(float(x[program.packed + index]))) for name, index in values.items()},
-    }  # fmt: skip
+    }
 
 
 def _round_down(x: Fraction) -> Fraction:
