@@ -145,23 +145,23 @@ def _start(horizon: Horizon) -> dict[str, int | str]:
 
 def worst(case: Case, horizon: Horizon) -> float | None:
     """Return the exact worst case with full gradients, averaged over cohorts; None if it is too large."""
-    steps, clients, cohort = case.local_steps, case.clients, case.cohort
+    drawn, rounds, steps = case.partial_cohort, horizon.rounds, case.local_steps
+    if drawn:
+        models = sum(comb(drawn.clients, drawn.cohort) ** r for r in range(min(rounds, 9)))
+        small = drawn.clients <= 5 and drawn.clients * models * steps <= MAX_COLUMNS
+    else:
+        small = rounds * steps <= MAX_COLUMNS and solve_seconds(rounds * steps + 1, rounds * steps) <= PATIENCE
+    if not (rounds and small):
+        return None
     given = {
         "smoothness": case.smoothness,
         "strong_convexity": case.strong_convexity,
         "initial_distance_sq": horizon.distance,
         "optimum_dissimilarity": horizon.dissimilarity,
     }
-    if cohort is None or clients is None or cohort == clients:
-        clients, cohort, gradients = None, 1 if clients == 1 else 2, horizon.rounds * steps
-        small = gradients <= MAX_COLUMNS and solve_seconds(gradients + 1, gradients) <= PATIENCE
-    else:
-        branches = comb(clients, cohort)
-        models = (branches ** min(horizon.rounds, 9) - 1) // (branches - 1)
-        small = clients <= 5 and clients * models * steps <= MAX_COLUMNS
-    if not (horizon.rounds and small):
-        return None
-    plan = Setting(horizon.rounds, cohort, local_steps=steps, step_size=case.step_size)
+    cohort = drawn.cohort if drawn else 1 if case.clients == 1 else 2
+    plan = Setting(rounds, cohort, local_steps=steps, step_size=case.step_size)
+    clients = drawn.clients if drawn else None
     try:
         return worst_case(case.algorithm, plan, given, "distance_sq", clients=clients, patience=10 * PATIENCE).value
     except BoundsError:

@@ -16,7 +16,7 @@ from empirics.progress import duration
 
 from .grid_point import adapted, GridPoint, question, values
 from .program import WorstCaseError
-from .solve import answer, estimate_seconds, solve_seconds
+from .solve import answer, solve_seconds
 from .symbolic_run import count_starting_models
 from .worst_case_proof import certify
 
@@ -94,21 +94,20 @@ def check_grid_size(spans: dict[str, Any]) -> None:
 
 
 def expected_seconds(bound: Bound, points: Sequence[GridPoint], patience: float) -> list[float]:
-    """Return about how many seconds every point takes on one core, scaled from the program of the largest one.
+    """Return about how many seconds every point takes on one core.
 
-    Raises ``WorstCaseError`` if a point alone would take more than ``patience``.
+    Raises ``WorstCaseError`` if the largest point would take more than ``patience``, or has no worst case.
     """
     if not patience > 0:
         raise WorstCaseError(f"patience must be > 0 seconds; got {patience:g}")
     largest = max(points, key=min_seconds)
-    least = min_seconds(largest)
-    seconds = least if least > patience else estimate_seconds(question(bound, largest), inf)
-    if seconds > patience:
+    if (seconds := min_seconds(largest)) > patience:
         raise WorstCaseError(
             f"too large: rounds={largest.rounds} local_steps={largest.local_steps} would take about "
             f"{duration(seconds)}, more than {duration(patience)}; take fewer, or raise --patience"
         )
-    return [seconds * min_seconds(point) / least for point in points]
+    _ = question(bound, largest).run
+    return [min_seconds(point) for point in points]
 
 
 def min_seconds(point: GridPoint) -> float:

@@ -48,11 +48,6 @@ class WorstCase:
         return self.solution.gap
 
     @property
-    def doubt(self) -> float:
-        """How far the optimum may be from the value, by the gap and the constraints that the solution violates."""
-        return self.solution.doubt
-
-    @property
     def exact(self) -> bool:
         """Whether this is the worst case, and not an upper estimate from relaxed assumptions."""
         return not self.question.relaxations
@@ -157,11 +152,6 @@ def answer(question: Question, patience: float = PATIENCE) -> WorstCase:
         solution = optimum(replace(orbit.program if orbit else program, deadline=perf_counter() + patience))
         solution = orbit.lifted(solution) if orbit else solution
     return WorstCase(question, program, solution, perf_counter() - begin)
-
-
-def estimate_seconds(question: Question, patience: float) -> float:
-    """Return about how long a worst case takes; raise ``WorstCaseError`` if that is more than ``patience``."""
-    return _prepare(question, patience)[2]
 
 
 def _prepare(question: Question, patience: float) -> tuple[Program, symmetry.Orbits | None, float]:

@@ -30,12 +30,8 @@ from .packed import Array
 
 Cohort = tuple[int, ...]
 History = tuple[Cohort, ...]
-MAX_COLUMNS = 4000
-"""Limit on the gradients of all clients together, which are the columns of a model's row."""
-MAX_MODELS = 4000
-"""Limit on the server models of a tree times the clients."""
-MAX_BYTES = 2e9
-"""Limit on the memory for the inequalities of a tree."""
+MAX_COLUMNS, MAX_TREE_COLUMNS = 4000, 180
+"""Limits on the gradients of all clients together, the columns of a model's row: of a run, and of a tree."""
 LINEAR = 1e-9
 """Relative tolerance for a method to count as linear."""
 SAME = 1e-12
@@ -190,7 +186,7 @@ class Oracle:
         same = (j for j, x in enumerate(queries) if (np.abs(x - model) <= tolerance).all())
         j = next(same, len(queries)) if self.gradients else len(queries)
         if j == len(queries):
-            _check_columns(self.clients, 1 + j)
+            check_columns(self.clients, 1 + j)
             queries.append(model)
         self.numbers[(*self.round, client, self.count[client])] = j
         self.count[client] += 1
@@ -203,7 +199,7 @@ def record_run(algorithm: Algorithm, setting: Setting) -> SymbolicRun:
     Raises ``EmpiricsError`` for methods that are not linear in the gradients.
     """
     check_supported(setting)
-    _check_columns(setting.cohort, setting.rounds)
+    check_columns(setting.cohort, setting.rounds)
     oracle, played = _record(algorithm, setting, setting.cohort)
     return SymbolicRun(np.array(oracle.queries), played.server, played.path, played.step_sizes)
 
@@ -211,11 +207,10 @@ def record_run(algorithm: Algorithm, setting: Setting) -> SymbolicRun:
 def record_tree(algorithm: Algorithm, setting: Setting, clients: int) -> SymbolicTree:
     """Return the tree of ``setting.rounds`` rounds with ``setting.cohort`` of ``clients`` drawn in each."""
     check_supported(setting)
-    # every client computes at least one gradient at each model with which a round begins
-    _check_inequalities(clients, count_starting_models(setting.rounds, setting.cohort, clients))
+    count_starting_models(setting.rounds, setting.cohort, clients)
     oracle, played = _record(algorithm, setting, clients)
     numbers, gradients = oracle.numbers, oracle.gradients
-    _check_inequalities(clients, gradients)
+    check_columns(clients, gradients, MAX_TREE_COLUMNS)
     earlier = _earlier(numbers, gradients)
     queries: Array = np.array(oracle.queries)
     return SymbolicTree(queries, played.server, (), played.step_sizes, played.histories, numbers, earlier)
@@ -281,34 +276,26 @@ def _gradient_count(oracle: Oracle, algorithm: Algorithm) -> int:
     return counts.pop()
 
 
-def _check_columns(clients: int, gradients: int) -> None:
-    if clients * gradients > MAX_COLUMNS:
+def check_columns(clients: int, gradients: int, limit: int = MAX_COLUMNS) -> None:
+    """Raise ``EmpiricsError`` if the gradients of all clients exceed a limit."""
+    if clients * gradients > limit:
         raise EmpiricsError(
-            f"too large: {clients} clients with {gradients} or more gradients each; the limit is {MAX_COLUMNS} for all "
-            "clients together: take fewer clients (two represent any number of identical ones)"
+            f"too large: {clients} clients with {gradients} or more gradients each; the limit is {limit} for all "
+            "clients together: take fewer rounds, local steps or clients (two represent any number of identical ones)"
         )
 
 
 def count_starting_models(rounds: int, cohort: int, clients: int) -> int:
-    """Return the number of server models with which rounds begin; raise ``EmpiricsError`` when it exceeds the limit."""
+    """Return the number of server models with which rounds of a tree begin; every client computes a gradient there.
+
+    Raises ``EmpiricsError`` if these gradients exceed the limit.
+    """
     models, level = 0, 1
-    branches = comb(clients, cohort) if clients <= MAX_MODELS else MAX_MODELS
     for _ in range(rounds):
-        models, level = models + level, level * branches
-        if clients * (models + level) > MAX_MODELS:
-            raise EmpiricsError(
-                f"too large: {rounds} rounds with {cohort} of {clients} clients drawn in each have more server models "
-                f"than the {MAX_MODELS // clients} that fit: take fewer rounds or clients"
-            )
+        models += level
+        check_columns(clients, models, MAX_TREE_COLUMNS)
+        level *= comb(clients, cohort)
     return models
-
-
-def _check_inequalities(clients: int, gradients: int) -> None:
-    if (need := 4.0 * clients**3 * gradients**4) > MAX_BYTES:
-        raise EmpiricsError(
-            f"too large: {gradients} gradients of each of {clients} clients need {need / 1e9:.0f} GB of inequalities; "
-            f"the limit is {MAX_BYTES / 1e9:.0f}: take fewer rounds, clients or local steps"
-        )
 
 
 def _earlier(numbers: dict[tuple[History, Cohort, int, int], int], gradients: int) -> tuple[int, ...]:

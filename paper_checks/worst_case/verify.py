@@ -823,12 +823,12 @@ def describe(proof: Any) -> str:
             text += f", attained by two clients: {rounded(proof['attained']['value'], up=False)}"
         text += ", any number of clients"
     else:
-        rho, distance, dissimilarity, floor, noise = (up(claim[key] or "0") for key in RATE_NUMBERS)
+        rho, *factors = (up(claim[key] or "0") for key in RATE_NUMBERS)
+        lengths = ("|w_0 - w*|^2", "zeta^2", "zeta^2", "sigma^2")
+        terms = [f"{x} {length}" for x, length in zip(factors, lengths, strict=True)]
         text = "E" if claim["noise_floor"] or claim["cohort"] else ""
-        text += f"|w_T - w*|^2 <= {rho}^T ({distance} |w_0 - w*|^2"
-        text += f" + {dissimilarity} zeta^2)" if dissimilarity != "0" else ")"
-        text += f" + {floor} zeta^2" if floor != "0" else ""
-        text += f" + {noise} sigma^2" if noise != "0" else ""
+        text += f"|w_T - w*|^2 <= {rho}^T ({' + '.join(t for t in terms[:2] if t[:2] != '0 ')})"
+        text += "".join(f" + {t}" for t in terms[2:] if t[:2] != "0 ")
         text += f" after every number T of rounds, {claim['clients'] or 'any number of'} clients"
     setting = {key: claim[key] for key in (*PLAN, "cohort", "given") if claim.get(key) is not None}
     if after := proof.get("after"):

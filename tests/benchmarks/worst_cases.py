@@ -69,7 +69,8 @@ def main() -> None:
         if apart > 1e-5:
             raise SystemExit(f"{method}, {words}: {ours.value} here, {theirs} by PEPit")
         shown = {"method": method, "question": words, "K": steps, "R": rounds, "seconds": seconds}
-        rows.append({**shown, "doubt": ours.doubt / ours.value, "PEPit / ours": longer / seconds, "apart": apart})
+        doubt = ours.solution.doubt / ours.value
+        rows.append({**shown, "doubt": doubt, "PEPit / ours": longer / seconds, "apart": apart})
     load = os.getloadavg()[0]
     versions = ", ".join(f"{name} {version(name)}" for name in ("clarabel", "pepit"))
     publish(f"{CHAPTER}{machine()}; {versions}; load {load:.1f} as it ended.\n\n{table(rows)}\n", asked.write)

@@ -185,7 +185,7 @@ def test_a_long_run_is_as_sure_in_few_steps():
     given = {"smoothness": 1.0, "strong_convexity": 0.1, "initial_distance_sq": 1.0, "optimum_dissimilarity": 1.0}
     long = worst_case("fedavg()", plan(2, 10, size=0.1), given, "optimality_gap")
     assert long.value == near(0.128212781, 1e-7)
-    assert long.doubt < 1e-7
+    assert long.solution.doubt < 1e-7
     assert long.solution.iterations < 35  # 44 where no step is corrected twice
 
 
@@ -299,7 +299,7 @@ def test_renaming_the_clients_loses_nothing(case):
     whole = worst_case(method, drawing(cohort, steps=steps), given, metric, clients=clients, symmetric=False)
     assert small.value == near(whole.value)
     assert small.program.blocks == whole.program.blocks  # what is found is lifted to the whole program
-    assert small.doubt < 1e-4 * small.value
+    assert small.solution.doubt < 1e-4 * small.value
     x, rows = small.solution.x, np.array([c.row for c in small.program.constraints])
     assert (rows @ x - [c.limit for c in small.program.constraints]).max() < 1e-5
 
@@ -352,7 +352,7 @@ def test_the_least_over_rounds_is_of_means():
 
 def test_a_small_step_is_as_sure_as_a_large_one():
     found = worst_case("fedavg()", drawing(1, steps=2, size=2e-4), STRONG, "distance_sq", clients=2)
-    assert found.doubt < 1e-5 * found.value
+    assert found.solution.doubt < 1e-5 * found.value
     assert found.value == near(2.3 * (1 - 2e-4 * MU) ** 8 + 2 * (2 * 2e-4) ** 2 * 0.7, 1e-6)
     tree = record_tree(algorithm("fedavg()"), drawing(2, 2, 3), 3)
     assert tree.gradients == (1 + 3) * 3
@@ -386,7 +386,7 @@ def test_what_is_refused_where_clients_are_drawn():
 
 def test_trees_with_more_models_than_gradients_are_solved_and_what_takes_too_long_says_so():
     found = worst_case("fedavg()", drawing(1), STRONG, "grad_norm_sq", clients=4)
-    assert found.doubt < 1e-4 * found.value
+    assert found.solution.doubt < 1e-4 * found.value
     assert found.value > worst_case("fedavg()", drawing(4), STRONG, "grad_norm_sq").value
     late = replace(worst_case("fedavg()", drawing(2), STRONG, "grad_norm_sq").program, deadline=0.0)
     with pytest.raises(programs.TooLongError, match="patience"):
