@@ -66,6 +66,15 @@ class Value:
 # ---- reading text ----
 
 
+def as_words(quantities: Mapping[str, Any]) -> list[str]:
+    """Return quantities as ``read`` takes them; lists become ``[a,b]``."""
+
+    def typed(value: Any) -> str:
+        return f"[{','.join(map(typed, value))}]" if isinstance(value, (list, tuple)) else str(value)
+
+    return [f"{name}={typed(value)}" for name, value in quantities.items()]
+
+
 def read(words: Sequence[str]) -> dict[str, Value]:
     """Return the values of ``quantity=value`` arguments and files of constants, by quantity, in the given order."""
     found: dict[str, Value] = {}

@@ -9,7 +9,7 @@ clients' controls).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
@@ -99,11 +99,7 @@ class OneRound:
     def begins_at_server(self) -> bool:
         """Whether every client's first gradient is taken at the server model."""
         first, other = self.mean_points[0], self.deviation_points[0]
-        return bool(
-            abs(first[0] - 1) < LINEAR
-            and np.abs(first[1:]).max(initial=0) < LINEAR
-            and np.abs(other).max(initial=0) < LINEAR
-        )
+        return bool(abs(first[0] - 1) < LINEAR and np.abs([*first[1:], *other]).max(initial=0) < LINEAR)
 
     def without_unused(self) -> OneRound:
         """Return the round without coordinates that no model and no gradient ever depends on."""
@@ -111,15 +107,15 @@ class OneRound:
         deviations = _used(self.deviation_next, self.deviation_points, [])
         n, k, m = len(self.means), len(self.deviations), self.gradients
         mean_columns, apart_columns = [*means, *range(n, n + m)], [*deviations, *range(k, k + m)]
-        return OneRound(
-            tuple(self.means[i] for i in means),
-            tuple(self.deviations[i] for i in deviations),
-            self.start[means],
-            self.mean_next[np.ix_(means, mean_columns)],
-            self.mean_points[:, mean_columns],
-            self.deviation_next[np.ix_(deviations, apart_columns)],
-            self.deviation_points[:, apart_columns],
-            self.memory,
+        return replace(
+            self,
+            means=tuple(self.means[i] for i in means),
+            deviations=tuple(self.deviations[i] for i in deviations),
+            start=self.start[means],
+            mean_next=self.mean_next[np.ix_(means, mean_columns)],
+            mean_points=self.mean_points[:, mean_columns],
+            deviation_next=self.deviation_next[np.ix_(deviations, apart_columns)],
+            deviation_points=self.deviation_points[:, apart_columns],
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -13,7 +13,7 @@ from typing import Any
 
 from bounds.errors import BoundsError, unknown
 from bounds.showing.files import refuse_foreign, whole
-from bounds.showing.reading import read
+from bounds.showing.reading import as_words, read
 from bounds.showing.tables import aligned, Tabular
 from bounds.showing.usage import UsageError, writable_file
 from empirics.algorithms import algorithm
@@ -87,7 +87,7 @@ def rate(
     if path is not None:
         writable_file("-o", path, ".json")
     chosen = method if isinstance(method, Algorithm) else algorithm(method)
-    values = _values(words, quantities)
+    values = _values([*words, *as_words(quantities)])
     import_clarabel()
     points = [dict(zip(values, numbers, strict=True)) for numbers in product(*values.values())]
     if len(points) > MAX_POINTS:
@@ -117,28 +117,24 @@ def _rates(chosen: Algorithm, points: Sequence[dict[str, float]]) -> Rates:
     return Rates(tuple(rates))
 
 
-def _values(texts: Sequence[str], keywords: Mapping[str, Any]) -> dict[str, list[float]]:
+def _values(words: Sequence[str]) -> dict[str, list[float]]:
     """Return the values of all quantities, in the order of ``QUANTITIES``."""
-    typed = dict.fromkeys(text.partition("=")[0] for text in texts if "=" in text)
+    typed = {word.partition("=")[0] for word in words if "=" in word}
     given: dict[str, list[float]] = {}
-    for name, value in read(list(texts)).items():
-        if name in QUANTITIES:
-            if value.kind not in ("number", "range", "list"):
-                raise BoundsError(f"{name} must be a number, a range or a list")
-            given[name] = [float(x) for x in value.numbers.ravel()]
-        elif name in typed:  # files of constants may contain other quantities
-            raise unknown("quantity of a rate", name, QUANTITIES)
-    for name, value in keywords.items():
+    for name, value in read(words).items():
         if name not in QUANTITIES:
-            raise unknown("quantity of a rate", name, QUANTITIES)
-        given[name] = [float(x) for x in value] if isinstance(value, Sequence) else [float(value)]
-    if missing := [name for name in REQUIRED if name not in given]:
-        raise BoundsError(f"a rate needs {', '.join(missing)}: give {missing[0]}=...")
-    for name, numbers in given.items():
-        for x in numbers:
+            if name in typed:  # files of constants may contain other quantities
+                raise unknown("quantity of a rate", name, QUANTITIES)
+            continue
+        if value.kind not in ("number", "range", "list"):
+            raise BoundsError(f"{name} must be a number, a range or a list")
+        given[name] = value.numbers.ravel().astype(float).tolist()
+        for x in given[name]:
             if not isfinite(x) or x < 0 or (name in INTEGERS and x != int(x)):
                 kind = "an integer >= 0" if name in INTEGERS else "a finite number >= 0"
                 raise BoundsError(f"{name} must be {kind}; got {x:g}")
+    if missing := [name for name in REQUIRED if name not in given]:
+        raise BoundsError(f"a rate needs {', '.join(missing)}: give {missing[0]}=...")
     return {name: list(dict.fromkeys(given[name])) for name in QUANTITIES if name in given}
 
 
@@ -177,18 +173,23 @@ class RatePoint:
     def record(self) -> dict[str, Any]:
         """Return the point as a row, with the keys of ``RATE_JSON``."""
         fastest, least = (self.rate.fastest, self.rate.least) if self.rate else (None, None)
-        row: dict[str, Any] = {"method": self.method} | {name: self.given.get(name) for name in QUANTITIES}
-        row = {name: int(x) if isinstance(x, float) and x.is_integer() else x for name, x in row.items()}
-        row |= {"contraction": self.rate and self.rate.contraction, "quadratics": self.rate and self.rate.quadratics}
-        row |= {"stated": fastest and fastest.contraction}
-        row |= {word: None if fastest is None else getattr(fastest, word) for word in STATED}
-        row |= {"proved": fastest and fastest.proof is not None, "least_stated": least and least.contraction}
-        row |= {f"least_{word}": None if least is None else getattr(least, word) for word in ("floor", "noise_floor")}
-        row |= {"theorem": self.theorem and self.theorem.bound}
-        row |= {"theorem_contraction": self.theorem and self.theorem.contraction}
-        row |= {word: self.after and getattr(self.after, word) for word in COLUMNS_AFTER}
-        row |= {"bound_proved": self.after and self.after.proved}
-        return row | {"why": self.why or (fastest.why if fastest else "") or None}
+        given = {name: self.given.get(name) for name in QUANTITIES}
+        least_floors = _attributes(least, ("floor", "noise_floor"))
+        return {
+            "method": self.method,
+            **{name: int(x) if x is not None and x.is_integer() else x for name, x in given.items()},
+            **_attributes(self.rate, ("contraction", "quadratics")),
+            "stated": fastest and fastest.contraction,
+            **_attributes(fastest, STATED),
+            "proved": fastest and fastest.proof is not None,
+            "least_stated": least and least.contraction,
+            **{f"least_{name}": x for name, x in least_floors.items()},
+            "theorem": self.theorem and self.theorem.bound,
+            "theorem_contraction": self.theorem and self.theorem.contraction,
+            **_attributes(self.after, COLUMNS_AFTER),
+            "bound_proved": self.after and self.after.proved,
+            "why": self.why or (fastest and fastest.why) or None,
+        }
 
     def statements(self) -> Iterator[tuple[str, Statement]]:
         """Yield the suffix of the file name and the statement, for all statements."""
@@ -238,6 +239,10 @@ class RatePoint:
         yield "w*: the minimiser of the mean loss; zeta^2: the clients' mean squared gradient there"
         if rate.fastest.why:
             yield f"not proved in fractions: {rate.fastest.why}"
+
+
+def _attributes(item: Any, names: Sequence[str]) -> dict[str, Any]:
+    return {name: None if item is None else getattr(item, name) for name in names}
 
 
 def _formula(one: Statement) -> str:

@@ -34,31 +34,24 @@ class Case:
     noisy: bool = False
 
     def __post_init__(self) -> None:
-        L, mu = self.smoothness, self.strong_convexity
+        L, mu, clients, cohort = self.smoothness, self.strong_convexity, self.clients, self.cohort
         if not 0 < mu < L:
-            raise BoundsError(
-                f"a rate needs 0 < strong_convexity < smoothness; got strong_convexity={mu:g}, smoothness={L:g}"
-            )
+            raise BoundsError(f"a rate needs 0 < strong_convexity < smoothness; got {mu:g} and {L:g}")
         if not 1 / LARGEST_L <= L <= LARGEST_L:
             raise BoundsError(
                 f"smoothness must be from {1 / LARGEST_L:g} to {LARGEST_L:g}; got {L:g}: take other units"
             )
         if not self.step_size >= SMALLEST_STEP / min(L, 1.0):
-            raise BoundsError(
-                f"step_size must be >= {SMALLEST_STEP:g} for a rate, and >= {SMALLEST_STEP:g}/smoothness; got "
-                f"{self.step_size:g} (in other units both are other numbers)"
-            )
-        if self.local_steps < 1:
-            raise BoundsError(f"local_steps must be an integer >= 1; got {self.local_steps}")
-        if self.clients is not None and self.clients < 1:
-            raise BoundsError(f"clients must be an integer >= 1; got {self.clients}")
-        if self.cohort is not None and self.clients is None:
-            raise BoundsError(f"cohort={self.cohort} needs clients=...: how many it is drawn from")
-        if self.cohort is not None and self.clients is not None and not 1 <= self.cohort <= self.clients:
-            raise BoundsError(
-                f"cohort must be an integer from 1 to clients; got cohort={self.cohort}, clients={self.clients}"
-            )
-        if self.noisy and (self.clients is None or self.cohort not in (None, self.clients)):
+            least = f"{SMALLEST_STEP:g} for a rate, and >= {SMALLEST_STEP:g}/smoothness"
+            raise BoundsError(f"step_size must be >= {least}; got {self.step_size:g} (take other units)")
+        for name, x in (("local_steps", self.local_steps), ("clients", clients), ("cohort", cohort)):
+            if x is not None and x < 1:
+                raise BoundsError(f"{name} must be an integer >= 1; got {x}")
+        if cohort is not None and clients is None:
+            raise BoundsError(f"cohort={cohort} needs clients=...: how many it is drawn from")
+        if cohort is not None and clients is not None and cohort > clients:
+            raise BoundsError(f"cohort must be at most clients; got cohort={cohort}, clients={clients}")
+        if self.noisy and (clients is None or cohort not in (None, clients)):
             raise BoundsError("with gradient_variance a rate needs clients, all of them in every round")
 
     @property

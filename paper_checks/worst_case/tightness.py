@@ -23,7 +23,7 @@ from bounds.showing.files import to_write, write_whole
 from bounds.showing.loading import load
 from bounds.showing.numbers import check_workers
 from bounds.showing.process import remark
-from bounds.showing.reading import read
+from bounds.showing.reading import as_words, read
 from bounds.showing.usage import refuse_unused, UsageError, writable_folder
 from empirics.experiments import Cell, Store
 from empirics.experiments.command import folder
@@ -92,7 +92,7 @@ def tightness(
             a certificate) for each constant of the bound.
         quantities: what varies, by name.
     """
-    typed = (*words, *(f"{key}={_typed(value)}" for key, value in quantities.items()))
+    typed = (*words, *as_words(quantities))
     output_folder = None if output is None else Path(output)
     options = output_folder, store, workers, patience, committed, certify, constants
     return make_table(TableRequest(name, typed, "fedbounds tightness", *options))
@@ -316,10 +316,3 @@ def _spans(words: Sequence[str], paper: str) -> dict[str, list[Any]]:
             numbers = [tuple(run) for run in (numbers if value.kind == "table" else [numbers])]
         spans[name] = list(dict.fromkeys(numbers))
     return spans
-
-
-def _typed(value: Any) -> str:
-    """Return a value as it is typed on the command line."""
-    if isinstance(value, (list, tuple)):
-        return "[" + ",".join(map(_typed, value)) + "]"
-    return str(value)

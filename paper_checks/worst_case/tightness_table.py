@@ -20,6 +20,7 @@ import sympy as sp
 from bounds.core import Bound
 from bounds.errors import BoundsError
 from bounds.showing.files import whole, write_whole
+from bounds.showing.tables import write_csv
 from empirics.experiments import Cell, Store
 
 from . import verify
@@ -47,10 +48,9 @@ Content = Mapping[str, Any]
 def grid(spans: Mapping[str, Sequence[Any]]) -> list[GridPoint]:
     """Return the grid points of all combinations of the values; other quantities keep their defaults."""
 
-    def number(name: str, value: Any) -> Any:
-        return int(value) if name in INTEGERS and float(value).is_integer() else value
-
-    axes = [[number(name, value) for value in values] for name, values in spans.items()]
+    axes: list[list[Any]] = [
+        [int(x) if name in INTEGERS and float(x).is_integer() else x for x in values] for name, values in spans.items()
+    ]
     return [GridPoint(**dict(zip(spans, values, strict=True))) for values in product(*axes)]
 
 
@@ -174,13 +174,11 @@ def _factor(row: Row, column: str, end: str, side: int) -> float:
 
 def write(rows: Sequence[Row], card: Mapping[str, Any], name: str, folder: Path) -> list[Path]:
     """Write the table to ``NAME.csv`` and its card to ``NAME.json``; return the paths."""
-    table, about = folder / f"{name}.csv", folder / f"{name}.json"
     columns = list(dict.fromkeys(column for row in rows for column in row))
-    with whole(table) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows([{k: _cell(v) for k, v in row.items()} for row in rows])
-    return [table, write_whole(about, json.dumps(dict(card), indent=2) + "\n")]
+    table = write_csv(
+        [{column: _cell(row.get(column, "")) for column in columns} for row in rows], folder / f"{name}.csv"
+    )
+    return [table, write_whole(folder / f"{name}.json", json.dumps(dict(card), indent=2) + "\n")]
 
 
 def _cell(value: Any) -> Any:

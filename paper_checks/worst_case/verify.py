@@ -33,7 +33,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction as Q
 from functools import cache, cached_property, partial
-from itertools import islice, permutations
+from itertools import islice, permutations, zip_longest
 from math import lcm
 from operator import mul
 from typing import Any
@@ -545,12 +545,13 @@ class Federation:
     def __init__(self, run: Run, entry: Any) -> None:
         self.run, self.vectors = run, entry["vectors"]
         self.unit = Q(1, 4 ** parse_count(entry["bits"], 0, MAX_BITS, "bits"))
-        largest = min(len(self.vectors), MAX_VECTORS)
-        self.sizes = [parse_count(n, 0, largest, "dimensions") for n in entry["dimensions"]]
-        require(len(self.sizes) == 2, "dimensions are those of the means and of the deviations")
+        sizes = entry["dimensions"]
+        require(len(sizes) == 2, "dimensions are those of the means and of the deviations")
         for parts in self.vectors.values():
-            integers = all(type(x) is int for part in parts for x in part)
-            require(integers and len(parts) == 2, "a vector is two lists of integers")
+            require(len(parts) == 2, "a vector is two lists of integers")
+            for part, size in zip(parts, sizes, strict=True):
+                require(all(type(x) is int for x in part), "a vector is two lists of integers")
+                parse_count(size, len(part), len(self.vectors), "dimensions")
         self.inner, self.coordinates = cache(self._inner), cache(self._coordinates)
         origin = "*" if run.convex else run.point_at("w0")
         self.values = {name: parse_number(x) for name, x in entry["values"].items()} | {origin: Q(0)}
@@ -559,9 +560,9 @@ class Federation:
         """Return the integer coordinates of a vector's mean and deviation, and their denominator."""
         parts, denominator = to_integers(vector.parts)
         coordinates = []
-        for b, part in enumerate(parts):
-            rows = [(x, self.vectors[name][b]) for name, x in part.items() if name in self.vectors]
-            coordinates.append([sum(x * row[d] for x, row in rows if d < len(row)) for d in range(self.sizes[b])])
+        for which, part in enumerate(parts):
+            rows = [[x * y for y in self.vectors[name][which]] for name, x in part.items() if name in self.vectors]
+            coordinates.append([sum(column) for column in zip_longest(*rows, fillvalue=0)])
         return coordinates, denominator
 
     def _inner(self, u: Vector, v: Vector) -> Q:
@@ -571,12 +572,12 @@ class Federation:
 
     def take_sum(self) -> Q:
         """Return what the run has added up, evaluated for this federation, and clear the sum of the run."""
-        values = [(name, c) for name, c in self.run.values.items() if c]
-        products = [(pair, c) for pair, c in self.run.products.items() if c]
-        missing = [name for name, _ in values if name not in self.values]
-        require(not missing, f"the federation has no value at {', '.join(missing)}")
+        values = {name: c for name, c in self.run.values.items() if c}
+        total = sum((c * self.inner(*pair) for pair, c in self.run.products.items() if c), Q(0))
+        missing = values.keys() - self.values.keys()
+        require(not missing, f"the federation has no value at {', '.join(sorted(missing))}")
         self.run.clear()
-        return sum((c * self.values[name] for name, c in values), Q(0)) + sum(c * self.inner(*x) for x, c in products)
+        return total + sum(c * self.values[name] for name, c in values.items())
 
 
 def attained_value(proof: Any) -> Q:
@@ -877,30 +878,23 @@ def read(file: str) -> list[Any]:
     return [parse_proof(line) for line in read_lines(file)]
 
 
-def verdict(line: bytes) -> tuple[bool, str]:
-    """Return whether a proof is accepted, and its claim or the reason."""
-    try:
-        check(proof := parse_proof(line))
-        return True, f"proved: {describe(proof)}"
-    except INVALID_FILE as error:
-        return False, refusal(error)
-
-
-def refusal(error: Exception) -> str:
-    """Return the text that reports an exception."""
-    return f"REFUSED: {'' if isinstance(error, (Refused, OSError)) else f'{type(error).__name__}: '}{error}"
-
-
 def verdicts(file: str) -> Iterator[tuple[bool, str]]:
-    """Yield the verdict of every proof of a file, with the name of the proof."""
+    """Yield whether each proof of a file is accepted, and a line with its name and its claim or the reason."""
+    lines: list[Any]
     try:
         lines = read_lines(file)
     except INVALID_FILE as error:
-        yield False, f"{file}: {refusal(error)}"
-        return
+        lines = [error]
     for position, line in enumerate(lines, 1):
-        accepted, text = verdict(line)
-        yield accepted, f"{file}:{position}: {text}" if file.endswith(".xz") else f"{file}: {text}"
+        name = f"{file}:{position}" if file.endswith(".xz") and isinstance(line, bytes) else file
+        try:
+            if isinstance(line, Exception):
+                raise line
+            check(proof := parse_proof(line))
+            yield True, f"{name}: proved: {describe(proof)}"
+        except INVALID_FILE as error:
+            kind = "" if isinstance(error, (Refused, OSError)) else f"{type(error).__name__}: "
+            yield False, f"{name}: REFUSED: {kind}{error}"
 
 
 def main(files: list[str]) -> int:
