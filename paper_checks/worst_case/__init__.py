@@ -19,7 +19,7 @@ Each module imports only from those before it in this list:
 
 - numbers: ``rounding``, ``packed``
 - program: ``symbolic_run``, ``program``, ``formulation``, ``constraints``, ``objectives``, ``question``
-- solution: ``interior_point``, ``symmetry``, ``solve``, ``interpolants``, ``replay``
+- solution: ``interior_point``, ``symmetry``, ``solve``, ``replay``
 - proof: ``verify`` (stand-alone), ``methods``, ``sum_of_squares``, ``worst_case_proof``
 - rate: ``one_round``, ``lyapunov``, ``rate_case``, ``rate_proof``, ``rate_search``
 - table: ``grid_point``, ``jobs``, ``tightness_table``, ``tightness_report``, ``tightness``

@@ -30,7 +30,7 @@ from ..runs.obstacles import obstacle
 from ..runs.origins import ITERATION, SOURCES as METRIC_SOURCES, WORST
 from ..runs.readings import of_losses, of_plan, UNBIASED
 from .constraints import ASSUMPTIONS
-from .objectives import COHORT_METRICS, metric_series
+from .objectives import metric_series, MODEL_METRICS
 from .program import WorstCaseError
 from .question import per_local_step, Question
 
@@ -257,8 +257,8 @@ def why_no_cohort(bound: Bound) -> str:
         return "it does not assume that participants are drawn uniformly without replacement"
     statistic = bound.statistic or Statistic("last", "rounds")
     metric, per = metric_series(bound.target.name, statistic)
-    if metric not in COHORT_METRICS or per == ITERATION:
-        return f"it is on {metric}, {statistic}; with a cohort it must be on {', '.join(COHORT_METRICS)}, over rounds"
+    if metric not in MODEL_METRICS or per == ITERATION:
+        return f"it is on {metric}, {statistic}; with a cohort it must be on {', '.join(MODEL_METRICS)}, over rounds"
     return ""
 
 

@@ -87,10 +87,7 @@ def terms(bound: Bound, quantities: dict[str, Any]) -> tuple[dict[str, float], b
 def check_grid_size(spans: dict[str, Any]) -> None:
     """Raise ``WorstCaseError`` for a grid of too many points, before they are made."""
     if (count := prod(len(values) for values in spans.values())) > MAX_POINTS:
-        least = duration(count * solve_seconds(2, 1))
-        raise WorstCaseError(
-            f"the grid has {count} points, at least {least} of one core; the limit is {MAX_POINTS}: give fewer values"
-        )
+        raise WorstCaseError(f"the grid has {count} points; the limit is {MAX_POINTS}: give fewer values")
 
 
 def expected_seconds(bound: Bound, points: Sequence[GridPoint], patience: float) -> list[float]:

@@ -20,15 +20,6 @@ Series = Callable[[Formulation], list[Array]]
 """Returns a metric at every server model from the first to the last, or in every round or iteration."""
 
 
-def _at_servers(metric: Callable[[Formulation, Array], Array]) -> Series:
-    """Return the metric after every round, averaged over the cohorts that may be drawn."""
-    return lambda f: [mean_row([metric(f, model) for model in models]) for models in f.run.models_by_round]
-
-
-def _at_averages(metric: Callable[[Formulation, Array], Array]) -> Series:
-    return lambda f: [metric(f, model) for model in f.averages]
-
-
 def _distance_sq(f: Formulation, model: Array) -> Array:
     if not f.convex:
         raise WorstCaseError("distance_sq is measured from the minimiser, which non-convex losses need not have")
@@ -88,11 +79,10 @@ def _path_drift(f: Formulation) -> list[Array]:
     return series
 
 
-METRICS: dict[str, Series] = {
-    "distance_sq": _at_servers(_distance_sq),
-    "optimality_gap": _at_servers(_gap),
+MODEL_METRICS = {"distance_sq": _distance_sq, "optimality_gap": _gap, "grad_norm_sq": _gradient_sq}
+"""Metrics at the server models or the virtual averages. With drawn cohorts their expectation is available."""
+SERIES: dict[str, Series] = {
     "local_drift": _drift,
-    "grad_norm_sq": _at_servers(_gradient_sq),
     "divergence": _divergence,
     "consensus_distance": _consensus,
     "global_step": lambda f: [f.square(f.points(b - a)) for a, b in pairwise(f.run.server)],
@@ -100,20 +90,12 @@ METRICS: dict[str, Series] = {
     "mean_gradient_drift": _path_drift,
     "weighted_grad_norm_sq": _weighted,
 }
-ITERATION_METRICS: dict[str, Series] = {
-    "distance_sq": _at_averages(_distance_sq),
-    "optimality_gap": _at_averages(_gap),
-    "grad_norm_sq": _at_averages(_gradient_sq),
-}
-"""Metrics at the virtual averages."""
 RUN_METRICS: dict[str, Callable[[Formulation, Weights | None], Array]] = {
     "mean_gap": lambda f, weights: _mean([_gap(f, model) for model in f.averages[1:]], weights),
     "average_gap": lambda f, weights: _gap(f, _mean(f.averages[:-1], weights)),
 }
 """Metrics that are one number for a run, from the weights of the statistic: the mean gap at the virtual averages after
 every local step, and the gap at the mean of the averages before every step."""
-COHORT_METRICS = ("distance_sq", "optimality_gap", "grad_norm_sq")
-"""Metrics whose expectation is available with drawn cohorts."""
 
 
 def metric_series(metric: str, statistic: Statistic) -> tuple[str, str]:
@@ -131,13 +113,17 @@ def metric_series(metric: str, statistic: Statistic) -> tuple[str, str]:
 def objectives(f: Formulation, metric: str, statistic: Statistic) -> tuple[Array, ...]:
     """Return the forms to maximise, the smallest of them if several; ``every`` and ``last`` use the last one."""
     word, per = metric_series(metric, statistic)
-    if not f.run.path and (word not in COHORT_METRICS or per == ITERATION):
-        names = ", ".join(COHORT_METRICS)
+    if not f.run.path and (word not in MODEL_METRICS or per == ITERATION):
+        names = ", ".join(MODEL_METRICS)
         raise WorstCaseError(f"with a drawn cohort the metric must be one of {names}, over rounds")
 
     if word in RUN_METRICS:
         return (RUN_METRICS[word](f, statistic.weights),)
-    series = (ITERATION_METRICS if per == ITERATION else METRICS)[word](f)
+    if word not in MODEL_METRICS:
+        series = SERIES[word](f)
+    else:  # at the averages, or after every round in the mean over the cohorts that may be drawn
+        models = [[model] for model in f.averages] if per == ITERATION else f.run.models_by_round
+        series = [mean_row([MODEL_METRICS[word](f, model) for model in some]) for some in models]
     if statistic.kind in ("every", "last") or len(series) == 1:
         return (series[-1],)
     forms = entries_of(series, statistic.kind, per)

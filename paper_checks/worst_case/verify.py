@@ -26,7 +26,6 @@ from __future__ import annotations
 import json
 import lzma
 import re
-import signal
 import sys
 import time
 from collections import defaultdict
@@ -913,6 +912,4 @@ def main(files: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    if hasattr(signal, "SIGPIPE"):  # end quietly when a pipe such as ``| head`` closes
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.exit(main(sys.argv[1:]))

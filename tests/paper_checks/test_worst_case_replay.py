@@ -9,8 +9,7 @@ import pytest
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import renamed
 from empirics.training.setting import Setting
-from paper_checks.worst_case.interpolants import Interpolant
-from paper_checks.worst_case.replay import attaining_instance, replay
+from paper_checks.worst_case.replay import attaining_instance, Interpolant, replay
 from paper_checks.worst_case.solve import worst_case
 
 START = {"smoothness": 1.0, "initial_distance_sq": 1.0}
@@ -43,7 +42,7 @@ def random_interpolant(seed, mu, points=7, dim=3):
 
 
 def slopes(f, x, step):
-    return [(f.value(x + step * e) - f.value(x - step * e)) / (2 * step) for e in np.eye(len(x))]
+    return [(f.at(x + step * e)[0] - f.at(x - step * e)[0]) / (2 * step) for e in np.eye(len(x))]
 
 
 def test_functions_are_of_the_class_at_random_pairs_and_gradients_those_of_the_values():
@@ -100,9 +99,7 @@ def test_one_client_alone_and_clients_apart_make_instances_too():
     assert apart.value == pytest.approx(alike.value, rel=1e-5)
     few = checked(worst_case("fedavg()", setting(2, 4, 2), STRONG, "distance_sq"))
     assert few.dimension == 4  # one for the mean, three for a simplex of four
-    assert "every assumption" in few.shows
-    relaxed = replay(attaining_instance(worst_case("fedavg()", setting(2, 2, 2), POLYAK, "optimality_gap")))
-    assert all(named in relaxed.shows for named in ("visited models only", "Polyak"))
+    assert replay(attaining_instance(worst_case("fedavg()", setting(2, 2, 2), POLYAK, "optimality_gap"))).agrees
 
 
 def test_steps_of_each_round_decay_momentum_other_units_and_a_common_minimiser():
