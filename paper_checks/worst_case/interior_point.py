@@ -427,6 +427,5 @@ def doubt(program: Program, solution: Solution) -> float:
         with_values = np.abs(rows[:, program.packed :]).max(1) > 0
         terms: Any = np.abs(rows[with_values, : program.packed] * solution.x[: program.packed]).max(initial=0.0)
         largest = max(float(terms), float(np.abs(solution.x[program.packed :]).max()))
-
         total += float(np.abs(slack[program.packed :]).sum()) * largest
     return total if np.isfinite(total) else float("inf")

@@ -27,13 +27,12 @@ from empirics.training.setting import Setting
 from .methods import method_and_parameter, NoListing
 from .packed import Array
 from .symbolic_run import check_supported, LINEAR
+from .verify import CLIENT_VECTORS
 
 ROUNDS = 4
 """The number of rounds that are compared; all but the first must be the same map."""
 MAX_STEPS = 60
 """Limit on the local steps of a round; programs grow with their square."""
-MEMORY = {"scaffold": ("control",), "fedinit": ("last",)}
-"""Methods with client memory for which rates with drawn cohorts are available, and their memory."""
 
 
 @dataclass(frozen=True)
@@ -157,10 +156,10 @@ def one_round(algorithm: Algorithm, local_steps: int, step_size: float, cohort: 
 def _updates_memory(algorithm: Algorithm, memory: Sequence[str]) -> bool:
     """Return whether rates with cohorts are proved for this method with this client memory."""
     try:
-        proved_memory = MEMORY.get(method_and_parameter(algorithm)[0])
+        proved_memory = CLIENT_VECTORS.get(method_and_parameter(algorithm)[0])
     except NoListing:
         return False
-    return proved_memory == tuple(memory) and algorithm.combine == Average() and not algorithm.everyone
+    return [proved_memory] == list(memory) and algorithm.combine == Average() and not algorithm.everyone
 
 
 def _same(one: Sequence[Array], other: Sequence[Array]) -> bool:

@@ -87,5 +87,4 @@ class Case:
     def weights(self) -> CostWeights:
         """Default weights of the start (two terms), the floor and the noise, for distances of 1 and gradients of L."""
         unit = self.smoothness**2
-
         return 1.0, unit, unit, unit if self.noisy else 0.0

@@ -36,7 +36,8 @@ def prove_rate(case: Case, solution: LyapunovSolution) -> dict[str, Any]:
     """
     program, round_ = case.program, case.round
     claim = _claim(case) | {"contraction": str(fraction(solution.rho))}
-    _check_method(case, claim)
+    plan = Setting(ROUNDS, cohort=2, local_steps=case.local_steps, step_size=case.step_size)
+    check_steps(record_run(case.simplified, plan), claim)
     rho = fraction(solution.rho)
     # if the state has one mean only, the quadratic form can be exactly |w - w*|^2
     one = solution.means[0, 0] if len(solution.means) == 1 else 1.0
@@ -113,12 +114,6 @@ def _claim(case: Case) -> dict[str, Any]:
         **dict.fromkeys(verify.RATE_NUMBERS, "0"),
         "noise_floor": None if case.program.noise is None else "0",
     }
-
-
-def _check_method(case: Case, claim: dict[str, Any]) -> None:
-    """Raise ``WorstCaseError`` if the rounds of the method are not those of the claim."""
-    plan = Setting(ROUNDS, cohort=2, local_steps=case.local_steps, step_size=case.step_size)
-    check_steps(record_run(case.simplified, plan), claim)
 
 
 def _rounded(numbers: Array, positive: bool = False) -> Array:

@@ -4,7 +4,7 @@ The clients' functions interpolate the points, gradients and values of a solutio
 hooks, run on these functions, produce the models of the solution to ``ACCURACY``, a federation of the class attains the
 value, independently of the solver. That no federation exceeds it follows from the dual certificate.
 
-The functions: let ``h = f - mu/2 |x|^2``, which is convex and M-smooth with M = L - mu. If the interpolation conditions hold,
+Let ``h = f - mu/2 |x|^2``, which is convex and M-smooth with M = L - mu. If the interpolation conditions hold,
 
     h(x) = min over w in the simplex of  M/2 |x - sum_j w_j (x_j - g_j / M)|^2 + sum_j w_j (h_j - |g_j|^2 / (2 M))
 

@@ -280,5 +280,4 @@ def add_proofs(contents: Iterable[Content], name: str, folder: Path) -> Path | N
         return None
     with whole(archive(name, folder)) as temporary:
         temporary.write_bytes(lzma.compress("".join(lines).encode(), preset=9))
-
     return archive(name, folder)
