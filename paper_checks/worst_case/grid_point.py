@@ -10,15 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from bounds.assumptions import (
-    CONVEX,
-    DISSIMILARITY,
-    FIXED_STEP_SIZE,
-    GLOBALLY_STRONGLY_CONVEX,
-    POLYAK_LOJASIEWICZ,
-    SAMPLED_WITHOUT_REPLACEMENT,
-    STRONGLY_CONVEX,
-)
+from bounds import assumptions
 from bounds.core import Bound, Statistic
 from bounds.errors import BoundsError
 from empirics.training.setting import Setting
@@ -217,13 +209,17 @@ def question(bound: Bound, point: GridPoint) -> Question:
     quantities = {**_quantities(point, 0.0), **values(bound, point)}
     conditions = {c.assumption for c in bound.conditions if c.assumption is not None}
     assumed = {"smoothness": quantities["smoothness"]}
-    if {STRONGLY_CONVEX, CONVEX} & conditions:
-        assumed["strong_convexity"] = quantities["strong_convexity"] if STRONGLY_CONVEX in conditions else 0.0
-    if GLOBALLY_STRONGLY_CONVEX in conditions:  # implies the PL inequality; with one client it is about that client
+    if {assumptions.STRONGLY_CONVEX, assumptions.CONVEX} & conditions:
+        assumed["strong_convexity"] = (
+            quantities["strong_convexity"] if assumptions.STRONGLY_CONVEX in conditions else 0.0
+        )
+    if (
+        assumptions.GLOBALLY_STRONGLY_CONVEX in conditions
+    ):  # implies the PL inequality; with one client it is about that client
         assumed["strong_convexity" if point.clients == 1 else "pl_constant"] = quantities["strong_convexity"]
-    if POLYAK_LOJASIEWICZ in conditions and "strong_convexity" not in assumed:
+    if assumptions.POLYAK_LOJASIEWICZ in conditions and "strong_convexity" not in assumed:
         assumed["pl_constant"] = quantities["pl_constant"]
-    if DISSIMILARITY in conditions:
+    if assumptions.DISSIMILARITY in conditions:
         assumed |= {name: quantities[name] for name in ("dissimilarity_offset", "dissimilarity_factor")}
     names = {q.name for q in bound.quantities}
     if names & {"initial_loss", "current_loss"}:
@@ -248,12 +244,12 @@ def has_several_step_sizes(bound: Bound) -> bool:
     """Return whether every local step may have its own step size, because the bound has no single one."""
     names = {q.name for q in bound.quantities}
     single = names & {*schedules.KNOBS} or schedules.prescribed(bound) or schedules.harmonic(bound)
-    return not single and all(c.assumption is not FIXED_STEP_SIZE for c in bound.conditions)
+    return not single and all(c.assumption is not assumptions.FIXED_STEP_SIZE for c in bound.conditions)
 
 
 def why_no_cohort(bound: Bound) -> str:
     """Return why the bound has no worst case with a drawn cohort; empty if it has one."""
-    if all(c.assumption is not SAMPLED_WITHOUT_REPLACEMENT for c in bound.conditions):
+    if all(c.assumption is not assumptions.SAMPLED_WITHOUT_REPLACEMENT for c in bound.conditions):
         return "it does not assume that participants are drawn uniformly without replacement"
     statistic = bound.statistic or Statistic("last", "rounds")
     metric, per = metric_series(bound.target.name, statistic)

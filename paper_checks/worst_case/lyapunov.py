@@ -118,23 +118,18 @@ class Lyapunov:
     """
 
     def __init__(
-        self,
-        round_: OneRound,
-        smoothness: Any,
-        strong_convexity: Any,
-        noise: int | None = None,
-        cohort: Cohort | None = None,
+        self, round_: OneRound, L: Any, mu: Any, noise: int | None = None, cohort: Cohort | None = None
     ) -> None:
-        self.round, self.smoothness, self.strong_convexity = round_, smoothness, strong_convexity
+        self.round, self.smoothness, self.strong_convexity = round_, L, mu
         self.noise, self.cohort = noise, cohort
         if cohort is not None and round_.memory and round_.memory_update is None:
             raise NotCertified(
                 "rates with cohorts are certified for scaffold, fedinit and methods without client memory; clients of "
                 f"this method store {', '.join(round_.memory)}: leave out cohort and clients"
             )
-        self.unit = self._power(float(smoothness))
+        self.unit = self._power(float(L))
         steps = np.concatenate([round_.mean_points[:, len(round_.means) :], round_.mean_next[:1, len(round_.means) :]])
-        self.change = self._power(min(1.0, smoothness * float(np.abs(steps).max())))
+        self.change = self._power(min(1.0, L * float(np.abs(steps).max())))
         self.with_loss = round_.begins_at_server and self.cohort is None
         """Whether the loss of the server model is part of V."""
         self.fixed_point = self._fixed_point()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import isfinite
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bounds.errors import BoundsError, unknown
-from bounds.showing.files import refuse_foreign, whole
+from bounds.showing.files import refuse_foreign, write_whole
 from bounds.showing.reading import as_words, read
 from bounds.showing.tables import aligned, Tabular
 from bounds.showing.usage import UsageError, writable_file
@@ -286,15 +285,13 @@ class Rates(Tabular):
         yield from dict.fromkeys(point.why for point in self.points if point.why)
 
     def write(self, path: Path) -> list[Path]:
-        """Write the proofs to the files of ``file_names``, either all of them or none; return the files."""
-        proofs: dict[Path, dict[str, Any]] = {}
+        """Write the proofs to the files of ``file_names``; return the files."""
+        files = []
         for names, point in zip(file_names(path, len(self.points)), self.points, strict=True):
-            proofs |= {names[suffix]: one.proof for suffix, one in point.statements() if one.proof is not None}
-        with ExitStack() as stack:
-            for file, proof in proofs.items():
-                temporary = stack.enter_context(whole(file))
-                temporary.write_text(json.dumps(proof, separators=(",", ":")) + "\n", encoding="utf-8")
-        return list(proofs)
+            for suffix, one in point.statements():
+                if one.proof is not None:
+                    files.append(write_whole(names[suffix], json.dumps(one.proof, separators=(",", ":")) + "\n"))
+        return files
 
 
 def file_names(path: Path, count: int) -> list[dict[str, Path]]:

@@ -82,17 +82,11 @@ def _constants(best: Sequence[Constant]) -> list[str]:
     if not best:
         return ["the conditions of the bound hold at no point: it has no constants there"]
     head = ["in front of", "printed", "not below", "suffices", "places", "decided at"]
-    body = [
-        [
-            c.term,
-            _number(c.printed),
-            _number(c.not_below),
-            _number(c.suffices),
-            f"{c.proved} of {c.places}",
-            " ".join(f"{word}={_short(value)}" for word, value in c.where.items()),
-        ]
-        for c in best
-    ]
+    body = []
+    for c in best:
+        where = " ".join(f"{word}={_short(value)}" for word, value in c.where.items())
+        factors = map(_number, (c.printed, c.not_below, c.suffices))
+        body.append([c.term, *factors, f"{c.proved} of {c.places}", where])
     if any(c.not_below == c.not_below for c in best):
         lower = "no smaller factor is valid: a federation in fractions attains more at the point in the last column"
     else:

@@ -228,16 +228,10 @@ def attained_entry(
     names: tuple[list[str], ...],
     values: Mapping[str, int],
 ) -> dict[str, Any]:
-    """Return the entry ``attained`` of a worst-case proof, for a federation close to a solution.
+    """Return the entry ``attained`` of a proof file with this content, for a federation close to a solution.
 
-    Args:
-        program: The program in floats, and ``solution`` its solution.
-        content: The proof without the entry.
-        names: The names of the unknown vectors of every block.
-        values: The indices of function values by point.
-
-    Raises:
-        WorstCaseError: If no federation in fractions is accepted by the verifier.
+    ``names`` are the unknown vectors of every block, ``values`` the indices of function values by point. Raises
+    ``WorstCaseError`` if the verifier accepts no federation in fractions.
     """
     rows = np.array([c.row for c in program.constraints])
     limits = np.array([float(c.limit) for c in program.constraints])
