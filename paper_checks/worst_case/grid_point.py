@@ -209,13 +209,11 @@ def question(bound: Bound, point: GridPoint) -> Question:
     quantities = {**_quantities(point, 0.0), **values(bound, point)}
     conditions = {c.assumption for c in bound.conditions if c.assumption is not None}
     assumed = {"smoothness": quantities["smoothness"]}
-    if {assumptions.STRONGLY_CONVEX, assumptions.CONVEX} & conditions:
-        assumed["strong_convexity"] = (
-            quantities["strong_convexity"] if assumptions.STRONGLY_CONVEX in conditions else 0.0
-        )
-    if (
-        assumptions.GLOBALLY_STRONGLY_CONVEX in conditions
-    ):  # implies the PL inequality; with one client it is about that client
+    if assumptions.CONVEX in conditions:
+        assumed["strong_convexity"] = 0.0
+    if assumptions.STRONGLY_CONVEX in conditions:
+        assumed["strong_convexity"] = quantities["strong_convexity"]
+    if assumptions.GLOBALLY_STRONGLY_CONVEX in conditions:  # the PL inequality; with one client about that client
         assumed["strong_convexity" if point.clients == 1 else "pl_constant"] = quantities["strong_convexity"]
     if assumptions.POLYAK_LOJASIEWICZ in conditions and "strong_convexity" not in assumed:
         assumed["pl_constant"] = quantities["pl_constant"]
