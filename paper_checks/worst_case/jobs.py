@@ -91,20 +91,22 @@ def check_grid_size(spans: dict[str, Any]) -> None:
 
 
 def expected_seconds(bound: Bound, points: Sequence[GridPoint], patience: float) -> list[float]:
-    """Return about how many seconds every point takes on one core.
+    """Return about how many seconds every point takes on one core, scaled from the program of the largest one.
 
-    Raises ``WorstCaseError`` if the largest point would take more than ``patience``, or has no worst case.
+    Raises ``WorstCaseError`` if that one would take more than ``patience``, or has no worst case.
     """
     if not patience > 0:
         raise WorstCaseError(f"patience must be > 0 seconds; got {patience:g}")
     largest = max(points, key=min_seconds)
-    if (seconds := min_seconds(largest)) > patience:
+    least = seconds = min_seconds(largest)
+    if least <= patience and not largest.cohort:
+        seconds = solve_seconds(*question(bound, largest).program().blocks)
+    if seconds > patience:
         raise WorstCaseError(
             f"too large: rounds={largest.rounds} local_steps={largest.local_steps} would take about "
             f"{duration(seconds)}, more than {duration(patience)}; take fewer, or raise --patience"
         )
-    _ = question(bound, largest).run
-    return [min_seconds(point) for point in points]
+    return [seconds * min_seconds(point) / least for point in points]
 
 
 def min_seconds(point: GridPoint) -> float:
