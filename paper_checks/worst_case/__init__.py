@@ -21,7 +21,7 @@ Each module imports only from those before it in this list:
 - program: ``symbolic_run``, ``program``, ``formulation``, ``constraints``, ``objectives``, ``question``
 - solution: ``interior_point``, ``symmetry``, ``solve``, ``replay``
 - proof: ``verify`` (stand-alone), ``methods``, ``sum_of_squares``, ``worst_case_proof``
-- rate: ``one_round``, ``lyapunov``, ``rate_case``, ``rate_proof``, ``rate_search``
+- rate: ``one_round``, ``lyapunov``, ``rate_case``, ``rate_search``
 - table: ``grid_point``, ``jobs``, ``tightness_table``, ``tightness_report``, ``tightness``
 - rates beside it: ``theorem_rates``, ``after_rounds``, ``rate``
 """

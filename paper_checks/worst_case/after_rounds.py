@@ -153,12 +153,8 @@ def worst(case: Case, horizon: Horizon) -> float | None:
         small = rounds * steps <= MAX_COLUMNS and solve_seconds(rounds * steps + 1, rounds * steps) <= PATIENCE
     if not (rounds and small):
         return None
-    given = {
-        "smoothness": case.smoothness,
-        "strong_convexity": case.strong_convexity,
-        "initial_distance_sq": horizon.distance,
-        "optimum_dissimilarity": horizon.dissimilarity,
-    }
+    given = {"smoothness": case.smoothness, "strong_convexity": case.strong_convexity}
+    given |= {"initial_distance_sq": horizon.distance, "optimum_dissimilarity": horizon.dissimilarity}
     cohort = drawn.cohort if drawn else 1 if case.clients == 1 else 2
     plan = Setting(rounds, cohort, local_steps=steps, step_size=case.step_size)
     clients = drawn.clients if drawn else None
