@@ -7,14 +7,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy as sp
-from checker_toys import all_are, audited, cost, delay, depth, place, repeats, run, speed, width
+from checker_toys import all_are, audited, cost, delay, depth, offset, place, portion, repeats, run, speed, width
 from loops import cases
 from scipy import stats
 
 from bounds.catalog import get
 from bounds.operators import ClientMean
 from bounds.units import LOSS, SECOND
-from bounds.vocabulary import local_gap
+from bounds.vocabulary import client_weight, local_gap, smoothness, strong_convexity
 from paper_checks.claims.checkers import (
     All,
     Broken,
@@ -31,6 +31,7 @@ from paper_checks.claims.checkers import (
     Refuted,
     SlopeIs,
 )
+from paper_checks.claims.checkers.clouds import Cloud, logs
 from paper_checks.claims.checkers.points import excess, near, points, shown, true_at, value
 from paper_checks.claims.claim import Book, ClaimError, Finding, Grade, Status
 from paper_checks.falsifier import falsify, WitnessError
@@ -231,6 +232,20 @@ def test_undefined_values_are_no_numbers_and_only_real_differences_count():
     assert excess(speed + sp.Rational(1, 10**39), speed, one) > 0
     assert true_at(sp.Le(root**2, speed + width), one)
     assert not true_at(sp.Lt(root**2, speed + width), one)
+
+
+def test_the_cloud_only_names_points_that_meet_the_conditions_and_reaches_the_corner():
+    terms = (strong_convexity * offset, smoothness * portion * ClientMean(local_gap**2))
+    found = list(Cloud(terms, lambda both: logs(*both), (smoothness <= 7, local_gap <= portion)).best())
+    assert found
+    for point in found:
+        assert 0 < point[strong_convexity] <= point[smoothness] <= 7
+        assert 0 < point[portion] <= 1
+        assert sum(point[client_weight]) == 1
+        assert all(x <= point[portion] for x in point[local_gap])
+    best = next(iter(Cloud((speed * portion, width), lambda both: logs(*both), (speed * width <= 5,)).best()))
+    assert float(best[portion]) > 0.999
+    assert float(best[speed] / best[width]) > 1e9
 
 
 NAME = "fedals.one_round"
