@@ -24,7 +24,7 @@ Card = Mapping[str, Any]
 
 TITLE = "# Figures and tables beside what the papers report"
 READING = """\
-A conclusion is *reproduced* when every comparison it consists of is surely so, *contradicted* when one is
+A finding is *reproduced* when every comparison it consists of is surely so, *contradicted* when one is
 surely the other way (95 %, simultaneously; wrong where differences over seeds are far from normal or of unequal
 variance), *equal within delta* when all that is not surely so differs surely by less than a stated delta, and
 otherwise *undecided*. It is *not judged* where our runs miss one of its guards: the problem that a remedy cures
@@ -41,7 +41,7 @@ Tau is Kendall's rank correlation between the reported numbers and ours, with 90
 """
 VERDICTS = ("reproduced", "contradicted", "equal within delta", "undecided", str(Reproduction.NOT_JUDGED))
 EXPERIMENTS, FORMULAS, OURS = "the papers' experiments", "the papers' formulas, settings and costs", "ours"
-KEYS = {"name", "title", "source", "kind", "scale", "unavailable", "ran", "runs", "keys", "agreement", "conclusions"}
+KEYS = {"name", "title", "source", "kind", "scale", "unavailable", "ran", "runs", "keys", "agreement", "findings"}
 FINDING_KEYS = {"words", "verdict", "effect", "least", "counted", "guards"}
 """The keys that the report needs of a card, and of a finding on it."""
 
@@ -60,7 +60,7 @@ def read_cards(*folders: Path) -> list[Card]:
             except BoundsError as error:
                 warnings.warn(f"{error} and left out of the report: delete or rename it", stacklevel=2)
                 continue
-            if all(set(finding) >= FINDING_KEYS for finding in card["conclusions"]):
+            if all(set(finding) >= FINDING_KEYS for finding in card["findings"]):
                 cards.append(card)
             else:
                 words = "was made by another version and is left out of the report: make the figure again"
@@ -82,7 +82,7 @@ def read_card(path: Path) -> Card:
 
 
 @dataclass(frozen=True)
-class Conclusion:
+class ReportedFinding:
     """One finding with its verdict, the cards that state it, and its entry (``occurrences``) in each of them."""
 
     paper: str
@@ -131,14 +131,14 @@ class Conclusion:
         return max(times, 0.0) * minutes(self.cards) / 60
 
 
-def conclusions(cards: Sequence[Card]) -> list[Conclusion]:
+def reported_findings(cards: Sequence[Card]) -> list[ReportedFinding]:
     """Return the findings of all cards; a finding that several cards share appears once."""
     occurrences: dict[tuple[str, str, str], list[tuple[Card, Mapping[str, Any]]]] = {}
     for card in cards:
-        for one in card["conclusions"]:
+        for one in card["findings"]:
             key = card["name"].partition(".")[0], one["words"], one["verdict"]
             occurrences.setdefault(key, []).append((card, one))
-    return [Conclusion(*key, *zip(*places, strict=True)) for key, places in occurrences.items()]
+    return [ReportedFinding(*key, *zip(*places, strict=True)) for key, places in occurrences.items()]
 
 
 def audit_claim_counts(names: Sequence[str]) -> dict[str, int]:
@@ -158,7 +158,7 @@ def text(cards: Sequence[Card], claims: Mapping[str, int] | None = None) -> str:
     """
     scales = sorted({c["scale"] for c in cards})
     changed = "".join(f", changed to {c}" for c in dict.fromkeys(c["changed"] for c in cards if "changed" in c))
-    all_conclusions = conclusions(cards)
+    findings = reported_findings(cards)
     aside = claims is not None
     lines = [
         TITLE,
@@ -166,19 +166,19 @@ def text(cards: Sequence[Card], claims: Mapping[str, int] | None = None) -> str:
         f"Made by `fedbounds figure all --scale {' '.join(scales)}`{changed}. {len(cards)} figures and tables from "
         f"{len({k for c in cards for k in c['keys']})} runs, {minutes(cards):.0f} minutes inside them.",
         "",
-        *_summary(all_conclusions),
+        *_summary(findings),
         *READING,
         "",
     ]
     for paper in dict.fromkeys(c["name"].partition(".")[0] for c in cards):
         lines += [f"## {_title(paper)}", ""]
-        if mine := [one for one in all_conclusions if one.paper == paper]:
+        if mine := [one for one in findings if one.paper == paper]:
             lines += [
-                "| conclusion | verdict | least difference, or what was seen | missed guard, or likely objection "
+                "| finding | verdict | least difference, or what was seen | missed guard, or likely objection "
                 "| what ran | where |",
                 "|---|---|---|---|---|---|",
             ]
-            lines += [_conclusion(one, aside) for one in mine] + [""]
+            lines += [_finding_row(one, aside) for one in mine] + [""]
         counted = {name: n for name, n in (claims or {}).items() if name.partition(".")[0] == paper}
         if counted:
             counts, page = ", ".join(f"`{name}` {n}" for name, n in counted.items()), f"reports/{paper}.md"
@@ -192,26 +192,26 @@ def _title(paper: str) -> str:
     return PAPERS[paper].short if paper in PAPERS else "Ours, which no paper has"
 
 
-def _summary(all_conclusions: Sequence[Conclusion]) -> list[str]:
+def _summary(findings: Sequence[ReportedFinding]) -> list[str]:
     """Return the table of verdicts by group of findings, and the decided findings of each paper as text."""
     lines = ["## What was learned", ""]
-    shown = [v for v in VERDICTS if any(one.verdict == v for one in all_conclusions)]
+    shown = [v for v in VERDICTS if any(one.verdict == v for one in findings)]
     if not shown:
-        return [*lines, "No conclusion is drawn.", ""]
-    lines += [f"| conclusions on | {' | '.join(shown)} |", "|---|" + "--:|" * len(shown)]
+        return [*lines, "No finding is judged.", ""]
+    lines += [f"| findings on | {' | '.join(shown)} |", "|---|" + "--:|" * len(shown)]
     for group in (EXPERIMENTS, FORMULAS, OURS):
-        count = Counter(one.verdict for one in all_conclusions if one.group == group)
+        count = Counter(one.verdict for one in findings if one.group == group)
         lines += [f"| {group} | {' | '.join(str(count[v]) for v in shown)} |"] if count else []
     lines += [""]
-    for paper in dict.fromkeys(one.paper for one in all_conclusions):
+    for paper in dict.fromkeys(one.paper for one in findings):
         for verdict in ("reproduced", "contradicted", "equal within delta"):
-            mine = [o.words for o in all_conclusions if (o.paper, o.verdict, o.group) == (paper, verdict, EXPERIMENTS)]
+            mine = [o.words for o in findings if (o.paper, o.verdict, o.group) == (paper, verdict, EXPERIMENTS)]
             if mine:
                 lines += [f"* **{_title(paper)}, {verdict}**: {'; '.join(mine)}."]
     return [*lines, ""]
 
 
-def _conclusion(one: Conclusion, aside: bool) -> str:
+def _finding_row(one: ReportedFinding, aside: bool) -> str:
     info = dict.fromkeys(made["words"] for card in one.cards for made in card["ran"])
     where = "<br>".join(_where(card, aside) for card in one.cards)
     verdict = f"**{one.verdict}**"

@@ -127,7 +127,7 @@ def make_card(
             for n in _sorted_unique(n for c in cards for n in c["versions"])
         },
         "agreement": [dict(vars(a)) for a in content.agreement],
-        "conclusions": [
+        "findings": [
             {
                 "words": finding.words,
                 "verdict": str(finding.verdict),

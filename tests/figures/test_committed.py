@@ -82,7 +82,7 @@ def as_committed(name, runs, folder, wanted=str):
     assert sum(map(runs.has, making.cells([made], "laptop"))) == kept["runs"]["wanted"]
     shown = made.data(runs, "laptop")
     made_card = json.loads(json.dumps(writing.make_card(made, shown, "laptop", [], 0)))
-    for word in ("title", "source", "kind", "caption", "unavailable", "ran", "agreement", "conclusions"):
+    for word in ("title", "source", "kind", "caption", "unavailable", "ran", "agreement", "findings"):
         assert made_card[word] == kept[word], word
     if not empty(name):
         writing._csv(flatten(shown.rows), folder / "rows.csv")
@@ -126,7 +126,7 @@ def test_the_report_is_made_of_these_cards():
     assert (ROOM / "REPORT.md").read_text(encoding="utf-8") == making.committed_report()
 
 
-def test_no_conclusion_is_drawn_from_a_single_seed():
-    drawn = [n for n in NAMES for j in card(n)["conclusions"] if j["verdict"] != "undecided"]
+def test_no_finding_is_judged_by_a_single_seed():
+    drawn = [n for n in NAMES for j in card(n)["findings"] if j["verdict"] != "undecided"]
     assert drawn
     assert not [n for n in drawn if n not in TIMED and card(n)["seeds"] and len(card(n)["seeds"]) < 2]

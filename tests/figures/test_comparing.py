@@ -1,4 +1,4 @@
-"""Rank agreement against SciPy, and conclusions that must, must not and cannot be drawn."""
+"""Rank agreement against SciPy, and findings that are reproduced, contradicted and undecided."""
 
 import math
 from dataclasses import replace
@@ -69,7 +69,7 @@ VERDICTS = [
 
 
 @cases("pairs options verdict why", VERDICTS)
-def test_a_conclusion_is_drawn_where_every_comparison_is_sure(pairs, options, verdict, why):
+def test_a_finding_is_decided_where_every_comparison_is_sure(pairs, options, verdict, why):
     finding = judge("a is best", pairs, **options)
     assert (str(finding.verdict), why in finding.why) == (verdict, True), finding.why
 

@@ -105,7 +105,7 @@ def test_the_same_runs_give_the_same_bytes_in_the_report_too(made, tmp_path):
     assert names == {p.relative_to(tmp_path / "out") for p in (tmp_path / "out").rglob("*.*")}
     assert not [n for n in names if (made / n).read_bytes() != (tmp_path / "out" / n).read_bytes()]
     text, cards = (made / "REPORT.md").read_text(), report.read_cards(made)
-    assert "| conclusions on | reproduced |\n|---|--:|\n| the papers' experiments | 1 |" in text
+    assert "| findings on | reproduced |\n|---|--:|\n| the papers' experiments | 1 |" in text
     assert "2 figures and tables from 9 runs" in text
     assert "[FedInit, Table 3](./fedinit.table_3.md)" in text
     assert text == report.text(cards)
@@ -116,7 +116,7 @@ def test_the_same_runs_give_the_same_bytes_in_the_report_too(made, tmp_path):
 
 def test_a_card_of_another_version_is_left_out_of_the_report(made, tmp_path):
     card = json.loads((made / f"{TABLE.name}.json").read_text())
-    del card["conclusions"][0]["least"]
+    del card["findings"][0]["least"]
     (tmp_path / f"{TABLE.name}.json").write_text(json.dumps(card))
     with pytest.warns(UserWarning, match=TABLE.name):
         assert report.read_cards(tmp_path) == []
