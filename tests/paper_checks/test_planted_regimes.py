@@ -92,7 +92,7 @@ def searches(declared, depth=0):
             yield from searches(getattr(declared, each.name), depth + 1)
 
 
-def test_a_search_says_its_box_its_regimes_and_its_power():
+def test_a_search_reports_its_box_its_regimes_and_its_detection_rate():
     found = Dominates("fedinit.lemma_2", evaluations=60, family="quadratics")(Book())
     assert found.grade is Grade.SEARCHED
     assert "clients 1 to 1e+06" in found.evidence
