@@ -22,7 +22,7 @@ PLACE = Path(paper_checks.__file__ or "").parent
 ROW = re.compile(r"^\| \[([a-z0-9_.]+)\]\(#\w+\) \| (\w+) \| (\w*) \| (\w+) \| ([\w ,]+) \|$", re.MULTILINE)
 """A line in the list of all claims: name, verdict, defect, grade, kind."""
 NAMED = re.compile(r"`([a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+)` \((?=[A-Z]+\))")
-LONGEST = 5_500
+LONGEST = 5_000
 """Maximum characters of a page; a longer section is split into several pages."""
 
 
