@@ -47,7 +47,7 @@ def _environment() -> Environment:
         environment.globals.update({name: item for name, item in vars(module).items() if not name.startswith("_")})
     environment.globals |= {
         "ALGORITHMS": ALGORITHMS, "ASSUMPTIONS": ASSUMPTIONS, "AUDIT_STATUS": AUDIT_STATUS, "BOUNDS": BOUNDS,
-        "BREAK": text.BREAK, "CLAIMS": CLAIMS, "KINDS": cards.KINDS, "BY_PAPER": BY_PAPER,
+        "BREAK": text.BREAK, "CLAIMS": CLAIMS, "BY_PAPER": BY_PAPER,
         "OF_PAPER": OF_PAPER, "OURS": OURS,
         "PAPERS": PAPERS, "POINTS": POINTS, "QUANTITIES": QUANTITIES, "REVIEWS": REVIEWS, "VERBS": VERBS,
         "about_claim": verdicts.about, "artefact": artefact, "as_json": cards.as_json, "derived": optima.derived,
