@@ -95,6 +95,8 @@ def _run(arguments: list[str]) -> int:
     if not arguments:
         print_lines([START])
         return FINE
+    if arguments[0] == "help" and len(arguments) > 1:
+        arguments = [*arguments[1:], "--help"]
     if arguments[0] in ("-h", "--help", "help"):
         overview_app(VERBS)(["--help"])
         return FINE
@@ -114,7 +116,7 @@ def _run(arguments: list[str]) -> int:
         remark([f"{name} {option} is deprecated: it is the default now"])
         rest = [word for word in rest if word != option]
     if name not in VERBS:
-        raise unknown("verb", arguments[0], VERBS)
+        raise unknown("verb", arguments[0], [*VERBS, "--help", "--version"], lists="fedbounds --help")
     verb = VERBS[name]
     line = read_line(name, verb, rest)
     if line is None:

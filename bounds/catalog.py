@@ -27,7 +27,7 @@ class Catalogue(dict[str, Bound]):
             return self[name.lower()]
         paper = known_paper(name)
         meant = f"this is a paper: fedbounds list --paper {paper.key} lists its bounds" if paper else ""
-        raise unknown("bound", name, self, meant)
+        raise unknown("bound", name, self, meant, "fedbounds list")
 
 
 def _collected() -> Catalogue:

@@ -68,18 +68,19 @@ def shortened(text: str, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most - 20]}... ({len(text)} characters)"
 
 
-def unknown(kind: str, name: str, known: Iterable[str], meant: str = "") -> UnknownNameError:
-    """Return an error for an unknown name, with a hint: ``meant``, similar names, or the known names."""
+def unknown(kind: str, name: str, known: Iterable[str], meant: str = "", lists: str = "") -> UnknownNameError:
+    """Return an error for an unknown name, with a hint: ``meant``, similar names, or the command that ``lists`` all."""
     names = sorted(known)
     near = get_close_matches(name[:200], names, n=3, cutoff=0.5)  # comparing a longer one would be slow
-    hint = meant or (f"did you mean {' or '.join(repr(n) for n in near)}?" if near else _known(names))
+    hint = meant or (f"did you mean {' or '.join(repr(n) for n in near)}?" if near else _known(names, lists))
     return UnknownNameError(f"unknown {kind} {shortened(name)!r}; {hint}")
 
 
-def _known(names: list[str]) -> str:
+def _known(names: list[str], lists: str) -> str:
     if len(names) <= MOST_NAMED:
         return f"known: {', '.join(names) or 'none'}"
-    return f"there are {len(names)}, such as {', '.join(names[:: len(names) // 3][:3])}"
+    some = f": {lists} lists them" if lists else f", such as {', '.join(names[:: len(names) // 3][:3])}"
+    return f"there are {len(names)}{some}"
 
 
 def message_of(error: BaseException) -> str:

@@ -19,16 +19,17 @@ value), bounded (the bounds on it), follows (formulas for it in other quantities
 gives (the quantities that follow from it). For algorithms: name, options. For data sets it prints one object: root
 (their folder), sets (set, here, size, place, licence, bytes) and damaged (paths); with names, a list of objects with
 set, about, files (path, bytes, state), damaged, samples, tests (null: no test part), shape, kind, classes, groups,
-group_word, source, licence. For a word it prints one object: bounds, quantities and claims, each by name."""
-KINDS = ("bounds", "quantities", "data", "algorithms")
+group_word, source, licence. For claims it prints one object, their sentences by name; for a word
+one of bounds, quantities and claims, each by name."""
+KINDS = ("bounds", "quantities", "claims", "data", "algorithms")
 
 
 def list_(kind: str = "bounds", *names: str, paper: str | None = None, verify: bool = False) -> Report:
     """List the bounds of the papers, the quantities, the data sets or the algorithms.
 
     Args:
-        kind: What to list: bounds, quantities, data or algorithms; a paper, whose bounds are listed; or any other word,
-            to list the bounds, quantities and claims that contain it (bounds).
+        kind: What to list: bounds, quantities, claims, data or algorithms; a paper, whose bounds are listed; or any
+            other word, to list the bounds, quantities and claims that contain it (bounds).
         names: A quantity, or a letter of the papers, to describe; data sets to read, check and describe.
         paper: List only the bounds of one paper.
         verify: Check the files of the data sets against their hashes.
@@ -43,14 +44,17 @@ def list_(kind: str = "bounds", *names: str, paper: str | None = None, verify: b
         refuse_unused(f"{kind} do not belong to one paper", paper=paper)
     if kind != "data":
         refuse_unused("only data sets have files", verify=verify)
-    if names and kind in ("bounds", "algorithms"):
-        raise UsageError(f"list {kind} takes no names; fedbounds show NAME shows a bound")
+    if names and kind in ("bounds", "claims", "algorithms"):
+        raise UsageError(f"list {kind} takes no names; fedbounds list {names[0]} lists what contains this word")
     if kind == "data":
         from empirics.data.command import data
 
         return data(names, verify)
     if kind == "bounds":
         return _bounds(paper)
+    if kind == "claims":
+        words = _described()[kind]
+        return Report(aligned(list(map(list, words.items()))), words)
     return _quantities(names) if kind == "quantities" else _algorithms()
 
 
@@ -63,20 +67,24 @@ def _bounds(paper_name: str | None) -> Report:
     return Report(aligned([[e["name"], f"{e['target']} {e['relation']}", e["source"]] for e in entries]), entries)
 
 
-def _containing(word: str) -> Report:
-    """Return the bounds, quantities and claims whose name or description contains a word."""
+def _described() -> dict[str, dict[str, str]]:
+    """Return the descriptions of all bounds, quantities and claims by name."""
     from bounds.index import entries, quantities
 
     from .audit.running import CLAIMS
 
-    described = {
+    return {
         "bounds": {e["name"]: f"{e['target']} {e['relation']}  {e['source']}" for e in entries()},
         "quantities": {q["name"]: q["meaning"] for q in quantities()},
         "claims": {name: claim.words for name, claim in CLAIMS.items()},
     }
+
+
+def _containing(word: str) -> Report:
+    """Return the bounds, quantities and claims whose name or description contains a word."""
     found = {
         kind: {name: text for name, text in texts.items() if word.lower() in f"{name} {text}".lower()}
-        for kind, texts in described.items()
+        for kind, texts in _described().items()
     }
     if not any(found.values()):
         raise unknown("list, paper or word", word, (*KINDS, *PAPERS))

@@ -93,6 +93,7 @@ def test_help_of_every_verb_has_its_example_and_a_nonsense_option_is_one_line(ru
         assert (status, err) == (0, "")
         assert [verb for verb in VERBS if f"  {verb}: {VERBS[verb].help}" not in overview] == []
     for verb in VERBS:
+        assert run("help", verb) == run(verb, "--help")
         status, out, err = run(verb, "--help")
         assert (status, err) == (0, "")
         assert out.startswith(f"Usage: fedbounds {verb}")
@@ -361,6 +362,16 @@ LINES = [
     (f"train {BUSY} --step-size 0,5", "--step-size '0,5' 0.5;"),
     (f"train {BUSY} --rounds 5min", "--rounds '5min' unit"),
     ("list drift --paper fedals", "--paper"),
+    ("list algorithms scaffold", "fedbounds list scaffold"),
+    ("check drift", "fedbounds list claims"),
+    ("zzz", "'zzz' fedbounds --help"),
+    ("--verison", "--version"),
+    (f"{EVAL} clients=5,", "clients '5,'"),
+    (f"compare {ONE}", f"generalization_gap --of {ONE}"),
+    (f"tightness {ONE}", "fedbounds tightness"),
+    (["falsify", MINE], "kept validate --measured"),
+    (["validate", MINE], "kept --measured"),
+    ('rate "fedavg()" local_steps=2 step_size=0.2 L=1', "'L' smoothness"),
     ("figure fedinit.table_3 --scale paper --no-sweep -o new/folder", "fedinit.table_3"),
     # names and options
     (f"evaluates {ONE}", "'evaluates'"),

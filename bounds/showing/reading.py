@@ -123,7 +123,9 @@ def parse(name: str, text: str) -> Value:
     if "," in text:
         if slip := next((part for part in text.split(",")[1:] if LEADING_ZERO.match(part.strip())), ""):
             raise DomainError(f"{name}: {slip!r} begins with a zero; decimals are written 0.05, lists 0,5")
-        return _listed(name, [parse_number(name, part) for part in text.split(",")])
+        if "" in (parts := [part.strip() for part in text.split(",")]):
+            raise DomainError(f"{name}: a number is missing beside a comma in {text!r}")
+        return _listed(name, [parse_number(name, part) for part in parts])
     return Value("number", np.asarray(parse_number(name, text)))
 
 

@@ -154,6 +154,6 @@ def _named(name: str, workers: int) -> list[Claim]:
     if at_or_below := [claim for key, claim in CLAIMS.items() if key == name or key.startswith(f"{name}.")]:
         return at_or_below
     if name not in BOUNDS:
-        raise unknown("claim or bound", name, {*CLAIMS, *BOUNDS})
+        raise unknown("claim or bound", name, {*CLAIMS, *BOUNDS}, lists="fedbounds list claims")
     verdicts = audit(claims_of(BOUNDS[name].source.paper), workers)  # which claims use the bound shows only in a run
     return [v.claim for v in verdicts if name in v.bounds]

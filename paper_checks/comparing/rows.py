@@ -238,7 +238,8 @@ def rank_rows(
     }
     targets |= {conversion.result["target"] for conversion in CONVERSIONS if "target" in conversion.result}
     if target not in targets:
-        raise unknown("target of a comparison", target, targets)
+        meant = f"this is a bound: write {book[target].target.name} --of {target}" if target in book else ""
+        raise unknown("target of a comparison", target, targets, meant)
     if of:
         papers = {name: name.partition(".")[0] for name in book}
         for name in of:

@@ -79,7 +79,8 @@ def serving(bound: Bound, family: str | None = None) -> tuple[list[Family], dict
         why = reasons[chosen[0].name]
         if len({*reasons.values()}) > 1:
             why = "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
-        raise CannotServeError(f"no family of instances serves {bound.name}: {why}")
+        more = "fedbounds validate --measured compares your own runs"
+        raise CannotServeError(f"no family of instances serves {bound.name}: {why}; {more}")
     return able, {name: reason for name, reason in reasons.items() if reason}
 
 

@@ -160,7 +160,7 @@ def evidence_of(bound: Bound, given: Set[str]) -> str:
         return VALIDATIONS[bound.name]
     reason, exact = obstacle(bound, RUNS), not obstacle(bound, EXACT)
     if reason and not exact:
-        raise BoundsError(f"{bound.name} cannot be measured: {reason}; fedbounds validate lists what can be")
+        raise BoundsError(f"{bound.name} cannot be measured here: {reason}; compare your own runs: --measured runs.csv")
     if not given and not exact:
         more = 'give --problem "softmax(digits)", or any other, to train; or --measured runs.csv'
         raise UsageError(f"{bound.name} is measured on a problem: {more}")

@@ -199,7 +199,9 @@ def adapted(bound: Bound, point: GridPoint) -> GridPoint:
 def question(bound: Bound, point: GridPoint) -> Question:
     """Return the question for the worst case over all federations that the bound covers at a point."""
     if reason := obstacle(bound, WORST):
-        raise WorstCaseError(f"{bound.name} has no exact worst case: {reason}")
+        raise WorstCaseError(
+            f"{bound.name} has no exact worst case: {reason}; fedbounds tightness lists those with one"
+        )
     if point.step_sizes and not has_several_step_sizes(bound):
         raise WorstCaseError(
             f"{bound.name} has a single step size: step_sizes are for bounds that contain squared_step_sizes only; "

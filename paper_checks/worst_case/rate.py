@@ -10,7 +10,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from bounds.errors import BoundsError, unknown
+from bounds.errors import BoundsError
+from bounds.letters import unknown_quantity
 from bounds.showing.files import refuse_foreign, write_whole
 from bounds.showing.reading import as_words, read
 from bounds.showing.tables import aligned, Tabular
@@ -123,7 +124,7 @@ def _values(words: Sequence[str]) -> dict[str, list[float]]:
     for name, value in read(words).items():
         if name not in QUANTITIES:
             if name in typed:  # files of constants may contain other quantities
-                raise unknown("quantity of a rate", name, QUANTITIES)
+                raise unknown_quantity("quantity of a rate", name, QUANTITIES)
             continue
         if value.kind not in ("number", "range", "list"):
             raise BoundsError(f"{name} must be a number, a range or a list")
