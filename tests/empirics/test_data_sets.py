@@ -331,6 +331,15 @@ def test_labels_of_every_kind():
     )
 
 
+def test_standardising_moves_the_test_set_by_the_same_numbers():
+    data = toy(test=toy(inputs=np.array([[4.0, 6.0], [0.0, 5.0], [1.0, 5.0]]))).standardised()
+    np.testing.assert_allclose(data.inputs.mean(0), 0, atol=1e-15)
+    np.testing.assert_allclose(data.inputs.std(0), [1, 0], atol=1e-15)
+    spread = np.std([1, 3, 8])
+    np.testing.assert_allclose(data.test.inputs[0], [0, 1])
+    np.testing.assert_allclose(data.test.inputs[1, 0], -4 / spread)
+
+
 def test_a_test_set_is_kept_out_of_the_training_samples_and_fewer_keeps_some_of_both():
     order = np.arange(53)  # sample i is the number i, of user i % 7
     numbers = Dataset("numbers", order[:, None] / 1.0, order % 3, 3, groups=order % 7, group_names=tuple("abcdefg"))
