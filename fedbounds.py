@@ -62,7 +62,8 @@ def __getattr__(name: str) -> Any:
         raise
     if name in bounds.__all__:
         return getattr(bounds, name)
-    raise AttributeError(str(unknown("attribute of module fedbounds", name, [*verbs, *OBJECTS, *bounds.__all__])))
+    meant = f"write {RENAMED[name][0]}" if name in RENAMED else ""
+    raise AttributeError(str(unknown("attribute of fedbounds", name, [*verbs, *OBJECTS, *bounds.__all__], meant)))
 
 
 def __dir__() -> list[str]:

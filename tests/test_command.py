@@ -406,6 +406,7 @@ LINES = [
     (f"train {BUSY} --lr 0.1", "--lr --step-size"),
     (f"train {BUSY} --algorithm eta_rounds", "scheduled(fedavg(), schedule='eta_rounds')"),
     ("train --problem softmax", "softmax(data=...)"),
+    ("train --problem iris", "softmax(iris)"),
     # options that are given twice, or would change nothing
     ("sweep g.toml --workers 0 --workers 1", "--workers"),
     ("falsify fedcog.theorem spread=2 spread=3", "spread"),

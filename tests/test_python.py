@@ -115,6 +115,8 @@ def test_every_function_is_loaded_by_its_name_and_documents_every_argument():
     assert fedbounds.get("fedals.one_round") is BOUNDS["fedals.one_round"]
     with pytest.raises(AttributeError, match="'gett'"):
         _ = fedbounds.gett
+    with pytest.raises(AttributeError, match="'worst_case'; write tightness"):
+        _ = fedbounds.worst_case
     wrong = []
     for name in dir(fedbounds):
         found = getattr(fedbounds, name)

@@ -206,7 +206,8 @@ def task(text: str) -> Task:
     """
     parsed = parse(text, {**DATASETS, **TASKS}, "problem", Task, declared=True)
     if not isinstance(parsed, Task):
-        raise EmpiricsError(f"problem must be a model of a data set, such as softmax(digits); got {text!r}")
+        data = text if text in DATASETS else "digits"
+        raise EmpiricsError(f"problem must be a model of a data set, such as softmax({data}); got {text!r}")
     return parsed
 
 
