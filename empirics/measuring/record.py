@@ -20,6 +20,7 @@ from ..algorithms.state import State
 from ..errors import Diverged, EmpiricsError
 from ..numbers import check_options
 from ..problems.problem import FederatedProblem
+from ..sizes import refuse_beyond_memory, ROW
 from ..training.engines.precision import full_precision
 from ..training.rounds import rounds
 from ..training.setting import Setting
@@ -179,6 +180,10 @@ class Run:
             )
         check_options({"seed": self.seed, "every": self.every})
         refuse_untested(self.problem, self.measurements)
+        clients = min(self.setting.cohort, self.problem.clients)
+        rows = self.setting.rounds / self.period * sum(clients if m.by_client else 1 for m in self.measurements)
+        what = f"the table of a run of {self.setting.rounds} rounds"
+        refuse_beyond_memory(ROW * rows, what, "take fewer rounds, or a larger every")
 
     @cached_property
     def _quantities(self) -> Mapping[str, str]:

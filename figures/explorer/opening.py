@@ -35,7 +35,7 @@ def opened(explorer: Explorer) -> Path:
     except webbrowser.Error:
         shown = False
     if not shown:
-        raise BoundsError(f"no browser was shown; the page is at {path}: open it in one, or name one in BROWSER")
+        raise BoundsError(f"no browser was found; the page is at {path}: open it in one, or name one in BROWSER")
     return path
 
 

@@ -1,12 +1,13 @@
 """Local steps and rounds: the same bits whatever the chunk, PyTorch's optimisers, who is drawn and weighs what."""
 
 import pickle
+import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from empirics_toys import small
+from empirics_toys import directed, ragged, small
 from hypothesis import given, settings, strategies as st
 from loops import cases
 from refusals import all_refused
@@ -227,6 +228,19 @@ def test_what_is_chosen_by_model_and_device():
     assert choose(MODEL) == Stacked()
     assert choose(small()) == ClientLoop(threads=cores())
     assert type(choose(small(), "cuda")).__name__ == "Graphs"
+
+
+def test_clients_under_way_stop_soon_when_another_fails():
+    taken, plan = [], Setting(rounds=1, cohort=6, batch=8, local_steps=200)
+
+    def direction(work, w, gradient, gradient_at):
+        taken.append(time.sleep(0.002))
+        return gradient * (1 // int(work.clients[0] != 2))
+
+    with pytest.raises(ZeroDivisionError):
+        list(rounds(small(), ragged(), directed(direction), plan, 3, ClientLoop(threads=6)))
+    time.sleep(2)
+    assert len(taken) < 600
 
 
 def test_devices_by_name(monkeypatch):

@@ -19,6 +19,7 @@ TRAIN = {
     "--local-steps 30000000": "30000000 23",
     "--local-epochs 20000000": "40000000 30.7",
     "--algorithm ditto(local_steps=30000000)": "30000000",
+    "--rounds 1000000000 --every 3": "1000000000 100",
 }
 ON_IRIS = ("fedinit.lemma_2", *IRIS)
 VALIDATE = [

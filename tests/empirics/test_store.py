@@ -1,6 +1,7 @@
-"""The store: keys of results, whole rows or none, and what damage, strangers and other folders do to it."""
+"""The store: keys of results, whole rows or none, and what damage, strangers and a full disk do to it."""
 
 import os
+import resource
 import sqlite3
 from collections import Counter
 from contextlib import closing
@@ -81,6 +82,16 @@ def test_a_store_is_one_file_that_can_be_copied_and_read_where_nothing_can_be_wr
     assert copy.has(CELL)
     assert "error" not in run("results", "--store", copy.folder)[1]
     copy.folder.chmod(0o700)
+
+
+def test_a_full_disk_loses_nothing_and_says_so(store, request):
+    store.keep(CELL, OUTCOME, 0.1)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    request.addfinalizer(lambda: resource.setrlimit(resource.RLIMIT_FSIZE, before))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (store.file.stat().st_size + 5000, before[1]))
+    with pytest.raises(StoreError, match=f"^{store.file}: "):
+        store.keep(CELLS[1], Outcome({"a": [i * i % 7919 for i in range(100000)]}), 0.1)
+    assert [kept.cell for kept in store] == [CELL]
 
 
 @pytest.fixture

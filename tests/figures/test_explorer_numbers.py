@@ -119,10 +119,8 @@ def test_what_is_copied_gives_the_value_of_the_page_and_its_conditions(html):
         bound, lines = BOUNDS[name], latex.splitlines()
         wrong += [] if any(bound.latex() in line for line in lines) else [f"{name}: formula"]
         assumed = [c.words for c in bound.conditions if c.kind != "numeric"]
-        complete = all(
-            any(escaped(words) in line for line in lines) and f"# if {words}\n" in python for words in assumed
-        )
-        wrong += [] if complete and latex.count(r"\text{if } ") == max(len(lines) - 3, 0) else [f"{name}: conditions"]
+        full = all(any(escaped(words) in line for line in lines) and f"# if {words}\n" in python for words in assumed)
+        wrong += [] if full and latex.count(r"\text{if } ") == max(len(lines) - 3, 0) else [f"{name}: conditions"]
     assert wrong == []
 
 

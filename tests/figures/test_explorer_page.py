@@ -113,20 +113,13 @@ def test_minimisers_trivial_values_and_claims_stand_beside_their_bounds(file):
     capped = {name for name, trivial in vacuous.items() if trivial == "loss_cap"}
     assert all("loss_cap" in ranges.start(BOUNDS[name]) for name in capped)
     assert vacuous["decaying_k.per_rounds"] is None
-    shown = {claim[0]: claim for claim in data["claims"]}
+    rows = {claim[0]: claim for claim in data["claims"]}
     mine = {data["claims"][i][0] for b in data["bounds"] if b["name"] == per_second.name for i in b["claims"]}
     assert {"decaying_k.theorem_2", "decaying_k.eq_8"} <= mine
     claim = CLAIMS["decaying_k.theorem_2"]
-    assert shown[claim.name] == [
-        claim.name,
-        "REPAIRED",
-        claim.words,
-        str(claim.source),
-        str(claim.defect),
-        claim.note,
-    ]
-    assert shown["decaying_k.eq_8"][1] == "HOLDS"
-    assert shown["decaying_k.eq_8"][4:] in (["proved", ""], ["exact", ""], ["searched", ""])
+    assert rows[claim.name] == [claim.name, "REPAIRED", claim.words, str(claim.source), str(claim.defect), claim.note]
+    assert rows["decaying_k.eq_8"][1] == "HOLDS"
+    assert rows["decaying_k.eq_8"][4:] in (["proved", ""], ["exact", ""], ["searched", ""])
     assert all(claim[4] for claim in data["claims"]), "the committed report has the kind of every verdict"
 
 
