@@ -62,7 +62,7 @@ def __getattr__(name: str) -> Any:
         raise
     if name in bounds.__all__:
         return getattr(bounds, name)
-    meant = f"write {RENAMED[name][0]}" if name in RENAMED else ""
+    meant = f"write {new}" if (new := RENAMED.get(name, [""])[0]) in verbs else ""
     raise AttributeError(str(unknown("attribute of fedbounds", name, [*verbs, *OBJECTS, *bounds.__all__], meant)))
 
 

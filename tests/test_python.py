@@ -3,6 +3,7 @@
 import csv
 import inspect
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -120,6 +121,7 @@ def test_every_function_is_loaded_by_its_name_and_documents_every_argument():
     wrong = []
     for name in dir(fedbounds):
         found = getattr(fedbounds, name)
+        assert pickle.loads(pickle.dumps(found)) is found
         described = (inspect.getdoc(found) or "").partition("Args:")[2]
         wrong += [(name, p) for p in inspect.signature(found).parameters if f"\n    {p}: " not in described]
     assert wrong == []

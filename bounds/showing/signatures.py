@@ -68,6 +68,7 @@ def with_checked_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
                     raise UsageError(f"{name}: {each} must be of type {annotation}; got {shortened(repr(value))}")
         return function(*arguments, **options)
 
+    checked.__module__ = "fedbounds"  # where pickling finds it
     return checked
 
 

@@ -98,12 +98,12 @@ class Tabular:
         return card(*html_table(self.records()))
 
 
-def write_csv(rows: Sequence[Mapping[str, Any]], path: Path) -> Path:
-    """Write rows of the same columns as a CSV file."""
+def write_csv(rows: Sequence[Mapping[str, Any]], path: Path, end: str = "\r\n") -> Path:
+    """Write rows of the same columns as a CSV file whose lines have this ``end``."""
     import csv
 
     with whole(path) as beside, beside.open("w", newline="", encoding="utf-8") as file:
-        out = csv.writer(file)
+        out = csv.writer(file, lineterminator=end)
         out.writerow(rows[0] if rows else ())
         out.writerows([_cell(cell) for cell in row.values()] for row in rows)
     return path

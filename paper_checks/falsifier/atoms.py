@@ -1,4 +1,4 @@
-"""The quantities of an instance as sums over data sets and cohorts, in floats or in the type of ``number``.
+"""The family ``atoms``: few samples of two-point distributions, with exact sums over data sets and cohorts.
 
 Client k's distribution has two points: with probability ``share_k`` the loss of a model w is
 ``1/2 curvature_k_0 (w - place_k_0)^2``, else the same with the numbers of point 1. A data set of ``samples`` points is

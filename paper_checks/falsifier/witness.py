@@ -142,7 +142,7 @@ def _typed(content: Any) -> dict[str, Any]:
         if not isinstance(content[name], kind):
             raise WitnessError(f"{name} must be {words}; got {shortened(repr(content[name]))}")
     numbers = {name: _number(name, text) for name, text in content["instance"].items()}
-    conditions = tuple(tuple(condition) for condition in content["conditions"] if isinstance(condition, list))
+    conditions = tuple(tuple(x) if isinstance(x, list) else x for x in content["conditions"])
     definitions = tuple(map(str, content["definitions"]))
     return {**content, "instance": numbers, "conditions": conditions, "definitions": definitions}
 

@@ -120,8 +120,8 @@ def _setting(rows: Sequence[Row]) -> str:
     """Return the setting of the worst cases, and what they leave out."""
 
     def span(name: str) -> str:
-        low, high = min(row[name] for row in rows), max(row[name] for row in rows)
-        return f"{low}" if low == high else f"{low} to {high}"
+        numbers = sorted({row[name] or row["clients"] for row in rows})  # cohort 0: all clients
+        return f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
 
     part = f"{span('cohort')} drawn in every round" if any(row["cohort"] for row in rows) else "all in every round"
     plan = f"{span('rounds')} rounds of {span('local_steps')} local steps"

@@ -175,10 +175,9 @@ def _factor(row: Row, column: str, end: str, side: int) -> float:
 def write(rows: Sequence[Row], card: Mapping[str, Any], name: str, folder: Path) -> list[Path]:
     """Write the table to ``NAME.csv`` and its card to ``NAME.json``; return the paths."""
     columns = list(dict.fromkeys(column for row in rows for column in row))
-    table = write_csv(
-        [{column: _cell(row.get(column, "")) for column in columns} for row in rows], folder / f"{name}.csv"
-    )
-    return [table, write_whole(folder / f"{name}.json", json.dumps(dict(card), indent=2) + "\n")]
+    table = [{column: _cell(row.get(column, "")) for column in columns} for row in rows]
+    path = write_csv(table, folder / f"{name}.csv", end="\n")
+    return [path, write_whole(folder / f"{name}.json", json.dumps(dict(card), indent=2) + "\n")]
 
 
 def _cell(value: Any) -> Any:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from bounds.showing.tables import cells
+from bounds.showing.tables import aligned, cells
 from bounds.showing.terminal import fold, print_lines
 
 ROW = "    step_size   \\eta   parameter^2/loss   > 0 and below a limit   step size of local SGD in every round"
@@ -47,6 +47,15 @@ def test_folded_lines_fit_and_lose_nothing(shown):
             assert re.sub(r"\s", "", "".join(parts)) == re.sub(r"\s", "", line)
     assert fold(ROW, len(ROW)) == [ROW]
     assert shown(len(ROW), ROW, "", PROSE[:30]) == f"{ROW}\n\n{PROSE[:30]}\n"
+
+
+def test_the_last_column_stays_one_and_commands_stay_whole():
+    under, *more = fold(f"{'claim':<20}   {PROSE.strip()}", 61)[1:]
+    assert all(part.startswith(" " * 23) and part[23] != " " for part in (under, *more))
+    for before in ("  ", "example: "):
+        command = f"{before}fedbounds compare grad_norm_sq @examples/sites.json cohort=10 local_steps=16"
+        assert fold(command, 47) == [command]  # it can be copied
+    assert aligned([["x̄", "mean"], ["abc", "other"]], gap=2) == ["x̄    mean", "abc  other"]
 
 
 def test_a_pipe_gets_the_lines_as_they_are(capsys, monkeypatch):

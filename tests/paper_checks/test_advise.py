@@ -21,7 +21,7 @@ from empirics.training.rounds import rounds as trained_rounds
 from empirics.training.setting import Setting
 from paper_checks.comparing import advise
 from paper_checks.comparing.bound_advice import BoundAdvice, by_formula, can_advise, formulas, of_bounds
-from paper_checks.comparing.goal import Goal, Plan, Point
+from paper_checks.comparing.goal import Goal, Plan, Point, search_integers
 from paper_checks.comparing.seed_racing import Trials
 from paper_checks.comparing.surrogate import ScheduleAdvice, surrogate, surrogate_runs, SurrogateAdvice, usable
 from paper_checks.comparing.worst_advice import best as worst_case
@@ -241,6 +241,16 @@ def test_measured_on_fresh_seeds(problem):
     assert about["lower"] <= row["bound_value"] * (1 + 1e-6)  # the value is a solver's, the end is proved
     assert 0 < about["upper"] / about["lower"] - 1 < 1e-4
     assert f"from {about['lower']:.9g} to {about['upper']:.9g}" in str(told)
+
+
+def test_a_search_stops_after_patience_and_tries_between():
+    tried = []
+    found = search_integers([2**i for i in range(9)], lambda n: tried.append(n) or Point(n, 0.1, 5, abs(n - 13) + 2.5))
+    assert (found.local_steps, found.open, max(tried)) == (13, (), 128)  # three after 16
+    assert search_integers((2, 3, 5), lambda n: Point(n, 0.1, 5, 1 / n)).open == ("local_steps",)
+    tried.clear()
+    assert search_integers(range(1, 99), tried.append) is None
+    assert len(tried) < 20
 
 
 def test_a_round_waits_for_its_slowest_participant():

@@ -283,6 +283,11 @@ def test_files_that_are_too_large_or_not_whole_are_refused(tmp_path, capsys):
     assert last.startswith("5 proofs, 0 accepted")
 
 
+def test_a_table_that_is_read_and_written_again_is_the_same_file(tmp_path):
+    table, _ = proofs.write(committed("fedcog.theorem"), {}, "fedcog.theorem", tmp_path)
+    assert table.read_bytes() == (FOLDER / table.name).read_bytes()
+
+
 def test_what_is_said_is_rounded_to_the_side_that_stays_true():
     for x in map(Fraction, ("1.00000000041", "3.00000000041", "0.9999999999666", "1/3", "-2/7", "0")):
         low, high = (Fraction(verify.rounded(str(x), up=up)) for up in (False, True))

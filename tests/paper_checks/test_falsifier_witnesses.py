@@ -139,7 +139,8 @@ def test_a_file_that_holds_something_else_is_one_line(refused, tmp_path, text):
 
 UNTRUE = (
     ("measured", "7.5"), ("value", "-2.25"), ("ratio", 3.5), ("relation", ">="), ("arithmetic", "by eye"),
-    ("statement", "loss_change <= 3"), ("conditions", [["the moon is round", "predicate", True]]), ("conditions", [7]),
+    ("statement", "loss_change <= 3"), ("conditions", [["the moon is round", "predicate", True]]),
+    ("conditions", [*json.loads((FOLDER / f"{LINEAR}.json").read_text())["conditions"], 7]),
 )  # fmt: skip
 
 

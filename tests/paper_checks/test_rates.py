@@ -104,6 +104,11 @@ def test_exact_worst_cases_are_just_below():
             assert 1 - 1e-5 < smallest_bound(found, Horizon(rounds, 0.7, 0.4))[0] / exact < most
 
 
+def test_a_parameter_that_the_verifier_does_not_know_is_certified_in_floats_alone():
+    found = certify_rate(Case(algorithm("fedinit(beta=-0.1)"), 2, 0.1, 1.0, 0.1)).fastest
+    assert (found.proof, "-1/10" in found.why) == (None, True)
+
+
 # ---- federations that are simulated in plain loops ----
 
 
