@@ -14,7 +14,7 @@ from bounds.errors import BoundsError
 from bounds.showing.command_line import Report
 from bounds.showing.loading import load
 from bounds.showing.numbers import check_between
-from bounds.showing.reading import read
+from bounds.showing.reading import as_words, read
 from bounds.showing.usage import refuse_unused, UsageError, writable_file
 from empirics.progress import progress
 
@@ -63,7 +63,7 @@ def falsify(
         replay: Recompute a counterexample exactly instead of searching.
         quantities: Numbers of the instances that are fixed, by name.
     """
-    words = (*words, *(f"{key}={value!r}" for key, value in quantities.items()))
+    words = (*words, *as_words(quantities))
     if replay is not None:
         why = "--replay recomputes a counterexample and searches nothing"
         refuse_unused(why, evaluations=evaluations, minutes=minutes, seed=seed, family=family, output=output)
