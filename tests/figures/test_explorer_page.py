@@ -3,7 +3,6 @@
 import base64
 import csv
 import hashlib
-import json
 import re
 import webbrowser
 from pathlib import Path
@@ -19,22 +18,18 @@ import fedbounds
 from bounds import BOUNDS
 from bounds.errors import BoundsError
 from bounds.identities import evaluated
-from bounds.scenario import Scenario
 from empirics.algorithms import algorithm
 from empirics.exact import exact_run
 from empirics.experiments import Outcome, Store
 from empirics.problems.quadratics import random_quadratics
 from empirics.training.setting import Setting
 from figures import making
-from figures.explorer import atlas, committed as kept, federations, opening, optima, ranges, records, worst
+from figures.explorer import committed as kept, federations, opening, optima, ranges, records
 from figures.explorer.command import entries
 from figures.explorer.page import page
 from figures.explorer.verdicts import about
 from figures.ours.grid import exact_cell, training_cell
 from paper_checks.audit.running import CLAIMS
-from paper_checks.comparing import compare
-from paper_checks.comparing.rows import WORST
-from paper_checks.worst_case.tightness_table import committed
 
 OWN = """
 import sympy as sp
@@ -286,36 +281,6 @@ def test_the_second_moment_along_runs_stays_below_its_cap():
         found = max(largest_second_moment(problem, steps, largest * share, 30) for steps, share in [(2, 1.0), (9, 0.3)])
         assert found <= cap, seed
         assert found > (problem.smoothness * np.linalg.norm(away)) ** 2, "the start alone would be too small a cap"
-
-
-def test_every_part_of_the_atlas_refers_to_what_is_there():
-    names = ["classics.field_guide_theorem_1", "decaying_k.theorem_1", "fedals.optimization_rate"]
-    made = atlas.atlas(entries(names))
-    data = json.loads(json.dumps(made.data))
-    assert set(data["bounds"]) == set(names)
-    for places in data["ways"].values():
-        assert len(places) == len(data["situations"])
-        assert max(places) < len(data["reached"])
-    factors = len(re.findall(r"\bv(?:,n)?(?:,i)?\)?=>", made.code.split("const SIDES")[0].split("const FACTORS")[1]))
-    found = [ways for by_target in data["reached"] for ways in by_target.values() if isinstance(ways, list)]
-    assert {way[2] for ways in found for way in ways} == set(range(factors))
-    assert all(len(answers) == len(data["situations"]) for answers in data["assumptions"])
-
-
-def test_a_table_of_worst_cases_has_the_committed_places_and_the_numbers_that_count():
-    tables = worst.data([BOUNDS["fedinit.theorem_2"], BOUNDS["fedals.one_round"]])["tables"]
-    assert list(tables) == ["fedinit.theorem_2"], "of the other there is no table"
-    table = tables["fedinit.theorem_2"]
-    assert table["names"] == ["condition_number", "heterogeneity", "dissimilarity_factor", "relaxation"]
-    inside = [row for row in committed("fedinit.theorem_2") if row["inside"]]
-    assert len(table["rows"]) == len(inside)
-    shown, there = table["rows"][5], inside[5]
-    assert shown[3:6] == [there["step_size"], there["worst_case"], int(there["exact"])]
-    assert shown[8:] == [there[name] for name in table["names"]]
-    start = federations.of_worst_cases()
-    found = compare(start["target"], Scenario.of({**start["given"], **start["plan"]}), worst_case=0)
-    (row,) = (r for r in found.rows if r.bound == federations.SHOWN and r.state == "vacuous")
-    assert WORST in row.evidence, "the federation starts where one is known"
 
 
 KEPT = kept.read()

@@ -42,15 +42,6 @@ def full(tmp_path):
     return store
 
 
-def test_what_is_in_the_store_is_not_run_again(full, tmp_path, smoke):
-    status, out, err = smoke(full.folder, tmp_path / "out", "--workers", 0)
-    assert (status, err) == (0, "")
-    first, second = out.splitlines()
-    assert " 0 to do" in first
-    assert second.startswith("1 figures and tables, 6 files in")
-    assert (tmp_path / "out" / f"{NAME}.md").exists()
-
-
 def test_drawing_alone_runs_nothing_and_says_what_is_missing(tmp_path, smoke):
     status, out, err = smoke(tmp_path / "no", tmp_path / "out", "--no-sweep")
     assert (status, out, err.count(NAME), err.count("\n")) == (2, "", 1, 1)

@@ -210,6 +210,8 @@ FORGED = [  # of a proof of SCAFFOLD: what is changed, and what the message must
     (used("class", "g1"), {}, "another number"),
     (used("class", "g1", "g9"), {}, "not a model"),
     (used("class", "g1", "g2", by="-1/1000"), {}, "negative"),
+    (used("class", "g1", "g2", by=str(Fraction(1, 10**12))), {}, "left over"),
+    (used("dissimilarity_factor", "w0", dissimilarity_factor="2", dissimilarity_offset="1"), {}, "not an inequality"),
     (used("grad_cap_sq", "w1", grad_cap_sq="5"), {}, "capped"),  # clients' gradients at their local steps
     (used("dissimilarity_offset", "g2", dissimilarity_offset="1"), {}, "models of their own"),
     (used("lower", "w0"), {}, "minimiser"),

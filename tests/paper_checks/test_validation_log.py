@@ -14,8 +14,6 @@ import fedbounds
 from bounds import BOUNDS
 from bounds.core import Statistic
 from bounds.errors import BoundsError
-from paper_checks.runs.origins import ITERATION, STATE
-from paper_checks.runs.statistics import times_of
 from paper_checks.validation import Options, validate
 from paper_checks.validation.options import LOG
 
@@ -238,23 +236,9 @@ def judged(tmp_path):
 LARGE, SMALL = 1e9, 1e-9
 
 
-def test_the_moments_of_a_statistic_over_seven():
-    for kind, per, there, numbers in (
-        ("min", STATE, (1, 2), range(1, 8)),
-        ("mean", STATE, (1, 2), range(1, 8)),
-        ("min", STATE, (0, 3), range(7)),
-        ("mean", STATE, (0, 3), range(7)),
-        ("mean", ITERATION, (0, 3), range(7)),
-        ("min", ITERATION, (0, 3), range(8)),
-        ("min", ITERATION, (1, 2), range(8)),
-        ("last", STATE, (1, 2), range(7, 8)),
-        ("last", STATE, (0, 2), range(7, 8)),
-    ):
-        assert times_of(kind, 7, per, there) == numbers
-
-
 EVERY = replace(BOUNDS[LEAST], name="mine.every", statistic=Statistic("every", "rounds", "server model"))
 MEAN = replace(BOUNDS[LEAST], name="mine.mean", statistic=Statistic("mean", "rounds", "server model"))
+STEPPED = replace(BOUNDS[ITERATED], name="mine.stepped", statistic=replace(BOUNDS[ITERATED].statistic, kind="mean"))
 TURNED = replace(BOUNDS[LEAST], name="mine.turned", relation=">=")
 TWO = {"rounds": 2, "local_steps": 2}
 VIOLATED, HOLDS = [("all", "violated", "")], [("all", "holds here", "")]
@@ -268,6 +252,8 @@ DECIDED = [  # a bound, rounds and values of a log, what is given; the lines (pl
     (ITERATED, range(5), (LARGE,) * 5, TWO, VIOLATED),
     (ITERATED, range(1, 5), (LARGE,) * 4, TWO, [("all", "undecided", "1 of 5 iterations are not in the log")]),
     (ITERATED, range(3), (LARGE, SMALL, LARGE), TWO, HOLDS),
+    (STEPPED, range(5), (SMALL, SMALL, SMALL, SMALL, LARGE), TWO, HOLDS),
+    (STEPPED, range(1, 5), (LARGE, SMALL, SMALL, SMALL), TWO, VIOLATED),
     # Bounded from below, one round can violate.
     (TURNED, (1, 2), (LARGE, LARGE), {"rounds": 9}, [("all", "undecided", "7 of 9 rounds are not in the log")]),
     (TURNED, (1, 2), (LARGE, SMALL), {"rounds": 9}, VIOLATED),

@@ -1,11 +1,7 @@
 """Exact worst cases: closed forms, finite differences, other units, random federations, step sizes, refusals."""
 
-import ast
-import re
-import sys
 from dataclasses import dataclass, replace
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +12,6 @@ from bounds.errors import BoundsError
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import renamed
 from empirics.training.setting import Setting
-from paper_checks import worst_case as worst_case_package
 from paper_checks.worst_case import program as programs, symmetry as orbits
 from paper_checks.worst_case.interior_point import optimum
 from paper_checks.worst_case.program import WorstCaseError
@@ -44,21 +39,6 @@ def near(number, rel=1e-5, floor=0.0):
 
 
 # ---- closed forms ----
-
-
-def descends(rounds, clients, share=1.0):
-    # Drori and Teboulle 2014, Theorem 3.1: R steps of h/L, h <= 1, end at most L D^2 / (4 R h + 2) above the minimum.
-    # One local step of any number of clients is a step on their mean, which may be any function of the class.
-    found = worst_case("fedavg()", plan(rounds, 1, clients, share / L), CONVEX, "optimality_gap")
-    assert found.value == near(L * 2.3 / (4 * rounds * share + 2), 1e-6)
-
-
-def test_gradient_descent_on_convex_losses():
-    for case in ((1, 1), (2, 7), (5, 2), (3, 2, 0.3), (3, 2, 0.9)):
-        descends(*case)
-    for steps in (2, 5):  # local steps of a single client are gradient descent
-        found = worst_case("fedavg()", plan(1, steps, 1, 1 / L), CONVEX, "optimality_gap")
-        assert found.value == near(L * 2.3 / (4 * steps + 2), 1e-6)
 
 
 def test_convex_losses_whose_start_only_a_gap_bounds():
@@ -391,18 +371,3 @@ def test_trees_with_more_models_than_gradients_are_solved_and_what_takes_too_lon
     late = replace(worst_case("fedavg()", drawing(2), STRONG, "grad_norm_sq").program, deadline=0.0)
     with pytest.raises(programs.TooLongError, match="patience"):
         optimum(late)
-
-
-def test_every_module_imports_from_those_before_it():
-    home = Path(worst_case_package.__file__).parent
-    order = re.findall(r"``(\w+)``", worst_case_package.__doc__.partition("in this list")[2])
-    assert sorted(order) == sorted(path.stem for path in home.glob("*.py") if path.stem != "__init__")
-    upwards = []
-    for place, name in enumerate(order):
-        tree = ast.parse((home / f"{name}.py").read_text(encoding="utf-8"))
-        for node in (n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.level == 1):
-            named = [node.module] if node.module else [alias.name for alias in node.names]
-            upwards += [(name, other) for other in named if other not in order[:place]]
-    assert not upwards
-    verifier = ast.parse((home / "verify.py").read_text(encoding="utf-8"))
-    assert {a.name for n in ast.walk(verifier) if isinstance(n, ast.Import) for a in n.names} <= sys.stdlib_module_names
