@@ -9,7 +9,7 @@ import pytest
 from figure_toys import keep
 
 from bounds.showing.tables import aligned
-from empirics.experiments import Cell, Store
+from empirics.experiments import Store
 from figures.catalogue import artefact, NAMES
 from figures.changes import apply_to_plans, Changes
 from figures.runs import Runs
@@ -23,17 +23,6 @@ TWO = Changes(3, {"step_size": 0.07, "cohort": 3})
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FEDBOUNDS_STORE", "store")
-
-
-def test_changed_cells_have_the_arguments_and_the_seeds_and_the_plan_comes_back():
-    before = artefact(NAME).cells("smoke")
-    with apply_to_plans(TWO, "smoke"):
-        changed = artefact(NAME).cells("smoke")
-    assert [c.key for c in artefact(NAME).cells("smoke")] == [c.key for c in before]
-    assert {c.arguments["seed"] for c in changed} == {0, 1, 2}
-    assert 2 * len(changed) == 3 * len(before)
-    expected = {Cell(c.job, {**c.arguments, "seed": s, **TWO.arguments}).key for c in before for s in range(3)}
-    assert {c.key for c in changed} == expected
 
 
 def test_every_figure_can_be_made_with_other_arguments(store):

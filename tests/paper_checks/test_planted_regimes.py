@@ -174,17 +174,6 @@ def test_many_clients_and_rounds_in_floats_and_in_exact_numbers(name, changed):
     assert slow.ratio == pytest.approx(fast.ratio, rel=1e-7)
 
 
-def test_stale_models_of_few_among_many_break_theorem_1_of_fedinit():
-    """With four clients and twelve rounds nothing shows: the ratio is 0.006 after three."""
-    table = {n: v for n, v in FAR.items() if not n.endswith(("_1", "_1_0")) and n != "dissimilarity_factor"}
-    table |= {"clients": 30, "kinds": 1, "count_0": 30, "cohort": 1, "local_steps": 5, "rounds": 400, "noise_0": 0,
-              "minimum_0_0": 0, "curvature_0_0": 1, "start_0": 1, "step_size": Fraction(1, 1250),
-              "relaxation": Fraction(2, 25), "contraction": Fraction(1, 2), "dissimilarity_factor": 1}  # fmt: skip
-    found = FAMILIES["quadratics"].exactly(get("fedinit.theorem_1"), table)
-    assert found.violated
-    assert found.ratio == pytest.approx(3.679e9, rel=1e-3)
-
-
 def test_the_edge_beyond_which_stale_models_grow_is_found_by_bisection():
     """As the step size falls, a run begins to grow at beta = N / (C - N): 1/29 here."""
     table = {n: v for n, v in FAR.items() if not n.endswith(("_1", "_1_0"))} | {

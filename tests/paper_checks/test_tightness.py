@@ -298,18 +298,6 @@ def test_mistakes_are_one_line(refused, tmp_path, monkeypatch):
     assert "_interval" in refused("tightness", THEOREM, f"@{path}", "rounds=2", "local_steps=1")
 
 
-def test_a_bound_of_ones_own(tight, tmp_path):
-    file = tmp_path / "mine.py"
-    file.write_text(
-        "from dataclasses import replace\nfrom bounds.catalog import BOUNDS\n"
-        "mine = replace(BOUNDS['decaying_k.lemma_1'], name='mine.lemma')\n"
-        "low = replace(mine, terms={n: t / 20 for n, t in mine.terms.items()})\n"
-    )
-    assert tight(f"{file}:mine", *SMALL, "--store", tmp_path / "s")[0] == 0
-    status, out, _ = tight(f"{file}:low", *SMALL, "--store", tmp_path / "s")
-    assert (status, "VIOLATED: at 2 of 2 points" in out) == (1, True)  # the exact worst case is above it
-
-
 # ---- step sizes of their own, and starts that are bounded twice ----
 
 

@@ -210,6 +210,7 @@ class AsksElsewhere:
         return gradient_at(w + 1e-3 * gradient / (1 + gradient.norm(dim=-1, keepdim=True)))
 
 
+SINGLE = {"local_steps": 1}
 BAD = [  # the assumptions, the setting and the question, and what the message must name
     ({"smoothness": float("nan")}, {}, {}, "smoothness", "got nan"),
     ({"strong_convexity": 2.0}, {}, {}, "strong_convexity", "1.7; got 2"),
@@ -231,6 +232,16 @@ BAD = [  # the assumptions, the setting and the question, and what the message m
     *(({}, {}, {"algorithm": algorithm(name)}, name.partition("(")[0])
       for name in ("fedadam()", "fedexp()", "fedsam(rho=0.05)")),
     ({}, {}, {"algorithm": renamed(algorithm("fedavg()"), "elsewhere", direction=AsksElsewhere())}, "elsewhere"),
+    # where clients are drawn
+    ({}, SINGLE, {"clients": 1}, "clients", "cohort 2; got 1"),
+    ({}, SINGLE | {"rounds": 3}, {"clients": 9}, "9 clients with 37", "180"),
+    ({}, SINGLE | {"cohort": 10**5}, {"clients": 10**6}, "1000000 clients", "180"),
+    ({}, SINGLE | {"rounds": 5}, {"clients": 3}, "3 clients with 121", "180"),
+    ({"divergence": 0.3}, SINGLE, {"clients": 3}, "divergence"),
+    ({}, SINGLE | {"sampling": "with_replacement"}, {"clients": 3}, "all clients"),
+    ({}, SINGLE | {"rounds": 1, "cohort": 1}, {"clients": 60}, "1 gradients per client"),
+    ({}, SINGLE, {"clients": 3, "patience": 1e-9}, "patience"),
+    ({}, SINGLE, {"clients": 3, "metric": "local_drift"}, "metric", "distance_sq, optimality_gap"),
 ]  # fmt: skip
 
 
@@ -338,30 +349,6 @@ def test_a_small_step_is_as_sure_as_a_large_one():
     assert tree.gradients == (1 + 3) * 3
     assert len(tree.histories) == 1 + 3 + 9
     assert [len(models) for models in tree.models_by_round] == [1, 3, 9]
-
-
-REFUSED_DRAWN = [
-    ({"clients": 1}, {}, {}, "clients", "cohort 2; got 1"),
-    ({"clients": 9}, {"rounds": 3}, {}, "9 clients with 37", "180"),
-    ({"clients": 10**6}, {"cohort": 10**5}, {}, "1000000 clients", "180"),
-    ({"clients": 3}, {"rounds": 5}, {}, "3 clients with 121", "180"),
-    ({"clients": 3}, {}, {"divergence": 0.3}, "divergence"),
-    ({"clients": 3}, {"sampling": "with_replacement"}, {}, "all clients"),
-    ({"clients": 60}, {"rounds": 1, "cohort": 1}, {}, "1 gradients per client"),
-    ({"clients": 3, "patience": 1e-9}, {}, {}, "patience"),
-    ({"clients": 3, "metric": "local_drift"}, {}, {}, "metric", "distance_sq, optimality_gap"),
-]
-
-
-def test_what_is_refused_where_clients_are_drawn():
-    for words, setting, given, *named in REFUSED_DRAWN:
-        with pytest.raises(BoundsError) as error:
-            worst_case(
-                "fedavg()", drawing(**({"rounds": 2, "cohort": 2} | setting)), STRONG | given,
-                **({"metric": "distance_sq"} | words),
-            )  # fmt: skip
-        assert "\n" not in str(error.value)
-        assert [name for name in named if name not in str(error.value)] == [], error.value
 
 
 def test_trees_with_more_models_than_gradients_are_solved_and_what_takes_too_long_says_so():
