@@ -76,8 +76,3 @@ def test_pages_are_in_the_words_of_the_field(path):
     texts = re.findall(r"\"([^\"\n]* [^\"\n]*)\"", text) if path.suffix == ".js" else [text]
     bad = [words for one in texts for words in private(one)]
     assert not bad, "\n".join(bad)
-
-
-def test_a_private_word_would_be_seen():
-    assert private("where the theorem is silent") == ["'where the theorem is silent': write does not apply"]
-    assert not private("there is no minimiser; a client's `room` and 'twins' in a quotation")

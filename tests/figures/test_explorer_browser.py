@@ -32,7 +32,7 @@ box.dispatchEvent(new PointerEvent(kind, at));
 """A pointer over the chart, so far along its axis."""
 
 
-def test_a_theorem_of_the_ranking_opens_its_panel_whose_numbers_are_those_of_the_setting(whole, file):
+def test_a_theorem_of_the_ranking_opens_its_panel_whose_numbers_are_those_of_the_setting(whole):
     assert property_of(whole, "#theorem-panel", "hidden")
     whole.find("#ranking li.row button").click()
     whole.settle()
@@ -51,10 +51,6 @@ def test_a_theorem_of_the_ranking_opens_its_panel_whose_numbers_are_those_of_the
     assert whole.state()["plan"]["step_size"] > 10 * before
     assert float(property_of(whole, "#f-step_size")) == pytest.approx(whole.state()["plan"]["step_size"])
     assert condition in whole.text("#conditions .fails")
-    state, words = whole.state(), whole.text("#plan-value")
-    whole.rest()
-    whole.open(file, whole.js("return location.hash"))
-    assert (whole.state(), whole.text("#plan-value")) == (state, words)
 
 
 def test_numbers_that_a_setting_lacks_come_from_the_example_until_they_are_told(whole, file):

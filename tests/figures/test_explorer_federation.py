@@ -47,9 +47,6 @@ def test_the_plan_moves_by_keys_and_buttons_and_a_link_restores_it(whole, file):
     whole.open(file, fragment)
     whole.settle()
     assert (whole.js("return explorer.state()"), whole.text("#sentence")) == (state, sentence)
-    whole.open(file, fragment.replace("rounds=20000", "rounds=2000"))
-    assert "damaged" in whole.text("#notice")
-    whole.open(file, fragment)
 
 
 THREE = """
