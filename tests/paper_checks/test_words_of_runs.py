@@ -11,17 +11,13 @@ from loops import cases
 from bounds import BOUNDS, vocabulary
 from bounds.core import About, Statistic
 from empirics.algorithms import ALGORITHMS
-from empirics.exact import exact_run
 from empirics.measuring import MEASUREMENTS
-from empirics.problems.quadratics import random_quadratics
-from empirics.training.setting import Setting
 from paper_checks.runs import origins
 from paper_checks.runs.methods import knob, KNOBS, method, takes
 from paper_checks.runs.obstacles import EVIDENCE, obstacle
 from paper_checks.runs.origins import measurable, on_local_iterations, origin, SOURCES
 from paper_checks.runs.readings import iterated, of_plan, target
 from paper_checks.runs.statistics import COMBINE, statistic_of
-from paper_checks.validation.exact import compare
 from paper_checks.worst_case import objectives
 
 
@@ -92,15 +88,6 @@ def test_a_statistic_folds_numbers_of_any_kind(kind, per, value):
         np.testing.assert_allclose(statistic_of(forms, kind, per), [value, 10 * value])
 
 
-def exact_of(statistic, word="grad_norm_sq"):
-    """An exact run, and what a comparison takes for the target of Decaying-K's theorem with another statistic."""
-    problem = random_quadratics(3, 3, 2, noise=0.2)
-    setting = Setting(4, 3, local_steps=2, step_size=0.01 / problem.smoothness)
-    bound = replace(BOUNDS["decaying_k.theorem_1"], statistic=statistic, target=getattr(vocabulary, word))
-    run = exact_run(problem, method(bound.about), setting)
-    return run, compare(bound, problem, setting, 0.0).exact
-
-
 @cases(
     "how value",
     [
@@ -131,13 +118,6 @@ def test_distances_of_local_iterations_are_read_for_bounds_that_speak_of_them(na
     for value in found.values():
         np.testing.assert_array_equal(value, distances[:-1])
         np.testing.assert_array_equal(target(BOUNDS[name], run, None, {}), distances[1:])  # what a step ends at
-
-
-@cases("kind fold", [("mean", np.mean), ("min", np.min)])
-def test_an_exact_mean_over_iterations_is_no_minimum(kind, fold):
-    run, found = exact_of(Statistic(kind, "iterations", "virtual average of all clients"))
-    series = run.iterations("grad_norm_sq")
-    assert found == pytest.approx(fold(series if kind == "min" else series[:-1]))
 
 
 def test_what_is_not_read_at_every_iteration_is_refused_and_nothing_else_is_read_instead():
