@@ -73,10 +73,6 @@ class Runs:
         """Return a federation-wide quantity over its measured rounds; two empty arrays if it is missing."""
         return self._all_curves(cell).get((quantity, layer), (np.empty(0), np.empty(0)))
 
-    def layers(self, cell: Cell, quantity: str) -> list[str]:
-        """Return the layers for which a quantity was measured, in the order of the network."""
-        return [layer for name, layer in self._all_curves(cell) if name == quantity and layer]
-
     def last(self, cell: Cell, quantity: str, window: int = 1, diverged: float = math.nan) -> float:
         """Return the mean of the last ``window`` measurements; NaN if missing, ``diverged`` for a run that diverged."""
         if self.diverged(cell):

@@ -4,7 +4,6 @@ import csv
 import json
 import math
 
-import numpy as np
 import pytest
 from figure_toys import keep
 from matplotlib.image import imread
@@ -75,17 +74,6 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     list(making.make([TABLE, CURVES], "laptop", filled(folder / "store"), folder / "out"))
     return folder / "out"
-
-
-def test_runs_read_curves_layers_and_the_mean_of_the_last_values(store):
-    runs = Runs(store)
-    at, values = runs.curve(cell("beta=0.05", 1), "test_accuracy")
-    np.testing.assert_array_equal(at, [0, 1, 2])
-    np.testing.assert_allclose(values, [0.1, 0.433, 0.483])
-    assert runs.last(cell("beta=0.05", 1), "test_accuracy", window=2) == pytest.approx((0.433 + 0.483) / 2)
-    assert runs.layers(cell("beta=0.05", 1), "spread") == ["conv"]
-    assert runs.curve(cell("beta=0.05", 1), "spread", "conv")[1][1] == pytest.approx(0.2)
-    assert set(runs.requested) == {cell("beta=0.05", 1).key}
 
 
 def test_missing_failed_and_diverged_runs_are_told_apart(store):
