@@ -84,12 +84,18 @@ class Keeper:
         """Write all runs to the file, if one was added."""
         if self.changed:
             with whole(self.path) as beside:
-                contents = {"runs": self.runs, "words": self.words, "versions": self.versions}
-                torch.save({"format": FORMAT, **contents}, beside)
+                write(beside, self.runs, self.words, self.versions)
 
 
 CLASSES: list[Any] = [KeptRun, Reached, State, Exchange, Folded, RunningMean, Weights, Row]
 """The classes in a file; they are stored by name, so that a new name needs a new ``FORMAT``."""
+
+
+def write(
+    path: Path, runs: Mapping[tuple[str, int], KeptRun], words: Mapping[str, Any], versions: Mapping[str, str]
+) -> None:
+    """Write what ``read`` returns."""
+    torch.save({"format": FORMAT, "runs": dict(runs), "words": words, "versions": versions}, path)
 
 
 def read(path: Path) -> tuple[dict[tuple[str, int], KeptRun], dict[str, Any], dict[str, str]]:

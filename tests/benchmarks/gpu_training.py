@@ -25,7 +25,7 @@ from empirics.experiments.jobs import continued, train
 from empirics.experiments.machine import computing, machine
 from empirics.experiments.store import packed, RESULTS, unpacked
 from empirics.measuring import Row, Run
-from empirics.measuring.kept import Keeper, KeptRun, KeptRuns, read, write
+from empirics.measuring.kept import Keeper, KeptRun, read, write
 from empirics.measuring.record import Reached
 from empirics.training.threads import single_thread
 from figures.catalogue import select
@@ -166,11 +166,11 @@ class Trainer:
     def _before(self) -> dict[str, int]:
         """The run that was kept before, and after which round."""
         try:
-            kept = read(self.folder.path / gpu_folder.STATE)
+            runs, words, versions = read(self.folder.path / gpu_folder.STATE)
         except EmpiricsError:
             return {}
-        mine = kept.words.get("device") == self.device and kept.versions == computing()
-        return {kept.words["run"]: max(run.reached.state.round for run in kept.runs.values())} if mine else {}
+        mine = words.get("device") == self.device and versions == computing()
+        return {words["run"]: max(run.reached.state.round for run in runs.values())} if mine else {}
 
     def _going_on(self, one: Ranked) -> float:
         """The share of its rounds that a kept state saves."""
@@ -247,7 +247,7 @@ class Trainer:
 
         def keep(reached: Reached) -> None:
             beside = self.folder.scratch / gpu_folder.STATE
-            write(KeptRuns(words, computing(), {who: KeptRun(reached, list(rows))}), beside)
+            write(beside, {who: KeptRun(reached, list(rows))}, words, computing())
             if not self.folder.take(gpu_folder.STATE, beside) and not self.large:
                 self.large = True
                 self.told.say(note="its state is larger than what comes back, and is not kept")
