@@ -1,22 +1,61 @@
-"""The journeys that the documentation tells name functions that exist, where they are."""
+"""The journeys that the documentation tells: the command calls the functions that are named, one after the other."""
 
+import json
 import re
-from importlib import import_module
+import subprocess
+import sys
+from itertools import pairwise
 from pathlib import Path
-from pkgutil import resolve_name
 
 import pytest
 
-PAGE = (Path(__file__).resolve().parents[1] / "docs/explanation/architecture.md").read_text(encoding="utf-8")
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
 JOURNEYS = PAGE.split("\n## ")[1:]
 MOST = (8, 12, 8, 8)
 
+WATCHED = """
+import itertools, json, sys
+from pathlib import Path
+
+import {modules}
+import fedbounds
+
+root, met, clock = sys.argv[1], {{}}, itertools.count()
+
+def called(frame, event, _):
+    if frame.f_code.co_filename.startswith(root):
+        frame.f_trace_lines = False
+        return seen(frame, event, _)
+
+def seen(frame, event, _):
+    now = next(clock)
+    met[frame.f_code] = (met.get(frame.f_code, (now,))[0], now)
+    return seen
+
+sys.settrace(called)
+status = fedbounds.main(sys.argv[2:])
+sys.settrace(None)
+met = {{
+    f"{{Path(code.co_filename).relative_to(root).as_posix()}}:{{code.co_qualname}}": when for code, when in met.items()
+}}
+print(json.dumps([status, met]))
+"""
+
 
 @pytest.mark.parametrize(("journey", "most"), list(zip(JOURNEYS, MOST, strict=True)))
-def test_a_journey_is_short_and_passes_functions_that_exist(journey, most):
+def test_a_journey_passes_the_files_it_names(journey, most, tmp_path):
+    typed = re.search(r"^`fedbounds (.*)`$", journey, flags=re.MULTILINE)[1]
     rows = re.findall(r"^\| `(\S+\.py)` \| `(\S+)` \|", journey, flags=re.MULTILINE)
-    assert 1 < len(rows) <= most
-    for path, function in rows:
-        module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        assert import_module(module).__file__.endswith(path)
-        assert callable(resolve_name(f"{module}:{function}")), (path, function)
+    assert len(rows) <= most
+    modules = ", ".join(path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path, _ in rows)
+    words = [part.strip('"') for part in re.findall(r'"[^"]*"|\S+', typed)]
+    code = [sys.executable, "-c", WATCHED.format(modules=modules), str(ROOT), *words]
+    done = subprocess.run(code, capture_output=True, text=True, cwd=tmp_path, check=True)
+    status, called = json.loads(done.stdout.splitlines()[-1])
+    assert status == 0
+    named = [f"{path}:{function}" for path, function in rows]
+    assert [name for name in named if name not in called] == []
+    for first, then in pairwise(named):  # a state is measured before the first round, too
+        assert called[first][0] < called[then][1], (first, then)
