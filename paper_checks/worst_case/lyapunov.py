@@ -112,16 +112,16 @@ class LyapunovSolution:
 class Lyapunov:
     """The program of one round over L-smooth, mu-strongly convex clients; ``solve`` it for any contraction.
 
-    ``noise`` is the number of clients if gradients have independent noise of variance ``sigma^2``, else None. The
-    unknown vectors (the state, the first gradient, its changes from step to step) are scaled by powers of two close to
-    their sizes; ``unit`` is the scale of gradients.
+    ``noise_clients`` is the number of clients if gradients have independent noise of variance ``sigma^2``, else None.
+    The unknown vectors (the state, the first gradient, its changes from step to step) are scaled by powers of two close
+    to their sizes; ``unit`` is the scale of gradients.
     """
 
     def __init__(
-        self, round_: OneRound, L: Any, mu: Any, noise: int | None = None, cohort: Cohort | None = None
+        self, round_: OneRound, L: Any, mu: Any, noise_clients: int | None = None, cohort: Cohort | None = None
     ) -> None:
         self.round, self.smoothness, self.strong_convexity = round_, L, mu
-        self.noise, self.cohort = noise, cohort
+        self.noise_clients, self.cohort = noise_clients, cohort
         if cohort is not None and round_.memory and round_.memory_update is None:
             raise NotCertified(
                 "rates with cohorts are certified for scaffold, fedinit and methods without client memory; clients of "
@@ -177,7 +177,7 @@ class Lyapunov:
         r, m = self.round, self.round.gradients
         after, points = ((r.mean_next, r.mean_points), (r.deviation_next, r.deviation_points))[which]
         n, ends = len(after), self.with_loss
-        floor, noisy = which == 1 and self.has_floor, self.noise is not None
+        floor, noisy = which == 1 and self.has_floor, self.noise_clients is not None
         width = n + m + ends + floor + (m if noisy else 0)
         columns = np.zeros((n + m, width))
         columns[range(n), range(n)] = self.units(which)
@@ -391,8 +391,8 @@ class Lyapunov:
             cost[deviations] = weights[1] * _square_coefficients(self.fixed_point / self.units(1))
         cost[potential] = weights[0] * self.smoothness / 2 / unit
         cost[gamma] = weights[2] / unit**2 / (1 - rho) if self.has_floor else 1.0
-        if self.noise is not None:
-            share, clients = weights[3] / unit**2 / (1 - rho), self.noise
+        if self.noise_clients is not None:
+            share, clients = weights[3] / unit**2 / (1 - rho), self.noise_clients
             of_each = [share / clients, share * (1 - 1 / clients) + NO_DEVIATION_COST]
             cost[noises] = np.repeat(of_each, len(self.blocks[0].noise))
         return cost
@@ -415,7 +415,7 @@ class Lyapunov:
             start_dissimilarity=float(dissimilarity),
             noise_weights=noise_weights / unit**2,
             noise_products=(products[0], products[1]),
-            clients=self.noise or 1,
+            clients=self.noise_clients or 1,
             eigenvalue=min(float(np.linalg.eigvalsh(b)[0]) for b in blocks if len(b)),
             largest=max(float(np.abs(b).max()) for b in blocks),
         )

@@ -278,8 +278,8 @@ def prove_rate(case: Case, solution: LyapunovSolution) -> dict[str, Any]:
     potential = _rounded(np.array([solution.potential / one * with_loss]))[0]
     gamma = _rounded(np.array([solution.gamma / one * program.has_floor]), positive=True)[0]
     claim["floor"] = str(gamma / (1 - rho))
-    if program.noise is not None:
-        claim["noise_floor"] = str(noise_cost(noise_weights, program.noise) / (1 - rho))
+    if program.noise_clients is not None:
+        claim["noise_floor"] = str(noise_cost(noise_weights, program.noise_clients) / (1 - rho))
     # names of the unknown vectors of both blocks in the order of their columns, and their units, powers of two
     gradients = [f"v{j + 1}" for j in range(round_.gradients + program.with_loss)]
     noise = [f"n{j + 1}" for j in range(len(program.blocks[0].noise))]
@@ -340,10 +340,10 @@ def _claim(case: Case) -> dict[str, Any]:
         "step_size": str(fraction(case.step_size)),
         "smoothness": str(fraction(case.smoothness)),
         "strong_convexity": str(fraction(case.strong_convexity)),
-        "clients": cohort.clients if cohort else case.program.noise,
+        "clients": cohort.clients if cohort else case.program.noise_clients,
         "cohort": cohort.cohort if cohort else None,
         **dict.fromkeys(verify.RATE_NUMBERS, "0"),
-        "noise_floor": None if case.program.noise is None else "0",
+        "noise_floor": None if case.program.noise_clients is None else "0",
     }
 
 
