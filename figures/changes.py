@@ -108,7 +108,7 @@ def read_changes(words: Sequence[str], seeds: int | None, artefacts: Sequence[Ar
         now = {cell.key for artefact in artefacts for cell in artefact.cells(scale)}
     if now == {cell.key for cell in every}:
         raise BoundsError(
-            f"no run of {', '.join(planned)} changes with {changes}: leave it out, or take another figure"
+            f"no run of {', '.join(planned)} changes with {changes}, its value already or without effect: give another"
         )
     return changes
 
