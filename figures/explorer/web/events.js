@@ -144,10 +144,10 @@ function drawMap() {
 }
 
 function pickTheorem(name) {
-  const speaks = shownRows.some(
+  const isRanked = shownRows.some(
     (row) => (row.bound.name === name || row.alias?.includes(name)) && row.state !== "other quantity",
   );
-  const target = name && !speaks ? targetFor(name) : state.target;
+  const target = name && !isRanked ? targetFor(name) : state.target;
   Object.assign(state, { theorem: name, x: "" });
   if (target !== state.target) {
     state.target = target;

@@ -145,7 +145,7 @@ function formulaValue(bound, { terms, total, failed }) {
   const relation = { "<=": "at most", ">=": "at least", "=": "", "<~": "of the order of" }[bound.relation];
   const parts =
     bound.terms.length > 1 ? ` (${bound.terms.map((name, k) => `${name} ${formatted(terms[k])}`).join(", ")})` : "";
-  const silent = failed.length
+  const reason = failed.length
     ? `; a condition fails: ${typeset(failed.map((k) => bound.conditions[k].words).join("; "))}`
     : "";
   return element(
@@ -153,7 +153,7 @@ function formulaValue(bound, { terms, total, failed }) {
     {},
     "The formula gives ",
     element("strong", {}, `${targetLabel(bound.target.name)}${ofMember(bound)} ${relation} ${formatted(total)}`),
-    `${parts}${silent}.`,
+    `${parts}${reason}.`,
   );
 }
 
