@@ -108,7 +108,7 @@ def _audit(target: Path, workers: int) -> None:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(["claim", "paper", "verdict", "defect", "grade", "source", "words", "evidence"])
         for v in verdicts:
-            about = (v.claim.name, v.claim.paper, v.word, v.defect, v.finding.grade, v.claim.source, v.claim.words)
+            about = (v.claim.name, v.claim.paper, v.status, v.defect, v.finding.grade, v.claim.source, v.claim.words)
             out.writerow([*about, v.finding.evidence])
 
 

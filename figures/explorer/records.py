@@ -75,7 +75,7 @@ def _cards(bounds: Sequence[Record]) -> list[Record]:
 
 def _claim(claim: Claim) -> list[str]:
     """Return a claim as name, verdict, text, source, kind of verdict, and the reason if it fails."""
-    why = claim.note if claim.known is Status.FAILS else ""
+    why = claim.note if claim.audited is Status.FAILS else ""
     kind = verdicts.kinds().get(claim.name, "")
     return [claim.name, verdicts.verdict(claim), claim.words, str(claim.source), kind, why]
 

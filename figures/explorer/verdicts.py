@@ -25,7 +25,7 @@ JUDGED = re.compile(r"^#### ([\w.]+)\n\n\*\*\w+\*\*(?:, (\w+))? \((\w+)\)", re.M
 
 def verdict(claim: Claim) -> str:
     """Return the audited verdict, which is REPAIRED for a failing statement that has a repair."""
-    return "REPAIRED" if claim.known is Status.FAILS and claim.repair is not None else str(claim.known)
+    return "REPAIRED" if claim.audited is Status.FAILS and claim.repair is not None else str(claim.audited)
 
 
 @cache

@@ -23,8 +23,8 @@ from .own import commands, is_own, of_file, reviews
 from .records import as_json, ordered, record
 from .report import files, FOLDER
 from .running import audit, CLAIMS, claims_of, REVIEWS, Verdict
+from .summary import COMMITTED, page
 from .terminal import lines
-from .verdict import COMMITTED, page
 
 FEW = 12
 """Up to this many claims selected by name are shown in full, more as a table."""
@@ -96,7 +96,7 @@ def check(
             verdicts = reached
     arguments, in_order = {} if interrupted else commands(names), ordered(verdicts)
     in_full = bool(names) and len(claims) <= FEW and not interrupted
-    status = int(not all(v.expected for v in verdicts))
+    status = int(not all(v.as_audited for v in verdicts))
     result = Report(lines(verdicts, in_full), [record(v, arguments) for v in in_order], status)
     result.interrupted = interrupted
     if renew and not interrupted:

@@ -12,10 +12,10 @@ from bounds.showing.cards import displayed, letters_of
 from bounds.showing.printing import escaped
 from bounds.showing.prose import typeset
 
-from ..claims.claim import Claim, Kind
+from ..claims.claim import Claim, Kind, Status
 from ..claims.review import NAMED
 from .records import brief
-from .running import Verdict, Word
+from .running import Verdict
 
 HEAD = r"""\documentclass{article}
 \usepackage{amsmath, amssymb}
@@ -53,7 +53,7 @@ def erratum(
     ``again`` gives, for claims of a user's file, the argument of ``fedbounds check`` that runs them again;
     ``sentences`` are a review's, by claim, which replace the evidence of the check.
     """
-    repaired = [v for v in verdicts if v.word is Word.REPAIRED]
+    repaired = [v for v in verdicts if v.status is Status.REPAIRED]
     papers = list(dict.fromkeys(v.claim.paper for v in repaired))
     titles = [f"{PAPERS[p].title} ({', '.join(PAPERS[p].authors)})" if p in PAPERS else p for p in papers]
     lines = [rf"\title{{Corrections to: {escaped('; '.join(titles))}}}", r"\date{}", r"\begin{document}", r"\maketitle"]

@@ -9,12 +9,12 @@ from typing import Any
 
 from bounds.papers import PAPERS
 
-from ..claims.claim import Defect
+from ..claims.claim import Defect, Status
 from ..claims.review import NAMED
-from .running import Verdict, Word
+from .running import Verdict
 
-WORDS, DEFECTS = tuple(map(str, Word)), tuple(map(str, Defect))
-GRAVEST_FIRST = (*DEFECTS, "", Word.OPEN, Word.HOLDS)
+WORDS, DEFECTS = tuple(map(str, Status)), tuple(map(str, Defect))
+GRAVEST_FIRST = (*DEFECTS, "", Status.OPEN, Status.HOLDS)
 OF_PAPER, OURS = "of the paper", "of our own"
 """The two groups that are counted apart: sentences that a paper states, and cross-checks that we added."""
 BRIEF = 200
@@ -27,7 +27,7 @@ def ordered(verdicts: Iterable[Verdict]) -> list[Verdict]:
     papers = list(dict.fromkeys(v.claim.paper for v in verdicts))
 
     def key(v: Verdict) -> tuple[int, bool, int, bool]:
-        gravity = GRAVEST_FIRST.index(v.word if v.sound else v.defect)
+        gravity = GRAVEST_FIRST.index(v.status if v.sound else v.defect)
         return papers.index(v.claim.paper), not v.claim.damaged, gravity, v.claim.ours
 
     return sorted(verdicts, key=key)
@@ -43,10 +43,10 @@ def record(verdict: Verdict, commands: Mapping[str, str]) -> dict[str, Any]:
         "name": claim.name,
         "paper": claim.paper,
         "kind": str(claim.kind),
-        "verdict": str(verdict.word),
+        "verdict": str(verdict.status),
         "defect": verdict.defect,
         "ours": claim.ours,
-        "expected": verdict.expected,
+        "expected": verdict.as_audited,
         "grade": str(finding.grade),
         "words": claim.words,
         "source": str(claim.source),
@@ -88,7 +88,7 @@ def by_owner(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
 
 def counts(verdicts: Iterable[Verdict]) -> dict[str, int]:
     """Count the claims by verdict."""
-    count = Counter(str(v.word) for v in verdicts)
+    count = Counter(str(v.status) for v in verdicts)
     return {word: count[word] for word in WORDS}
 
 
@@ -121,5 +121,5 @@ def brief(evidence: str, witness: Mapping[str, str]) -> str:
 
 def quoted(texts: Iterable[str], verdicts: Iterable[Verdict]) -> list[str]:
     """Return a review's sentences with the verdict of this run after every claim that they name in brackets."""
-    words = {v.claim.name: v.word for v in verdicts}
+    words = {v.claim.name: v.status for v in verdicts}
     return [NAMED.sub(lambda named: f"`{named[1]}` ({words.get(named[1], 'not run')})", text) for text in texts]

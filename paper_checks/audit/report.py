@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 
 from bounds.papers import PAPERS
 
-from ..claims.claim import Claim
+from ..claims.claim import Claim, Status
 from ..claims.review import Review
 from .records import brief, by_owner, counts, DEFECTS, defects, papers, quoted, short, summary, WORDS
-from .running import Verdict, Word
+from .running import Verdict
 
 OVERVIEW, FOLDER = "REPORT.md", "reports"
 NOT_CHECKED = "–"
@@ -59,7 +59,7 @@ def _tally(verdicts: Sequence[Verdict]) -> list[str]:
     for paper, claims in [*papers(verdicts).items(), ("all", verdicts)]:
         for whose, group in by_owner(claims).items():
             numbers = [len(group), *counts(group).values(), *defects(group).values()]
-            grades = sorted(Counter(v.finding.grade for v in group if v.word is Word.HOLDS).items())
+            grades = sorted(Counter(v.finding.grade for v in group if v.status is Status.HOLDS).items())
             holds_by = ", ".join(f"{n} {grade}" for grade, n in grades)
             rows.append([short(paper), whose, *map(str, numbers), holds_by])
     return _table(rows)
@@ -79,7 +79,7 @@ def page_of(paper: str, group: Sequence[Verdict], review: Review | None, command
     rows = [["claim", "verdict", "defect", "grade", "kind"]]
     for v in group:
         kind = f"{v.claim.kind}, ours" if v.claim.ours else v.claim.kind
-        rows.append([_link(v.claim), v.word, v.defect, v.finding.grade, kind])
+        rows.append([_link(v.claim), v.status, v.defect, v.finding.grade, kind])
     lines += _table(rows)
     if damaged := [v for v in group if v.claim.damaged]:
         lines += ["", "### Check against the PDF", ""]
@@ -102,7 +102,7 @@ def _first(review: Review, group: Sequence[Verdict]) -> list[str]:
         for i, (v, sentence) in enumerate(findings, 1):
             evidence = quoted([sentence], group)[0] if sentence else brief(v.finding.evidence, v.finding.witness)
             whose = ", our own" if v.claim.ours else ""
-            claimed = f"{i}. **{v.defect or v.word}{whose}** {_link(v.claim)}: {_escaped(v.claim.words)}"
+            claimed = f"{i}. **{v.defect or v.status}{whose}** {_link(v.claim)}: {_escaped(v.claim.words)}"
             lines.append(f"{claimed} Found: {_escaped(evidence)}")
         lines.append("")
     for title, texts in (("What stands", review.survives), ("What to correct", review.change)):
@@ -115,7 +115,7 @@ def _cell(name: str, by_name: Mapping[str, Verdict]) -> str:
     if name not in by_name:
         return "not run" if name else NOT_CHECKED
     verdict = by_name[name]
-    return f"[{verdict.word}, {verdict.defect or verdict.finding.grade}](#{name.replace('.', '')})"
+    return f"[{verdict.status}, {verdict.defect or verdict.finding.grade}](#{name.replace('.', '')})"
 
 
 def first_page(text: str) -> str:
@@ -141,7 +141,7 @@ def _claim(verdict: Verdict, name: str) -> list[str]:
         bound = f" (`{repair.bound}`)" if repair.bound else ""
         entries[f"Repair{bound}"] = f"{repair.words}: {_escaped(verdict.repair.evidence if verdict.repair else '')}"
     entries |= {"Readings": claim.damaged, "Note": claim.note, "Again": f"`fedbounds check {name}`"}
-    lines = [f"#### {claim.name}", "", f"**{verdict.word}**{defect} ({finding.grade}). {claim.words}", ""]
+    lines = [f"#### {claim.name}", "", f"**{verdict.status}**{defect} ({finding.grade}). {claim.words}", ""]
     return [*lines, *(f"- {title}: {text}" for title, text in entries.items() if text)]
 
 

@@ -1,6 +1,6 @@
-"""The claims of all papers by name, and the audit: their checks run in parallel, each isolated from the others' errors.
+"""Run the checks of claims: ``verdict_of`` runs those of one claim, ``audit`` those of many in parallel processes.
 
-``audit(claims)`` returns a ``Verdict`` per claim; ``judge(claim)`` runs one check in this process.
+``CLAIMS`` are the claims of all papers by name.
 """
 
 from __future__ import annotations
@@ -10,9 +10,7 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
 from dataclasses import dataclass
-from enum import StrEnum
 
-from bounds.errors import unknown
 from bounds.showing.usage import to_install
 
 from ..claims.claim import Book, Check, Claim, ClaimError, Finding, Grade, Status
@@ -27,18 +25,9 @@ NEEDS_EXTRA = 'pip install "fedbounds['
 """Part of the message when an optional dependency of this project is missing: then the whole audit stops."""
 
 
-class Word(StrEnum):
-    """The verdict that reports show: the status of the finding, or REPAIRED if it is FAILS and the repair holds."""
-
-    HOLDS = "HOLDS"
-    REPAIRED = "REPAIRED"
-    FAILS = "FAILS"
-    OPEN = "OPEN"
-
-
 @dataclass(frozen=True)
 class Verdict:
-    """The findings of a claim and its repair, the bounds they looked up, CPU seconds; ``crashed``: the check raised."""
+    """The findings on a claim and on its repair, the bounds looked up, CPU seconds; ``crashed``: a check raised."""
 
     claim: Claim
     finding: Finding
@@ -48,15 +37,16 @@ class Verdict:
     crashed: bool = False
 
     @property
-    def word(self) -> Word:
+    def status(self) -> Status:
+        """The status of the finding, or REPAIRED if it is FAILS and the repair holds."""
         if self.finding.status is Status.FAILS and self.repair is not None and self.repair.status is Status.HOLDS:
-            return Word.REPAIRED
-        return Word(self.finding.status)
+            return Status.REPAIRED
+        return self.finding.status
 
     @property
     def sound(self) -> bool:
         """Whether the statement as printed holds or is open."""
-        return self.word not in (Word.FAILS, Word.REPAIRED)
+        return self.status not in (Status.FAILS, Status.REPAIRED)
 
     @property
     def defect(self) -> str:
@@ -64,10 +54,10 @@ class Verdict:
         return str(self.claim.defect or "")
 
     @property
-    def expected(self) -> bool:
-        """Whether this is the audited verdict: the same status, reached in the audited way, and the repair holds."""
+    def as_audited(self) -> bool:
+        """Whether the finding has the audited status, is reached in the audited way, and the repair holds."""
         repaired = self.repair is None or self.repair.status is Status.HOLDS
-        return not self.crashed and self.finding.status is self.claim.known and self.finding.as_audited and repaired
+        return not self.crashed and self.finding.status is self.claim.audited and self.finding.as_audited and repaired
 
 
 def claims_of(paper: str = "", deep: bool = False) -> list[Claim]:
@@ -76,23 +66,16 @@ def claims_of(paper: str = "", deep: bool = False) -> list[Claim]:
     return [claim for claim in claims if deep or not claim.deep]
 
 
-def claim(name: str) -> Claim:
-    """Return the claim of this name; raise an error that suggests the nearest names if there is none."""
-    if name not in CLAIMS:
-        raise unknown("claim", name, list(CLAIMS))
-    return CLAIMS[name]
-
-
-def judge(claim: Claim, book: Book | None = None) -> Verdict:
+def verdict_of(claim: Claim, book: Book | None = None) -> Verdict:
     """Run a claim's check and its repair's check. A check that raises an error gives OPEN, and not as audited."""
     book, began = book or Book(), time.process_time()
     before, book.requested = book.requested, set()
     try:
-        finding, crashed = _run(claim.check, book), False
-        repair = _run(claim.repair.check, book) if claim.repair is not None else None
+        finding, crashed = _finding(claim.check, book), False
+        repair = _finding(claim.repair.check, book) if claim.repair is not None else None
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # whatever a user's check raises, the other claims are still judged
+    except BaseException as error:  # whatever a user's check raises, the other claims are still checked
         missing = to_install(error)
         evidence = missing if NEEDS_EXTRA in missing else f"the check broke: {type(error).__name__}: {error}"
         finding, repair, crashed = Finding(Status.OPEN, Grade.READ, evidence, as_audited=False), None, True
@@ -101,7 +84,7 @@ def judge(claim: Claim, book: Book | None = None) -> Verdict:
     return Verdict(claim, finding, repair, bounds, time.process_time() - began, crashed)
 
 
-def _run(check: Check, book: Book) -> Finding:
+def _finding(check: Check, book: Book) -> Finding:
     with redirect_stdout(sys.stderr):  # standard output is for verdicts alone
         finding = check(book)
     if not isinstance(finding, Finding):
@@ -128,5 +111,5 @@ def audit(
 
 def _outcome(claim: Claim) -> tuple[Finding, Finding | None, tuple[str, ...], float, bool]:
     """Return the fields of a verdict without its claim, which cannot be pickled."""
-    verdict = judge(claim)
+    verdict = verdict_of(claim)
     return verdict.finding, verdict.repair, verdict.bounds, verdict.seconds, verdict.crashed

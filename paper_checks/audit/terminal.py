@@ -17,15 +17,16 @@ def lines(verdicts: Sequence[Verdict], in_full: bool = False) -> list[str]:
         printed = [line for verdict in verdicts for line in _in_full(verdict)]
     else:
         rows = [
-            [v.word + ("" if v.expected else " !"), v.claim.name, str(v.claim.source), v.finding.evidence]
+            [v.status + ("" if v.as_audited else " !"), v.claim.name, str(v.claim.source), v.finding.evidence]
             for v in verdicts
         ]
         printed = aligned(rows, ["verdict", "claim", "source", "evidence"])
     printed.append(summary(ordered(verdicts)))
     for v in verdicts:
-        if not v.expected:
-            how = "" if v.finding.status is not v.claim.known else ", but in another way"
-            printed.append(f"differs from the audit: {v.claim.name}: {v.finding.status}{how}, audited {v.claim.known}")
+        if not v.as_audited:
+            how = "" if v.finding.status is not v.claim.audited else ", but in another way"
+            found = f"{v.finding.status}{how}, audited {v.claim.audited}"
+            printed.append(f"differs from the audit: {v.claim.name}: {found}")
     return printed
 
 
@@ -33,7 +34,7 @@ def _in_full(verdict: Verdict) -> list[str]:
     claim, finding = verdict.claim, verdict.finding
     defect = f", {claim.defect}" if claim.defect else ""
     whose = "  (ours)" if claim.ours else ""
-    lines = [f"{verdict.word}{defect} ({finding.grade})  {claim.name}  [{claim.source}]{whose}", f"  {claim.words}"]
+    lines = [f"{verdict.status}{defect} ({finding.grade})  {claim.name}  [{claim.source}]{whose}", f"  {claim.words}"]
     lines.append(f"  evidence: {finding.evidence}")
     values = (re.escape(f"{name}={value}") for name, value in finding.witness.items())
     if not all(re.search(rf"(?<!\w){value}(?!\.?\w)", finding.evidence) for value in values):

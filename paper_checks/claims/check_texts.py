@@ -35,7 +35,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from inspect import isfunction
 from typing import Any, cast
@@ -51,7 +50,6 @@ from .checkers.formulas import At, Formula, resolve, slope_of, term
 from .checkers.numbers import value
 from .claim import Book, Check, Checks, ClaimError
 
-CLAUSES = r" (where|under|within|squares|ratio|difference|as|over|off by|given|assumes|words|relation|family|seed) "
 FUNCTIONS = {
     name: getattr(sp, name)
     for name in ("sqrt", "exp", "log", "Max", "Min", "Or", "Eq", "summation", "Integer", "Float", "oo")
@@ -59,42 +57,36 @@ FUNCTIONS = {
 FUNCTIONS |= {f.__name__: f for f in (ClientSum, ClientMean, ClientMax, ClassSum, ClassMax)}
 
 
-class Named(sp.Dummy):
-    """A symbol that stands for a formula which depends on the book of bounds; ``names`` resolve the names in texts."""
+class FormulaSymbol(sp.Dummy):
+    """A symbol in an expression that stands for a formula which depends on the book of bounds, such as a bound's name.
+
+    ``names`` are the values of the names in texts, in which a call finds the quantities that it substitutes.
+    """
 
     formula: Formula
     names: Mapping[str, Any]
 
     @classmethod
-    def of(cls, formula: Formula, names: Mapping[str, Any]) -> Named:
-        made = cls("formula")
-        made.formula, made.names = formula, names
-        return made
+    def standing_for(cls, formula: Formula, names: Mapping[str, Any]) -> FormulaSymbol:
+        symbol = cls("formula")
+        symbol.formula, symbol.names = formula, names
+        return symbol
 
-    def __getitem__(self, terms: str | tuple[str, ...]) -> Named:
-        return Named.of(term(str(self.formula), *((terms,) if isinstance(terms, str) else terms)), self.names)
+    def __getitem__(self, terms: str | tuple[str, ...]) -> FormulaSymbol:
+        of_terms = term(str(self.formula), *((terms,) if isinstance(terms, str) else terms))
+        return FormulaSymbol.standing_for(of_terms, self.names)
 
-    def __call__(self, **put: Any) -> Named:
-        return Named.of(At(self.formula, {self.names[q]: _formula(new) for q, new in put.items()}), self.names)
-
-
-@dataclass(frozen=True)
-class Composed:
-    """A formula: an expression in which ``parts`` gives the formulas that some symbols stand for."""
-
-    expression: sp.Basic
-    parts: Mapping[sp.Symbol, Formula]
-
-    def __call__(self, book: Book) -> sp.Basic:
-        return self.expression.xreplace({symbol: resolve(formula, book) for symbol, formula in self.parts.items()})
+    def __call__(self, **substitutes: Any) -> FormulaSymbol:
+        by_quantity = {self.names[name]: formula_of(new) for name, new in substitutes.items()}
+        return FormulaSymbol.standing_for(At(self.formula, by_quantity), self.names)
 
 
-def _formula(made: Any) -> Any:
-    """Convert the value of a text to a formula for checkers: a bound's name, an expression, or ``Composed``."""
-    if isinstance(made, Named):
-        return made.formula
-    inside = made.atoms(Named) if isinstance(made, sp.Basic) else ()
-    return Composed(made, {part: part.formula for part in inside}) if inside else made
+def formula_of(evaluated: Any) -> Any:
+    """Return a text's value as checkers take it: formulas in place of the symbols that stand for them."""
+    if isinstance(evaluated, FormulaSymbol):
+        return evaluated.formula
+    symbols = evaluated.atoms(FormulaSymbol) if isinstance(evaluated, sp.Basic) else ()
+    return At(evaluated, {symbol: symbol.formula for symbol in symbols}) if symbols else evaluated
 
 
 class _ExactNumbers(ast.NodeTransformer):
@@ -115,10 +107,10 @@ class Names(dict[str, Any]):
         self.defined = defined
 
     def __missing__(self, name: str) -> Any:
-        self[name] = self.read(self.defined[name])
+        self[name] = self.evaluate(self.defined[name])
         return self[name]
 
-    def read(self, text: str, exact: bool = True) -> Any:
+    def evaluate(self, text: str, exact: bool = True) -> Any:
         """Evaluate a Python expression; with ``exact`` its numbers are SymPy's."""
         tree = ast.parse(" ".join(text.split()), mode="eval")
         if exact:
@@ -126,57 +118,90 @@ class Names(dict[str, Any]):
         return eval(compile(tree, text, "eval"), {}, self)
 
 
-class Texts:
-    """Parses the texts of a section; ``define``: definitions of the file, ``made``: objects of its module."""
+class CheckParser:
+    """Makes the checks of a section from their texts.
 
-    def __init__(self, paper: str, define: Mapping[str, str], made: Mapping[str, Any]) -> None:
+    ``define`` are the definitions of the paper's file, ``of_module`` the values in the section's Python module.
+    """
+
+    def __init__(self, paper: str, define: Mapping[str, str], of_module: Mapping[str, Any]) -> None:
         self.paper = paper
-        letters = {} if paper == "classics" else vars(import_module(f"bounds.{paper}.letters"))
         self.names = Names(define)
-        known = {**vars(assumptions), **vars(units), **vars(vocabulary), **letters}
+        letters = {} if paper == "classics" else vars(import_module(f"bounds.{paper}.letters"))
         bounds = {name.removeprefix(f"{paper}."): name for name in BOUNDS if name.startswith(f"{paper}.")}
-        own = {**FUNCTIONS, "at": self.put, "of": self.of, "slope": self.slope, "for_equal_clients": self.equal_clients}
-        if clash := {*bounds, *own} & {name for name, item in made.items() if isfunction(item)}:
+        own = {**FUNCTIONS, "at": self.at, "of": self.symbol, "slope": self.slope,
+               "for_equal_clients": self.for_equal_clients, "point": self.point_of}  # fmt: skip
+        if clash := {*bounds, *own} & {name for name, item in of_module.items() if isfunction(item)}:
             raise ClaimError(
                 f"{', '.join(sorted(clash))}: a function in the claims of {paper} has the name of a bound or of a "
                 "built-in function"
             )
-        known |= {name: self.of(bound) for name, bound in bounds.items()} | {**made, **own}
-        known["point"] = lambda **values: {self.names[q]: number for q, number in values.items()}
-        self.names.update({name: found for name, found in known.items() if name not in define})
+        known = {**vars(assumptions), **vars(units), **vars(vocabulary), **letters}
+        known |= {name: self.symbol(bound) for name, bound in bounds.items()} | {**of_module, **own}
+        self.names.update({name: meaning for name, meaning in known.items() if name not in define})
+
+    # ---- functions that texts may call ----
+
+    def symbol(self, formula: Formula) -> FormulaSymbol:
+        return FormulaSymbol.standing_for(formula, self.names)
+
+    def slope(self, formula: Any, by: Any, order: int = 1) -> FormulaSymbol:
+        differentiated = formula_of(formula)
+        return self.symbol(lambda book: slope_of(resolve(differentiated, book), by, int(order)))
+
+    def for_equal_clients(self, formula: Any) -> Any:
+        general = formula_of(formula)
+        if isinstance(general, sp.Basic):
+            return equal_clients(general)
+        return self.symbol(lambda book: equal_clients(resolve(general, book)))
+
+    def at(self, formula: Any, *pair: sp.Basic, **substitutes: Any) -> FormulaSymbol:
+        """Substitute expressions for quantities given by name, or in ``pair`` the second expression for the first."""
+        by_expression = {formula_of(old): formula_of(new) for old, new in zip(pair[::2], pair[1::2], strict=True)}
+        by_expression |= {self.names[name]: formula_of(new) for name, new in substitutes.items()}
+        return self.symbol(At(formula_of(formula), by_expression))
+
+    def point_of(self, **numbers: Any) -> dict[Any, Any]:
+        return {self.names[name]: number for name, number in numbers.items()}
+
+    # ---- parts of a text ----
 
     def value(self, text: str) -> Any:
-        """Evaluate a text: an expression, or a tuple of them if it has commas."""
+        """Evaluate an expression, or a tuple of them if the text has commas."""
         try:
-            return self.names.read(text)
+            return self.names.evaluate(text)
         except Exception as error:
             raise ClaimError(f"{text!r} is not a formula: {error}") from error
 
-    def of(self, formula: Formula) -> Named:
-        return Named.of(formula, self.names)
-
-    def slope(self, formula: Any, by: Any, order: int = 1) -> Named:
-        made = _formula(formula)
-        return self.of(lambda book: slope_of(resolve(made, book), by, int(order)))
-
-    def equal_clients(self, formula: Any) -> Any:
-        made = _formula(formula)
-        return equal_clients(made) if isinstance(made, sp.Basic) else self.of(lambda b: equal_clients(resolve(made, b)))
-
-    def put(self, formula: Any, *pair: sp.Basic, **put: Any) -> Named:
-        """Substitute expressions for quantities given by name, or in ``pair`` the second expression for the first."""
-        substitutes = {_formula(old): _formula(new) for old, new in zip(pair[::2], pair[1::2], strict=True)}
-        substitutes |= {self.names[q]: _formula(new) for q, new in put.items()}
-        return self.of(At(_formula(formula), substitutes))
-
     def formula(self, text: str) -> Formula:
-        return _formula(self.value(text))
+        return formula_of(self.value(text))
 
-    def several(self, text: str) -> tuple[Any, ...]:
+    def formulas(self, text: str) -> tuple[Any, ...]:
         """Return the formulas of a text in which they are separated by commas; an empty text has none."""
-        return tuple(map(_formula, _flat(self.value(f"({text},)") if text else ())))
+        return tuple(map(formula_of, _flat(self.value(f"({text},)") if text else ())))
 
-    def checked(self, check: str | Mapping[str, Any], wrong: Iterable[str] = ()) -> Checks:
+    def bound(self, text: str) -> str:
+        return str(self.formula(text))
+
+    def bounds(self, text: str) -> tuple[str, ...]:
+        return tuple(map(str, self.formulas(text)))
+
+    def ranges(self, text: str) -> dict[Any, tuple[float, float]]:
+        """Return the intervals of ``K 1..40, n 0..0.1`` by quantity."""
+        parts = (part.replace("..", " ").split() for part in text.split(", "))
+        return {self.names[name]: (float(low), float(high)) for name, low, high in parts}
+
+    def point(self, text: str) -> Any:
+        """Return the numbers of ``K=5, n=2`` by quantity, or of a point that the module has."""
+        return self.value(f"point({text})") if "=" in text else self.names[text]
+
+    def assumptions(self, text: str) -> tuple[str, ...]:
+        """Return names of assumptions; a defined name stands for several."""
+        return tuple(_flat(self.names[name] if name in self.names.defined else name for name in text.split(", ")))
+
+    # ---- checks ----
+
+    def checks(self, check: str | Mapping[str, Any], wrong: Iterable[str] = ()) -> Checks:
         """Return the check that a text states, or several by label; ``wrong`` are labels audited as failing.
 
         A mapping may instead have ``readings``, the checks by reading of an unclear text, and ``holding``, the readings
@@ -185,12 +210,12 @@ class Texts:
         if isinstance(check, str):
             return self.check(check)
         if "readings" in check:
-            return checkers.Readings(self._labelled(check["readings"]), tuple(check.get("holding", ())))
-        checks = self._labelled(check)
+            return checkers.Readings(self._by_label(check["readings"]), tuple(check.get("holding", ())))
+        checks = self._by_label(check)
         return checkers.All(checks, tuple(wrong)) if wrong else checks
 
-    def _labelled(self, checks: Mapping[str, Any]) -> dict[str, Check]:
-        by_label = {label: self.checked(part) for label, part in checks.items()}
+    def _by_label(self, checks: Mapping[str, Any]) -> dict[str, Check]:
+        by_label = {label: self.checks(part) for label, part in checks.items()}
         return {label: checkers.All(part) if isinstance(part, Mapping) else part for label, part in by_label.items()}
 
     def check(self, text: str) -> Check:
@@ -199,21 +224,19 @@ class Texts:
         if text.startswith("not "):
             return checkers.Refuted(self.check(text.removeprefix("not ")))
         if re.match(r"\w+\.\w+(\(|$)", text):
-            return self.in_python(text)
-        head, *rest = re.split(CLAUSES, text)
-        clauses = dict(zip(rest[::2], rest[1::2], strict=True))
+            return self.python_check(text)
+        statement, *rest = re.split(rf" ({'|'.join(CLAUSES)}) ", text)
         for pattern, make in STATEMENTS.items():
-            if match := re.fullmatch(pattern, head):
+            if match := re.fullmatch(pattern, statement):
                 try:
-                    check = make(self, clauses, *match.groups())
-                except (KeyError, ValueError, TypeError) as error:
+                    clauses = zip(rest[::2], rest[1::2], strict=True)
+                    return make(self, *match.groups(), **{name.replace(" ", "_"): CLAUSES[name](self, clause)
+                                                          for name, clause in clauses})  # fmt: skip
+                except (KeyError, ValueError, TypeError) as error:  # such as a clause that the statement does not take
                     raise ClaimError(f"{text!r}: {error!r}") from error
-                if clauses:
-                    raise ClaimError(f"{text!r}: the statement does not take {', '.join(clauses)}")
-                return check
-        return self.in_python(text)
+        return self.python_check(text)
 
-    def in_python(self, text: str) -> Check:
+    def python_check(self, text: str) -> Check:
         """Return a check that a module of the paper defines, with the arguments that the text gives after the book."""
         match = re.fullmatch(r"(?:(\w+)\.)?(\w+)(?:\((.*)\))?", text)
         if match is None:
@@ -225,26 +248,8 @@ class Texts:
             raise ClaimError(f"{text!r} is neither a statement nor a check of its module")
         if arguments is None:
             return cast(Check, check)
-        positional, named = self.names.read(f"(lambda *args, **named: (args, named))({arguments})", exact=False)
+        positional, named = self.names.evaluate(f"(lambda *args, **named: (args, named))({arguments})", exact=False)
         return lambda book: check(book, *positional, **named)
-
-    def options(self, clauses: dict[str, str], *names: str) -> dict[str, Any]:
-        """Return the arguments of a checker from the clauses of these names, and remove them from ``clauses``."""
-        arguments: dict[str, Any] = {}
-        for name in set(names) & set(clauses):
-            text = clauses.pop(name)
-            if name in ("where", "squares"):
-                arguments[name] = self.several(text)
-            elif name == "under":
-                arguments[name] = tuple(str(bound) for bound in self.several(text))
-            elif name == "within":
-                ranges = (part.replace("..", " ").split() for part in text.split(", "))
-                arguments[name] = {self.names[q]: (float(low), float(high)) for q, low, high in ranges}
-            elif name == "given":
-                arguments[name] = self.value(f"point({text})") if "=" in text else self.names[text]
-            else:
-                arguments[name] = self.formula(text)
-        return arguments
 
 
 def _flat(parts: Any) -> Iterable[Any]:
@@ -252,106 +257,78 @@ def _flat(parts: Any) -> Iterable[Any]:
         yield from _flat(part) if isinstance(part, tuple) else (part,)
 
 
-Clauses = dict[str, str]
-
-
-def _same(t: Texts, clauses: Clauses, left: str, right: str) -> Check:
-    return checkers.Same(t.formula(left), t.formula(right), **t.options(clauses, "ratio", "difference", "where"))
-
-
-def _implied(t: Texts, clauses: Clauses, left: str, right: str) -> Check:
-    options = t.options(clauses, "where", "under", "squares", "within")
-    return checkers.ImpliedBy(t.formula(left), t.formula(right), **options)
-
-
-def _monotone(t: Texts, clauses: Clauses, of: str, way: str, by: str) -> Check:
-    return checkers.MonotoneIn(t.formula(of), t.names[by], way == "rises", **t.options(clauses, "where"))
-
-
-def _limit(t: Texts, clauses: Clauses, of: str, limit: str) -> Check:
-    by, to = clauses.pop("as").split(" -> ")
-    return checkers.TendsTo(t.formula(of), t.names[by], t.value(to), t.formula(limit), **t.options(clauses, "where"))
-
-
-def _order(t: Texts, clauses: Clauses, of: str, most: str, order: str) -> Check:
-    by, to = clauses.pop("as").split(" -> ")
-    parts = t.formula(of), t.names[by], t.formula(order), t.value(to)
-    return checkers.OrderIs(*parts, at_most=bool(most), **t.options(clauses, "where"))
-
-
-def _smallest(t: Texts, clauses: Clauses, of: str, printed: str) -> Check:
-    by = t.names[clauses.pop("over")]
-    return checkers.ArgminIs(t.formula(of), by, t.formula(printed), **t.options(clauses, "ratio", "where"))
+CLAUSES: dict[str, Callable[[CheckParser, str], Any]] = {
+    "where": CheckParser.formulas,
+    "under": CheckParser.bounds,
+    "within": CheckParser.ranges,
+    "squares": CheckParser.formulas,
+    "ratio": CheckParser.formula,
+    "difference": CheckParser.formula,
+    "off by": CheckParser.value,
+    "given": CheckParser.point,
+    "assumes": CheckParser.assumptions,
+    "words": lambda parser, text: int(text),
+    "relation": lambda parser, text: text,
+    "family": lambda parser, text: text,
+    "seed": lambda parser, text: int(text),
+}
+"""For each clause that may follow a statement the function that reads it."""
 
 
 def _slope(
-    t: Texts, clauses: Clauses, of: str, power: str, off: str | None, by: str, first: str, last: str, step: str | None
-) -> Check:
-    formula, quantity, fixed = t.formula(of), t.names[by], t.options(clauses, "given").get("given", {})
+    p: CheckParser, of: str, power: str, off: str | None, by: str, first: str, last: str, step: str | None,
+    given: Mapping[Any, Any] | None = None,
+) -> Check:  # fmt: skip
+    formula, quantity = p.formula(of), p.names[by]
     powers = [sp.Integer(10) ** e for e in range(int(first), int(last) + 1, int(step or 1))]
 
     def curve(book: Book) -> tuple[list[float], list[float]]:
-        of_quantity = resolve(formula, book).xreplace({q: v for q, v in fixed.items() if q != quantity})
+        of_quantity = resolve(formula, book).xreplace({q: v for q, v in (given or {}).items() if q != quantity})
         return [float(x) for x in powers], [float(value(of_quantity, {quantity: x})) for x in powers]
 
-    return checkers.SlopeIs(curve, float(t.value(power)), float(off or 0.05))
+    return checkers.SlopeIs(curve, float(p.value(power)), float(off or 0.05))
 
 
-def _unit(t: Texts, clauses: Clauses, of: str, mixed: str, unit: str) -> Check:
-    off = t.value(clauses.pop("off by")) if "off by" in clauses else None
-    return checkers.MeasuredIn(t.formula(of), t.value(unit), off, bool(mixed))
-
-
-def _informative(t: Texts, clauses: Clauses, bound: str, trivial: str) -> Check:
-    options = t.options(clauses, "given", "where", "under", "within")
-    return checkers.Informative(t.formula(bound), t.formula(trivial), **options)
-
-
-def _edge(t: Texts, clauses: Clauses, bound: str, by: str, side: str, edge: str) -> Check:
-    below, closed = side.startswith("<"), side.endswith("=")
-    options = t.options(clauses, "where")
-    return checkers.EdgeIs(str(t.formula(bound)), t.names[by], t.formula(edge), below, closed, **options)
-
-
-def _requires(t: Texts, clauses: Clauses, bound: str, conditions: str) -> Check:
+def _requires(p: CheckParser, bound: str, conditions: str, **clauses: Any) -> Check:
     if clauses:
-        assumed = [t.names[name] if name in t.names.defined else name for name in _listed(clauses.pop("assumes", ""))]
-        words, relation = int(clauses.pop("words", 0)), clauses.pop("relation", "<=")
-        return checkers.States(str(t.formula(bound)), t.several(conditions), tuple(_flat(assumed)), words, relation)
+        stated = clauses.pop("assumes", ())
+        return checkers.States(p.bound(bound), p.formulas(conditions), stated, **clauses)
     required: dict[str, tuple[sp.Basic, ...]] = {}
     for part in f"{bound} requires {conditions}".split("; "):
         names, _, relations = part.partition(" requires ")
-        required |= dict.fromkeys((str(t.formula(name)) for name in names.split(", ")), t.several(relations))
+        required |= dict.fromkeys(map(p.bound, names.split(", ")), p.formulas(relations))
     return checkers.requires(required)
-
-
-def _listed(text: str) -> list[str]:
-    return text.split(", ") if text else []
-
-
-def _dominates(t: Texts, clauses: Clauses, bound: str) -> Check:
-    seed, family = int(clauses.pop("seed", 0)), clauses.pop("family", None)
-    return checkers.Dominates(str(t.formula(bound)), seed=seed, family=family)
-
-
-def _broken(t: Texts, clauses: Clauses, bound: str, witness: str) -> Check:
-    ratio = clauses.pop("ratio", None)
-    return checkers.Broken(str(t.formula(bound)), witness, None if ratio is None else float(t.value(ratio)))
 
 
 STATEMENTS: dict[str, Callable[..., Check]] = {
     r"(.+?) requires ?(.*)": _requires,
-    r"(.+) ends at (\w+) (<=|<|>=|>) (.+)": _edge,
-    r"(.+) survives a search": _dominates,
-    r"(.+) is broken by (\S+)": _broken,
-    r"(.+) can be below (.+)": _informative,
+    r"(.+) ends at (\w+) (<|>)(=?) (.+)": lambda p, bound, by, side, closed, edge, **clauses: checkers.EdgeIs(
+        p.bound(bound), p.names[by], p.formula(edge), side == "<", bool(closed), **clauses
+    ),
+    r"(.+) survives a search": lambda p, bound, **clauses: checkers.Dominates(p.bound(bound), **clauses),
+    r"(.+) is broken by (\S+)": lambda p, bound, file, ratio=None: checkers.Broken(
+        p.bound(bound), file, None if ratio is None else float(ratio)
+    ),
+    r"(.+) can be below (.+)": lambda p, bound, trivial, **clauses: checkers.Informative(
+        p.formula(bound), p.formula(trivial), **clauses
+    ),
     r"(.+) has slope (\S+)(?: \+- (\S+))? in (\w+) from 10\^(\d+) to 10\^(\d+)(?: by 10\^(\d+))?": _slope,
-    r"(.+) has (mixed )?units? (?:for )?(.+)": _unit,
-    r"(.+) is (at most )?of order (.+)": _order,
-    r"(.+) is smallest at (.+)": _smallest,
-    r"(.+) (rises|falls) in (\w+)": _monotone,
-    r"(.+) -> (.+)": _limit,
-    r"(.+) == (.+)": _same,
-    r"(.+) <= (.+)": _implied,
+    r"(.+) has (mixed )?units? (?:for )?(.+)": lambda p, of, mixed, unit, **clauses: checkers.MeasuredIn(
+        p.formula(of), p.value(unit), mixed=bool(mixed), **clauses
+    ),
+    r"(.+) is (at most )?of order (.+) as (\w+) -> (\S+)": lambda p, of, at_most, order, by, to, **clauses: (
+        checkers.OrderIs(p.formula(of), p.names[by], p.formula(order), p.value(to), bool(at_most), **clauses)
+    ),
+    r"(.+) is smallest at (.+) over (\w+)": lambda p, of, printed, by, **clauses: checkers.ArgminIs(
+        p.formula(of), p.names[by], p.formula(printed), **clauses
+    ),
+    r"(.+) (rises|falls) in (\w+)": lambda p, of, way, by, **clauses: checkers.MonotoneIn(
+        p.formula(of), p.names[by], way == "rises", **clauses
+    ),
+    r"(.+) -> (.+) as (\w+) -> (\S+)": lambda p, of, limit, by, to, **clauses: checkers.TendsTo(
+        p.formula(of), p.names[by], p.value(to), p.formula(limit), **clauses
+    ),
+    r"(.+) == (.+)": lambda p, left, right, **clauses: checkers.Same(p.formula(left), p.formula(right), **clauses),
+    r"(.+) <= (.+)": lambda p, left, right, **clauses: checkers.ImpliedBy(p.formula(left), p.formula(right), **clauses),
 }
 """For each pattern of a statement the function that makes its check; patterns are tried in this order."""

@@ -62,9 +62,13 @@ def _refuse_floats(part: object, symbolic: bool = False) -> None:
 
 
 class Status(StrEnum):
-    """Whether a statement as printed holds, fails, or cannot be decided by machine."""
+    """Whether a statement as printed holds, fails, or cannot be decided by machine, in the order of reports.
+
+    REPAIRED is the status of a verdict alone: the statement fails, and its repair holds.
+    """
 
     HOLDS = "HOLDS"
+    REPAIRED = "REPAIRED"
     FAILS = "FAILS"
     OPEN = "OPEN"
 
@@ -149,15 +153,15 @@ class Finding:
 
 def holds(evidence: str, grade: Grade = Grade.EXACT, witness: Mapping[str, object] | None = None) -> Finding:
     """Return the finding HOLDS."""
-    return judged(True, evidence, witness, grade=grade)
+    return finding(True, evidence, witness, grade=grade)
 
 
 def fails(evidence: str, witness: Mapping[str, object] | None = None, *, as_audited: bool = True) -> Finding:
     """Return the finding FAILS, by an exact computation."""
-    return judged(False, evidence, witness, as_audited=as_audited)
+    return finding(False, evidence, witness, as_audited=as_audited)
 
 
-def judged(
+def finding(
     true: bool,
     evidence: str,
     witness: Mapping[str, object] | None = None,
@@ -230,7 +234,7 @@ class Claim:
         name: The paper and further words, joined by dots.
         words, passage: The sentence in our own words, and its kind and place in the paper.
         checks, wrong: The check, or several by name, and the names of those audited as failing.
-        known, defect: The audited status of the statement as printed: FAILS with a defect, else HOLDS unless given.
+        audited, defect: The audited status of the statement as printed: FAILS with a defect, else HOLDS unless given.
         note: How to understand the verdict.
         repair: A corrected statement.
         damaged: The readings of damaged text that were considered; such claims should be checked against the PDF.
@@ -246,7 +250,7 @@ class Claim:
     words: str
     passage: Passage
     checks: Checks
-    known: Status = Status.HOLDS
+    audited: Status = Status.HOLDS
     note: str = ""
     repair: Repair | None = None
     damaged: str = ""
@@ -259,7 +263,7 @@ class Claim:
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+", self.name):
             raise ClaimError(f"claim {self.name!r}: a name is the paper and words in lower case, joined by '_' and '.'")
-        types: Types = {"words": str, "passage": Passage, "known": Status, "about": tuple}
+        types: Types = {"words": str, "passage": Passage, "audited": Status, "about": tuple}
         types |= {"defect": (Defect, type(None)), "repair": (Repair, type(None))}
         check_types(f"claim {self.name!r}", vars(self), **types)
         for checks in (self.checks, *([self.repair.checks] if self.repair is not None else [])):
@@ -275,17 +279,17 @@ class Claim:
                     raise ClaimError(f"claim {self.name!r}: {error}") from None
         if self.wrong and not isinstance(self.checks, Mapping):
             raise ClaimError(f"claim {self.name!r}: wrong={self.wrong} needs several checks by name; there is one")
-        if self.known is Status.OPEN and self.repair is not None:
+        if self.audited is Status.OPEN and self.repair is not None:
             raise ClaimError(f"claim {self.name!r} is open: leave out the repair")
         if not self.words.strip():
             raise ClaimError(f"claim {self.name!r} needs words: the sentence that it states")
-        if self.defect is not None and self.known is Status.HOLDS:
-            object.__setattr__(self, "known", Status.FAILS)
-        if self.defect is not None and self.known is not Status.FAILS:
-            raise ClaimError(f"claim {self.name!r} has a defect ({self.defect}) and yet is audited {self.known}")
-        if self.defect is None and self.known is Status.FAILS:
+        if self.defect is not None and self.audited is Status.HOLDS:
+            object.__setattr__(self, "audited", Status.FAILS)
+        if self.defect is not None and self.audited is not Status.FAILS:
+            raise ClaimError(f"claim {self.name!r} has a defect ({self.defect}) and yet is audited {self.audited}")
+        if self.defect is None and self.audited in (Status.FAILS, Status.REPAIRED):
             kinds = ", ".join(Defect)
-            raise ClaimError(f"claim {self.name!r} is audited FAILS: give its defect, one of {kinds}")
+            raise ClaimError(f"claim {self.name!r} is audited {self.audited}: give its defect, one of {kinds}")
 
     @property
     def paper(self) -> str:

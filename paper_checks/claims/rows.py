@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from inspect import isfunction
@@ -43,7 +43,7 @@ from bounds.catalog import BOUNDS
 from bounds.errors import message_of
 
 from ..reported import Reported
-from .check_texts import Texts
+from .check_texts import CheckParser
 from .checkers import AboveWorstCase, Dominates, Open, Ordered, Prints, rational
 from .checkers.tables import Cell, mean
 from .claim import Checks, Claim, ClaimError, Defect, Kind, Repair, Status
@@ -138,24 +138,24 @@ def _in_section(paper: str, section: str, table: str, entries: Mapping[str, Any]
 
 
 @cache
-def _texts(paper: str, section: str) -> Texts:
+def _parser(paper: str, section: str) -> CheckParser:
     define, home = _file(paper).get("define", {}), module(paper, section)
     # Without functions that the module imports: they are not checks, and their names may clash with the language's.
     own = {name: x for name, x in vars(home).items() if not isfunction(x) or x.__module__ == home.__name__}
-    return Texts(paper, {**define.get("all", {}), **define.get(section, {})}, own)
+    return CheckParser(paper, {**define.get("all", {}), **define.get(section, {})}, own)
 
 
 @cache
 def _claim(paper: str, name: str) -> Claim:
     row = _rows(paper)[name]
     try:
-        return _made(paper, name, row)
+        return _of_row(paper, name, row)
     except (ClaimError, KeyError, ValueError, TypeError, NameError, AttributeError, SyntaxError) as error:
         words = str(error) if isinstance(error, ClaimError) else message_of(error)
         raise ClaimError(f"{paper}/claims.toml, {name}: {words}") from error
 
 
-def _made(paper: str, name: str, row: Row) -> Claim:
+def _of_row(paper: str, name: str, row: Row) -> Claim:
     """Make the claim of a row."""
     fields = dict(row.fields)
     if "claim" in fields:
@@ -171,8 +171,8 @@ def _made(paper: str, name: str, row: Row) -> Claim:
     fields |= {key: _line(fields[key]) for key in ("words", "note", "damaged") if key in fields}
     check = _check(f"claim {name}", fields, paper, row)
     if isinstance(check, Open):
-        fields["known"] = Status.OPEN
-    for key, enum in (("known", Status), ("defect", Defect)):
+        fields["audited"] = Status.OPEN
+    for key, enum in (("audited", Status), ("defect", Defect)):
         if key in fields:
             fields[key] = enum(fields[key])
     if "repair" in fields:
@@ -197,34 +197,57 @@ def _line(text: str) -> str:
 
 def _check(what: str, fields: dict[str, Any], paper: str, row: Row) -> Checks:
     """Make the check of a row or of its repair, and remove the entries that it uses from ``fields``."""
-    if "check" in fields:
-        return _texts(paper, row.section).checked(fields.pop("check"), fields.pop("wrong", ()))
-    if "reason" in fields:
-        return Open(_line(fields.pop("reason")))
-    if "search" in fields:
-        return Dominates(fields.pop("search"))
-    sets = _file(paper).get("sets", {})
+    for entry, make in CHECKS.items():
+        if entry in fields:
+            return make(fields.pop(entry), fields, paper, row)
+    raise ClaimError(f"{what}: a row needs one of {', '.join(CHECKS)}, least")
+
+
+def _stated(check: Any, fields: dict[str, Any], paper: str, row: Row) -> Checks:
+    return _parser(paper, row.section).checks(check, fields.pop("wrong", ()))
+
+
+def _ordered(orders: Any, fields: dict[str, Any], paper: str, row: Row) -> Checks:
+    sets, runs, numbers = _file(paper).get("sets", {}), _file(paper).get("runs"), _numbers(paper, row)
+    wrong, significant = fields.pop("wrong", ()), fields.pop("significant", False)
+
+    def order(pairs: Iterable[str], wrong_pairs: Iterable[str], table: str) -> Ordered:
+        return Ordered(numbers.get(table, {}), _pairs(pairs, sets), _pairs(wrong_pairs, sets), runs, significant)
+
+    if not isinstance(orders, dict):
+        return order(orders, wrong, row.table)
+    return {
+        part: order(
+            pairs, wrong.get(part, ()) if isinstance(wrong, dict) else wrong, part if part in numbers else row.table
+        )
+        for part, pairs in orders.items()
+    }
+
+
+def _printed(lines: Iterable[str], fields: dict[str, Any], paper: str, row: Row) -> Checks:
+    cells = _numbers(paper, row).get(row.table, {})
+    printed, expected = {}, {}
+    for line in _expanded(lines, _file(paper).get("sets", {})):
+        label, _, text = line.partition(": ")
+        printed[label], right = (_number(side, cells) for side in text.split(" = "))
+        expected[label] = rational(sp.sympify(right, rational=True))
+    return Prints(printed, expected, fields.pop("slack", 0), tuple(fields.pop("wrong", ())))
+
+
+CHECKS: dict[str, Callable[[Any, dict[str, Any], str, Row], Checks]] = {
+    "check": _stated,
+    "reason": lambda reason, fields, paper, row: Open(_line(reason)),
+    "search": lambda bound, fields, paper, row: Dominates(bound),
+    "order": _ordered,
+    "prints": _printed,
+}
+"""For each entry that states the check of a row the function that makes the check."""
+
+
+def _numbers(paper: str, row: Row) -> Mapping[str, Cells]:
+    """Return the reported numbers of the row's section, by table."""
     numbers: Mapping[str, Cells] = getattr(module(paper, row.section), "NUMBERS", {})
-    cells = numbers.get(row.table, {})
-    if "order" in fields:
-        orders, wrong, significant = fields.pop("order"), fields.pop("wrong", ()), fields.pop("significant", False)
-        runs = _file(paper).get("runs")
-        if not isinstance(orders, dict):
-            return Ordered(cells, _pairs(orders, sets), _pairs(wrong, sets), runs, significant)
-        checks = {}
-        for part, pairs in orders.items():
-            wrong_pairs = wrong.get(part, ()) if isinstance(wrong, dict) else wrong
-            own_cells = numbers.get(part, cells)
-            checks[part] = Ordered(own_cells, _pairs(pairs, sets), _pairs(wrong_pairs, sets), runs, significant)
-        return checks
-    if "prints" in fields:
-        printed, expected = {}, {}
-        for line in _expanded(fields.pop("prints"), sets):
-            label, _, text = line.partition(": ")
-            printed[label], right = (_number(side, cells) for side in text.split(" = "))
-            expected[label] = rational(sp.sympify(right, rational=True))
-        return Prints(printed, expected, fields.pop("slack", 0), tuple(fields.pop("wrong", ())))
-    raise ClaimError(f"{what}: a row needs one of check, order, prints, reason, search, least")
+    return numbers
 
 
 def _number(side: str, cells: Cells) -> str:

@@ -11,11 +11,10 @@ from checker_toys import speed
 from loops import cases
 
 from bounds.catalog import BOUNDS
-from bounds.errors import UnknownNameError
 from paper_checks.audit.command import COMMITTED
 from paper_checks.audit.records import ordered
 from paper_checks.audit.report import files
-from paper_checks.audit.running import audit, claim, CLAIMS, judge, REVIEWS, Word
+from paper_checks.audit.running import audit, CLAIMS, REVIEWS, verdict_of
 from paper_checks.claims.checkers import All, Open, Readings, Same
 from paper_checks.claims.claim import Book, Claim, ClaimError, Defect, Finding, Grade, Kind, registry, Repair, Status
 from paper_checks.claims.review import MOST_FINDINGS, Review
@@ -36,9 +35,9 @@ SHOWN_IN_WORDS = {
 """Failing claims that are refuted by numbers being equal."""
 
 
-def made(name, check, known=Status.HOLDS, **more):
-    more = {"defect": Defect.SLIP if known is Status.FAILS else None, **more}
-    return Claim(f"toys.{name}", "A sentence.", Kind.EQUATION.at("a note"), check, known, **more)
+def made(name, check, audited=Status.HOLDS, **more):
+    more = {"defect": Defect.SLIP if audited is Status.FAILS else None, **more}
+    return Claim(f"toys.{name}", "A sentence.", Kind.EQUATION.at("a note"), check, audited, **more)
 
 
 TRUE, FALSE = Same(speed, speed), Same(speed, 2 * speed, ratio=sp.Rational(1, 2))
@@ -57,7 +56,7 @@ def steady(report):
 @pytest.mark.slow
 def test_every_claim_gives_its_audited_verdict(verdicts):
     assert set(verdicts) == {name for name, c in CLAIMS.items() if not c.deep}
-    other = [f"{name}: {v.finding} repair {v.repair}" for name, v in verdicts.items() if not v.expected]
+    other = [f"{name}: {v.finding} repair {v.repair}" for name, v in verdicts.items() if not v.as_audited]
     assert not other, "\n".join(other)
 
 
@@ -104,7 +103,7 @@ def test_declarations_are_complete():
     for name, c in CLAIMS.items():
         if isinstance(c.check, Open):
             assert len(c.check.reason) > 40, name
-            assert c.known is Status.OPEN, name
+            assert c.audited is Status.OPEN, name
         if isinstance(c.check, Readings):  # damaged text fails only if every reading does
             assert c.damaged or len(c.check.readings) > 1, name
         if c.repair is not None and c.repair.bound:
@@ -138,7 +137,7 @@ def numbers(text):
 
 def shown(verdict):
     """The numbers that a check shows, those of its parts too, and those of the sentence itself."""
-    parts = getattr(verdict.claim.check, "checks", {}).values() if verdict.claim.known is Status.FAILS else ()
+    parts = getattr(verdict.claim.check, "checks", {}).values() if verdict.claim.audited is Status.FAILS else ()
     found = [verdict.finding, *(part(Book()) for part in parts)]
     texts = [verdict.claim.words, str(verdict.claim.source), *(f.evidence for f in found)]
     texts += [f"{name} = {value}" for f in found for name, value in f.witness.items()]
@@ -159,13 +158,6 @@ def test_findings_fail_and_their_numbers_are_those_of_the_check(paper, verdicts)
         assert re.search(r"\d", said), name
     assert Fraction(1, 100) * Fraction(1, 4) == Fraction(1, 400) > Fraction(1, 2 * 400) == Fraction(1, 800)
     assert 2 * 5 * Fraction(1, 4) ** 2 == Fraction(10, 16) > Fraction(1, 2)  # 2 L of Lemma 2, gamma L H = 1/4
-
-
-def test_a_claim_is_found_by_name_and_an_unknown_one_refused_with_the_nearest():
-    name = next(iter(CLAIMS))
-    assert claim(name) is CLAIMS[name]
-    with pytest.raises(UnknownNameError, match=name.replace(".", r"\.")):
-        claim(name + "x")
 
 
 @cases(
@@ -190,24 +182,24 @@ def test_what_is_declared_wrongly_is_refused(declaration, said):
 
 @cases("check", [broken, lambda book: None, lambda book: exit(3), Same("toys.none", speed)])
 def test_a_check_that_breaks_is_open_and_not_as_audited(check):
-    for known in Status:
-        verdict = judge(made("a", check, known))
-        assert (verdict.finding.status, verdict.crashed, verdict.expected) == (Status.OPEN, True, False)
+    for known in (Status.HOLDS, Status.FAILS, Status.OPEN):
+        verdict = verdict_of(made("a", check, known))
+        assert (verdict.finding.status, verdict.crashed, verdict.as_audited) == (Status.OPEN, True, False)
 
 
 def test_a_verdict_is_expected_if_status_way_and_repair_are():
     fixed = Repair("twice as much", TRUE)
-    assert judge(made("a", TRUE)).expected
-    assert not judge(made("a", TRUE, Status.FAILS)).expected
-    assert judge(made("a", FALSE, Status.FAILS)).expected
-    assert not judge(made("a", Same(speed, 3 * speed, ratio=sp.Rational(1, 2)), Status.FAILS)).expected
-    repaired = judge(made("a", FALSE, Status.FAILS, repair=fixed))
-    assert (repaired.word, repaired.expected) == (Word.REPAIRED, True)
+    assert verdict_of(made("a", TRUE)).as_audited
+    assert not verdict_of(made("a", TRUE, Status.FAILS)).as_audited
+    assert verdict_of(made("a", FALSE, Status.FAILS)).as_audited
+    assert not verdict_of(made("a", Same(speed, 3 * speed, ratio=sp.Rational(1, 2)), Status.FAILS)).as_audited
+    repaired = verdict_of(made("a", FALSE, Status.FAILS, repair=fixed))
+    assert (repaired.status, repaired.as_audited) == (Status.REPAIRED, True)
     both = made("a", {"so": TRUE, "not so": FALSE}, Status.FAILS, repair=Repair("twice", {"so": TRUE}))
-    assert judge(both).finding == All({"so": TRUE, "not so": FALSE})(Book())
-    botched = judge(made("a", FALSE, Status.FAILS, repair=Repair("three times", FALSE)))
-    assert (botched.word, botched.expected) == (Word.FAILS, False)
-    assert not judge(made("a", FALSE, Status.FAILS, repair=Repair("breaks", broken))).expected
+    assert verdict_of(both).finding == All({"so": TRUE, "not so": FALSE})(Book())
+    botched = verdict_of(made("a", FALSE, Status.FAILS, repair=Repair("three times", FALSE)))
+    assert (botched.status, botched.as_audited) == (Status.FAILS, False)
+    assert not verdict_of(made("a", FALSE, Status.FAILS, repair=Repair("breaks", broken))).as_audited
 
 
 def test_verdicts_keep_the_order_of_the_claims_whatever_the_workers():
@@ -216,6 +208,6 @@ def test_verdicts_keep_the_order_of_the_claims_whatever_the_workers():
     runs = [audit(claims, workers, lambda v: heard.append(v.claim.name)) for workers in (1, 2, 3)]
     for run in runs:
         assert [v.claim for v in run] == claims
-        assert [(v.finding, v.expected) for v in run] == [(v.finding, v.expected) for v in runs[0]]
+        assert [(v.finding, v.as_audited) for v in run] == [(v.finding, v.as_audited) for v in runs[0]]
     assert sorted(heard) == sorted([c.name for c in claims] * 3)
     assert audit([], 2) == []

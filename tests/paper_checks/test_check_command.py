@@ -8,7 +8,7 @@ from loops import cases
 
 import fedbounds
 from paper_checks.audit import command, running as audit_module
-from paper_checks.audit.running import CLAIMS, judge
+from paper_checks.audit.running import CLAIMS, verdict_of
 from paper_checks.claims.claim import ClaimError
 
 OWN = """
@@ -100,7 +100,7 @@ def test_a_prefix_means_all_under_it_and_deep_claims_are_run_when_they_are_asked
 
 
 def test_a_bound_means_the_claims_that_ask_for_it(few):
-    asked = {name: set(judge(c).bounds) for name, c in few.items()}
+    asked = {name: set(verdict_of(c).bounds) for name, c in few.items()}
     bound = next(b for bounds in asked.values() for b in sorted(bounds) if not any(n.startswith(b) for n in CLAIMS))
     found = command.chosen([bound])
     assert {c.name for c in found} == {n for n, b in asked.items() if bound in b and n.startswith(bound.split(".")[0])}

@@ -6,7 +6,7 @@ from loops import cases
 
 from bounds.fedinit.letters import beta, C, eta, K, L, N, T
 from bounds.units import LOSS
-from paper_checks.claims.check_texts import Texts
+from paper_checks.claims.check_texts import CheckParser
 from paper_checks.claims.checkers import (
     ArgminIs,
     At,
@@ -27,7 +27,7 @@ from paper_checks.claims.checkers import (
 )
 from paper_checks.claims.claim import Book, ClaimError, holds
 
-TEXTS = Texts(
+PARSER = CheckParser(
     "fedinit", {"SHORT": "(K >= 2, eta <= 1/(K*L))", "STEP": "1/(2*L)"}, {"said": lambda book, n=0: holds(f"{n}")}
 )
 ONE = "fedinit.theorem_1"
@@ -56,28 +56,28 @@ ONE = "fedinit.theorem_1"
     ],
 )  # fmt: skip
 def test_a_statement_is_the_checker_that_python_would_write(text, check):
-    assert TEXTS.check(text) == check
+    assert PARSER.check(text) == check
 
 
 def test_bounds_may_stand_anywhere_in_an_expression():
-    book, made = Book(), TEXTS.formula("sqrt(lemma_2)/K + at(eta*K, eta=lemma_3)")
+    book, made = Book(), PARSER.formula("sqrt(lemma_2)/K + at(eta*K, eta=lemma_3)")
     assert made(book) == sp.sqrt(resolve("fedinit.lemma_2", book)) / K + resolve("fedinit.lemma_3", book) * K
     assert book.requested == {"fedinit.lemma_2", "fedinit.lemma_3"}
-    terms = TEXTS.formula('theorem_1["initial loss", "gradient noise"]')
+    terms = PARSER.formula('theorem_1["initial loss", "gradient noise"]')
     assert terms(book) == term(ONE, "initial loss", "gradient noise")(book)
-    assert TEXTS.formula("slope(eta**2*lemma_2, K)")(book) == sp.diff(eta**2 * resolve("fedinit.lemma_2", book), K)
+    assert PARSER.formula("slope(eta**2*lemma_2, K)")(book) == sp.diff(eta**2 * resolve("fedinit.lemma_2", book), K)
 
 
 def test_a_slope_is_measured_along_powers_of_ten():
-    check = TEXTS.check("K/T**2 has slope -2 +- 0.01 in T from 10^2 to 10^9 by 10^1 given K=3")
+    check = PARSER.check("K/T**2 has slope -2 +- 0.01 in T from 10^2 to 10^9 by 10^1 given K=3")
     assert isinstance(check, SlopeIs)
     assert check.curve(Book())[1][0] == pytest.approx(3e-4)
     assert check(Book()).status == "HOLDS"
 
 
 def test_a_check_in_python_gets_the_book_and_the_arguments_of_the_text():
-    assert TEXTS.check("said")(Book()).evidence == "0"
-    assert TEXTS.check("said(n=7)")(Book()).evidence == "7"
+    assert PARSER.check("said")(Book()).evidence == "0"
+    assert PARSER.check("said(n=7)")(Book()).evidence == "7"
 
 
 @cases(
@@ -89,4 +89,4 @@ def test_a_check_in_python_gets_the_book_and_the_arguments_of_the_text():
 )  # fmt: skip
 def test_a_mistake_in_a_text_is_refused(text):
     with pytest.raises(ClaimError):
-        TEXTS.check(text)
+        PARSER.check(text)

@@ -10,7 +10,7 @@ from bounds import BOUNDS
 from bounds.core import Bound, Condition
 from bounds.papers import Source
 from bounds.vocabulary import distance_sq, gradient_variance, optimality_gap, smoothness, step_size
-from paper_checks.audit.running import claim
+from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.claim import Book, ClaimError, Status
 from paper_checks.claims.classics.runs import compared
 
@@ -28,7 +28,7 @@ RUNS = {
 
 @cases("name", RUNS)
 def test_without_a_term_that_a_run_needs_the_bound_is_violated_by_a_run(name):
-    declared = claim(f"classics.{name.replace('5_5', '3_6')}")
+    declared = CLAIMS[f"classics.{name.replace('5_5', '3_6')}"]
     checks = declared.repair.checks if declared.repair is not None else declared.checks
     runs = [check for how, check in checks.items() if how.startswith(("exact r", "exact s", "exact e", "at points"))]
     bound = BOUNDS[f"classics.{name}"]

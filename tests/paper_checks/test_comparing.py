@@ -221,8 +221,8 @@ def test_the_tables_of_conditions_statistics_conversions_and_standings_fit_the_c
         known = CLAIMS[claim]
         repair = known.repair and known.repair.bound
         assert name in BOUNDS
-        assert (known.known is Status.HOLDS) == (word == HOLDS), name
-        assert word == HOLDS or known.known is Status.FAILS, name
+        assert (known.audited is Status.HOLDS) == (word == HOLDS), name
+        assert word == HOLDS or known.audited is Status.FAILS, name
         assert word == HOLDS or (repair == name) == (word != FAILS), name
 
 

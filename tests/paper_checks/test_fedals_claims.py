@@ -9,7 +9,7 @@ from loops import cases
 from bounds.assumptions import SAMPLES_NOISE
 from bounds.catalog import get
 from empirics.algorithms.layerwise import EarlySteps, fedals, LocalModels
-from paper_checks.audit.running import claim
+from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.claim import Book, Status
 from paper_checks.claims.fedals import algorithms as listings, discussion as needed
 from paper_checks.claims.fedals.enumerated import Walk
@@ -33,7 +33,7 @@ def test_where_curvatures_differ_the_gap_grows_with_the_distance_at_one_local_ga
     near = noise(**at, client_gradient_variance=[9.0, 0.0], samples=1)  # at models from -1 to 1: (theta - 2)^2
     assert near < float(gap)
     assert SAMPLES_NOISE in {c.assumption for c in noise.conditions}
-    found = claim("fedals.discussion.non_iid_hurts").check(Book())
+    found = CLAIMS["fedals.discussion.non_iid_hurts"].check(Book())
     assert found.status is Status.HOLDS
     assert f"{gap}," in found.evidence or place != -100
 

@@ -10,7 +10,7 @@ import sympy as sp
 
 from bounds.catalog import BOUNDS
 from bounds.vocabulary import jensen_shannon as js, step_size as eta
-from paper_checks.audit.running import claim, judge
+from paper_checks.audit.running import CLAIMS, verdict_of
 from paper_checks.claims.checkers import EdgeIs
 from paper_checks.claims.claim import Book, Status
 from paper_checks.worst_case.tightness_table import committed
@@ -37,9 +37,9 @@ def test_one_of_two_clients_a_round_breaks_the_theorem():
           "client_weight": [0.5, 0.5], "dissimilarity_factor": 1.0, "dissimilarity_offset": 1.0}  # fmt: skip
     bounds = [float(BOUNDS["fedcog.theorem"](**at, rounds=t)) for t in (16, 17, 20)]
     assert bounds == pytest.approx([square, Fraction(16, 51), Fraction(4, 15)])
-    witness = judge(claim("fedcog.theorem.participation")).finding.witness["instance"]
+    witness = verdict_of(CLAIMS["fedcog.theorem.participation"]).finding.witness["instance"]
     assert int(witness.rpartition("T = ")[2]) >= 17
-    assert claim("fedcog.theorem.participation").known is Status.FAILS
+    assert CLAIMS["fedcog.theorem.participation"].audited is Status.FAILS
 
 
 def test_an_edge_is_found_on_its_side_alone():

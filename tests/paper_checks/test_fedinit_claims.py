@@ -5,7 +5,7 @@ import pytest
 
 from empirics.exact import expected, FLOATS, Group
 from empirics.training.setting import Setting
-from paper_checks.audit.running import claim
+from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.claim import Book
 
 
@@ -52,5 +52,5 @@ def test_theorems_1_2_and_4_fail_with_a_relaxed_start():
     bound = 267 * x**2 / (1 - 96 * beta**2) * gradients
     assert bound == pytest.approx(0.33375, rel=1e-12)
     assert np.mean((path - lasts)[:-1] ** 2) > 1000 * bound
-    found = claim("fedinit.theorem_4.dominates").check(Book())
+    found = CLAIMS["fedinit.theorem_4.dominates"].check(Book())
     assert "a relaxed start: 739.5 against 0.3337" in found.evidence

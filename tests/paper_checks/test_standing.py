@@ -8,7 +8,7 @@ from loops import cases
 
 from bounds import BOUNDS
 from bounds.vocabulary import current_loss, initial_loss, iterations, local_steps, rounds, runtime, steps_cubed_ratio
-from paper_checks.audit.running import claim
+from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.claim import Book, Status
 from paper_checks.comparing.audit_status import AUDIT_STATUS, FAILS, REPAIR
 
@@ -20,7 +20,7 @@ SOUND = [name for name, standing in AUDIT_STATUS.items() if standing.verdict != 
 def deciding(name):
     """The check that decides: that of the claim, or of its repair."""
     known, word = AUDIT_STATUS[name]
-    found = claim(known)
+    found = CLAIMS[known]
     return found.repair.check if word == REPAIR else found.check
 
 

@@ -49,7 +49,7 @@ class Same:
     def __call__(self, book: Book) -> Finding:
         return within_premises(self, book, self.left, self.right)
 
-    def judge(self, book: Book) -> Finding:
+    def decide(self, book: Book) -> Finding:
         left, right = resolve(self.left, book), resolve(self.right, book)
         witness = _difference(left, right, self.where)
         if witness is None:
@@ -164,7 +164,7 @@ class ArgminIs:
     def __call__(self, book: Book) -> Finding:
         return within_premises(self, book, At(self.of, {self.by: self.printed}), self.printed)
 
-    def judge(self, book: Book) -> Finding:
+    def decide(self, book: Book) -> Finding:
         of, printed = resolve(self.of, book), resolve(self.printed, book)
         if self.by in printed.free_symbols:
             raise ClaimError(f"the minimiser of {self.by.name} is given in terms of {self.by.name} itself")

@@ -51,7 +51,7 @@ class ImpliedBy:
         concluded = sp.Le(resolve(self.smaller, book), resolve(self.larger, book))
         return within_premises(self, book, self.smaller, self.larger, skip=lambda r: r == concluded)
 
-    def judge(self, book: Book) -> Finding:
+    def decide(self, book: Book) -> Finding:
         small, large = resolve(self.smaller, book), resolve(self.larger, book)
         conditions = (*self.where, *(r for name in self.under for r in relations(book[name])))
         point = self._counterexample(small, large, conditions)

@@ -109,13 +109,13 @@ def within_premises(
     If the check fails, it is judged again at points that meet the hypotheses, and the second finding counts. ``skip``
     selects relations that are not hypotheses: what the statement concludes, or what is left in a limit.
     """
-    anywhere: Finding = check.judge(book)
+    anywhere: Finding = check.decide(book)
     if anywhere.status is not Status.FAILS:
         return anywhere
     hypotheses = tuple(r for r in premises(formulas, book, check.where) if not skip(r))
     if not hypotheses:
         return anywhere
-    inside: Finding = replace(check, where=(*check.where, *hypotheses)).judge(book)
+    inside: Finding = replace(check, where=(*check.where, *hypotheses)).decide(book)
     if inside.status is Status.FAILS:
         return inside
     return replace(inside, evidence=f"{inside.evidence}; outside the hypotheses it fails: {anywhere.evidence}")

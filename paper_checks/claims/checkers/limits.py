@@ -85,7 +85,7 @@ class TendsTo:
     def __call__(self, book: Book) -> Finding:
         return within_premises(self, book, self.of, self.limit, skip=lambda r: self.by in quantities_of([r]))
 
-    def judge(self, book: Book) -> Finding:
+    def decide(self, book: Book) -> Finding:
         of, limit = resolve(self.of, book), resolve(self.limit, book)
         _refuse_own(limit, self.by)
         finite = [f for f in (of, limit) if f.is_finite is not False]  # an infinite limit has no value at a point
@@ -124,7 +124,7 @@ class OrderIs:
     def __call__(self, book: Book) -> Finding:
         return within_premises(self, book, self.of, self.order, skip=lambda r: self.by in quantities_of([r]))
 
-    def judge(self, book: Book) -> Finding:
+    def decide(self, book: Book) -> Finding:
         of, order = resolve(self.of, book), resolve(self.order, book)
         for point in points((of, order), POINTS, self.where):
             for limit in _limits(of / order, self.by, self.to, point):
@@ -153,7 +153,7 @@ class MonotoneIn:
     def __call__(self, book: Book) -> Finding:
         return within_premises(self, book, self.of)
 
-    def judge(self, book: Book) -> Finding:
+    def decide(self, book: Book) -> Finding:
         of = resolve(self.of, book)
         slope = slope_of(of, self.by)
         if self._proved(slope):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..claim import Book, Check, ClaimError, Finding, Grade, judged, Status
+from ..claim import Book, Check, ClaimError, Finding, finding, Grade, Status
 
 WEAKEST = (Grade.READ, Grade.SAMPLED, Grade.SEARCHED, Grade.EXACT, Grade.PROVED)
 
@@ -43,12 +43,12 @@ class All:
         as_audited = all(f.as_audited for f in findings.values())
         failing = _with_status(findings, Status.FAILS)
         for status in (Status.FAILS, Status.OPEN):
-            for name, finding in findings.items():
-                if finding.status is status:
+            for name, found in findings.items():
+                if found.status is status:
                     others = f"; {', '.join(sorted(failing - {name}))} too" if failing - {name} else ""
                     as_audited &= not self.wrong or failing == set(self.wrong)
-                    evidence = f"{name}: {finding.evidence}{others}"
-                    return Finding(status, finding.grade, evidence, finding.witness, as_audited)
+                    evidence = f"{name}: {found.evidence}{others}"
+                    return Finding(status, found.grade, evidence, found.witness, as_audited)
         evidence = "; ".join(f"{name}: {f.evidence}" for name, f in findings.items())
         return Finding(Status.HOLDS, _weakest(findings), evidence, as_audited=as_audited)
 
@@ -67,11 +67,11 @@ class Readings:
         findings = _run(self.readings, book, self.holding)
         first = next((f for f in findings.values() if f.witness), next(iter(findings.values())))
         texts = []
-        for name, finding in findings.items():
-            evidence = finding.evidence
-            if finding.witness != first.witness:  # only the first witness is shown
+        for name, found in findings.items():
+            evidence = found.evidence
+            if found.witness != first.witness:  # only the first witness is shown
                 evidence = evidence.replace("at the witness", "at another point")
-            texts.append(f"read as '{name}': {finding.status}, {evidence}")
+            texts.append(f"read as '{name}': {found.status}, {evidence}")
         statuses = {f.status for f in findings.values()}
         status = statuses.pop() if len(statuses) == 1 else Status.OPEN
         as_audited = all(f.as_audited for f in findings.values())
@@ -89,11 +89,11 @@ class Refuted:
     check: Check
 
     def __call__(self, book: Book) -> Finding:
-        finding = self.check(book)
+        found = self.check(book)
         negated = {Status.FAILS: Status.HOLDS, Status.HOLDS: Status.FAILS, Status.OPEN: Status.OPEN}
-        contrary = "the contrary fails" if finding.status is Status.FAILS else "the contrary"
-        evidence = f"{contrary}: {finding.evidence}"
-        return Finding(negated[finding.status], finding.grade, evidence, finding.witness, finding.as_audited)
+        contrary = "the contrary fails" if found.status is Status.FAILS else "the contrary"
+        evidence = f"{contrary}: {found.evidence}"
+        return Finding(negated[found.status], found.grade, evidence, found.witness, found.as_audited)
 
 
 @dataclass(frozen=True)
@@ -114,4 +114,4 @@ def agreed(pairs: Mapping[str, tuple[Any, Any]], digits: int = 12) -> Finding:
         if not abs(computed - expected) <= 10.0**-digits * max(1.0, abs(expected)):
             differing[name] = f"{computed:.9g} against {expected:.9g}"
     evidence = "; ".join(f"{k}: {v}" for k, v in differing.items()) or f"{len(pairs)} numbers agree to {digits} digits"
-    return judged(not differing, evidence, differing)
+    return finding(not differing, evidence, differing)

@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any
 
 from ..checkers import short
-from ..claim import Book, Finding, judged
+from ..claim import Book, Finding, finding
 from ..parabolas import Parabolas
 from .runs import Case, MIXED
 
@@ -79,4 +79,4 @@ def exact_runs(everyone: bool = False, again: bool = False, unequal: bool = Fals
 def distance(book: Book) -> Finding:
     largest = max(MIXED.gradient(c, Fraction(4)) ** 2 for c in range(3))
     share = (4 - MIXED.minimiser) ** 2 / (4 * largest / MIXED.strong_convexity**2)
-    return judged(share <= Fraction(1, 4), f"the squared distance is {short(share)} of the bound")
+    return finding(share <= Fraction(1, 4), f"the squared distance is {short(share)} of the bound")

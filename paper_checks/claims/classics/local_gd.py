@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import pairwise, product
 
 from ..checkers import number, short
-from ..claim import Book, Finding, judged
+from ..claim import Book, Finding, finding
 from .runs import bent, Case, consensus, gradients_at_optimum, mean, MIXED, ONE_MINIMUM, paths
 
 THEOREM = "classics.local_gd_theorem_1"
@@ -70,4 +70,4 @@ def gradient_descent(book: Book) -> Finding:
         book, THEOREM, initial_distance_sq=0, smoothness=3, step_size=step, local_steps=1, iterations=30,
         optimum_dissimilarity=gradients_at_optimum(MIXED),
     )  # fmt: skip
-    return judged(gap == 0 < floor, f"from the minimiser the gap stays {short(gap)}, the bound says {short(floor)}")
+    return finding(gap == 0 < floor, f"from the minimiser the gap stays {short(gap)}, the bound says {short(floor)}")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from ..checkers import number, short
-from ..claim import Book, Finding, judged
+from ..claim import Book, Finding, finding
 from .runs import bent, bent_loss, Case, coin_means, consensus, distance_after, mean
 
 BEND, NOISE = 3, Fraction(7, 5)
@@ -97,7 +97,7 @@ def one_bent_loss(book: Book) -> Finding:
         "H = T": "8", "gamma": "1/(4L)",
     }  # fmt: skip
     evidence = f"the gap is at least {short(gap)} against {short(printed)} (repaired: {short(repaired)})"
-    return judged(gap <= printed, evidence, witness, as_audited=gap <= repaired)
+    return finding(gap <= printed, evidence, witness, as_audited=gap <= repaired)
 
 
 def one_iteration(book: Book) -> Finding:
@@ -105,4 +105,4 @@ def one_iteration(book: Book) -> Finding:
     at = {"initial_distance_sq": 400, "clients": 1, "gradient_variance": 0, "smoothness": 2}
     bound = number(book, "classics.local_sgd_corollary_2_printed", **at, local_steps=1, iterations=1)
     witness = {"f": "x^2", "L": "2", "x_0": "20", "M = T = H": "1", "sigma": "0"}
-    return judged(bound >= 225, f"the gap is 225 against {short(bound)}", witness, as_audited=bound == 160)
+    return finding(bound >= 225, f"the gap is 225 against {short(bound)}", witness, as_audited=bound == 160)

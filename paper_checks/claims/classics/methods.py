@@ -14,7 +14,7 @@ import sympy as sp
 from bounds import vocabulary as q
 
 from ..checkers import number, short
-from ..claim import Book, Finding, judged
+from ..claim import Book, Finding, finding
 from ..parabolas import Parabolas
 from .runs import Case, consensus, gradients_at_optimum, mean, MIXED, ONE_MINIMUM
 
@@ -48,7 +48,7 @@ def promised(book: Book, share: str) -> Finding:
     at |= {q.smoothness: 1, q.proximal_weight: 6 * factor}
     times = (24 * factor * book["classics.fedprox_rho"].expr.subs(at)).evalf(30)
     witness = {"K": "1e8", "B": f"{share} sqrt(K)", "mu": "6 L B^2", "gamma": "0"}
-    return judged(bool(times >= 1), f"rho is {short(times)} of 1/(24 L B^2)", witness)
+    return finding(bool(times >= 1), f"rho is {short(times)} of 1/(24 L B^2)", witness)
 
 
 # ---- SCAFFOLD ----
@@ -143,7 +143,7 @@ def weights(book: Book) -> Finding:
         "strong_convexity": convexity,
     }  # fmt: skip
     stated = number(book, "classics.scaffold_strongly_convex", **at)
-    return judged(stated == 3 / (step * total), f"{short(stated)} both ways")
+    return finding(stated == 3 / (step * total), f"{short(stated)} both ways")
 
 
 # ---- FedNova ----

@@ -17,7 +17,7 @@ from bounds.quantities import quantities_of
 
 from ..checkers import short
 from ..checkers.instances import needed_words
-from ..claim import Book, ClaimError, Finding, judged
+from ..claim import Book, ClaimError, Finding, finding
 from ..parabolas import Parabolas
 
 Case: TypeAlias = tuple[Fraction, Mapping[str, Any]]
@@ -122,7 +122,7 @@ def compared(book: Book, name: str, cases: Callable[..., Iterable[Case]], *which
                 shares[term] = max(shares[term], float(1 - slack[-1] / terms[term]))
     near = f"at most {short(max(ratios))} of the bound" if ratios else f"below the bound by {short(min(slack))} or more"
     evidence = f"the exact value is {near} in {len(slack)} cases"
-    return judged(all(bool(x >= 0) for x in slack), "; ".join(filter(None, (evidence, needed_words(shares)))))
+    return finding(all(bool(x >= 0) for x in slack), "; ".join(filter(None, (evidence, needed_words(shares)))))
 
 
 def _number(number: sp.Expr) -> sp.Expr:

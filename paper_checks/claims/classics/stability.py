@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..checkers import number, short
-from ..claim import Book, Finding, judged
+from ..claim import Book, Finding, finding
 from .runs import Case, mean
 
 
@@ -21,7 +21,7 @@ def line(book: Book) -> Finding:
     change = slope * separation
     at: dict[str, Any] = {"lipschitz": slope, "samples": samples, "summed_step_sizes": step * steps, "step_size": step}
     stated = number(book, "classics.hardt_3_7", **at, smoothness=1)
-    return judged(change == stated, f"the expected change of the loss is {short(change)}, the bound {short(stated)}")
+    return finding(change == stated, f"the expected change of the loss is {short(change)}, the bound {short(stated)}")
 
 
 def kink() -> Iterator[Case]:

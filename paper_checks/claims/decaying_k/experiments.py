@@ -15,7 +15,7 @@ from bounds.decaying_k.letters import eta, G2, L, mu, N, ratio
 from ...reported import table
 from ..checkers import exact, Ordered, Prints, rational, Satisfies, term
 from ..checkers.tables import half_unit
-from ..claim import Book, Finding, Grade, holds, judged, Status
+from ..claim import Book, Finding, finding, Grade, holds, Status
 from ..parabolas import Parabolas
 from ..softmax import bias_curvature, hidden_curvature
 
@@ -255,7 +255,7 @@ def smoothness(book: Book) -> Finding:
     """The curvature in the output biases of two classes that share all probability is 1/2."""
     largest = bias_curvature((1, 1))
     true = largest == LEAST_SMOOTHNESS
-    return judged(true, f"curvature {largest} along opposite biases of two classes", as_audited=true)
+    return finding(true, f"curvature {largest} along opposite biases of two classes", as_audited=true)
 
 
 limit = Satisfies(
@@ -272,13 +272,13 @@ def networks_step(book: Book) -> Finding:
     allowed, names = 1 / (4 * max(curvatures.values())), [name for name in TASKS if name != "Sent140"]
     over = [name for name in names if TASKS[name].first_step_size > allowed]
     witness = {"loss": "log(1 + exp(-u max(h, 0)))", "u": "0"}
-    return judged(not over, f"{evidence}; beyond it {', '.join(over)}", witness, as_audited=over == names)
+    return finding(not over, f"{evidence}; beyond it {', '.join(over)}", witness, as_audited=over == names)
 
 
 def drift_goes_with(book: Book, by: sp.Symbol, power: int) -> Finding:
     drift = term(SIX, "drift")(book)
     true = bool(sp.simplify(by * drift.diff(by) / drift) == power)
-    return judged(true, f"power {power} of {by.name}", as_audited=true)
+    return finding(true, f"power {power} of {by.name}", as_audited=true)
 
 
 def informative(book: Book, rounds: bool) -> Finding:
@@ -293,7 +293,7 @@ def informative(book: Book, rounds: bool) -> Finding:
     evidence = "; ".join(f"{name}: {float(s):.4g}" for name, s in shares.items())
     evidence = f"the drift of (6) in units of G^2 is at least, {evidence}"
     vacuous = {name: f"{float(s):.4g} G^2" for name, s in shares.items() if s >= 1}
-    return judged(not vacuous, evidence, vacuous, as_audited=len(vacuous) == len(TASKS))
+    return finding(not vacuous, evidence, vacuous, as_audited=len(vacuous) == len(TASKS))
 
 
 # ---- the best K of exact runs ----
@@ -346,4 +346,4 @@ def trend(book: Book) -> Finding:
     worst = min(shares, key=lambda name: shares[name])
     disagreeing = {name: f"{share:.2f}" for name, share in shares.items() if share < 1}
     evidence = f"pairs ranked equally, worst of {len(shares)} environments: {shares[worst]:.2f} ({worst})"
-    return judged(not disagreeing, evidence, disagreeing, as_audited=set(disagreeing) == {"identical clients"})
+    return finding(not disagreeing, evidence, disagreeing, as_audited=set(disagreeing) == {"identical clients"})

@@ -11,7 +11,7 @@ import sympy as sp
 from bounds.decaying_k.letters import C, eta, G2, K, N
 
 from ..checkers import number, rational, short, term
-from ..claim import Book, Finding, judged
+from ..claim import Book, Finding, finding
 from ..parabolas import Parabolas
 
 PRINTED, REPAIRED = "decaying_k.lemma_1_printed", "decaying_k.lemma_1"
@@ -34,7 +34,7 @@ def jump(book: Book) -> Finding:
     )
     evidence = f"E||x_(t+1) - x^*||^2 = {short(after)} against {short(bound)}"
     witness = {"clients": "(x - b)^2/2, b = 1, -1, 1, -1", "N": "2", "K": "10", "eta": "1/20", "x_1": "x^* = 0"}
-    return judged(after <= bound, evidence, witness, as_audited=bound == Fraction(3, 400))
+    return finding(after <= bound, evidence, witness, as_audited=bound == Fraction(3, 400))
 
 
 def long_step(book: Book) -> Finding:
@@ -43,7 +43,7 @@ def long_step(book: Book) -> Finding:
     after = problem.average(Fraction(1), 1, step_size) ** 2
     bound = _sixteen(book, PRINTED, problem, step_size=step_size, distance_sq=1)
     witness = {"clients": "x^2/2 twice", "eta": "3/2", "x_1": "1", "N": "2", "K": "1"}
-    return judged(after <= bound, f"{after} against {bound}", witness, as_audited=bound == Fraction(-1, 2))
+    return finding(after <= bound, f"{after} against {bound}", witness, as_audited=bound == Fraction(-1, 2))
 
 
 def shared_coin(book: Book) -> Finding:
@@ -55,7 +55,7 @@ def shared_coin(book: Book) -> Finding:
     evidence = ", ".join(f"{ratio} for C = {size}" for size, ratio in ratios.items())
     witness = {"clients": "x^2/2, C of them", "x_1": "x^* = 0", "K": "1", "N": "C", "eta": "1/4"}
     audited = all(ratio == size for size, ratio in ratios.items())
-    return judged(max(ratios.values()) <= 1, f"squared distance over (16): {evidence}", witness, as_audited=audited)
+    return finding(max(ratios.values()) <= 1, f"squared distance over (16): {evidence}", witness, as_audited=audited)
 
 
 def kept_batch(book: Book) -> Finding:
@@ -63,7 +63,7 @@ def kept_batch(book: Book) -> Finding:
     problem, rest = replace(Parabolas.of((0, 0)), variance=Fraction(1)), Fraction(1, 2)
     bound = _sixteen(book, REPAIRED, problem, step_size=Fraction(1, 4), distance_sq=rest)
     evidence = f"a squared distance of {rest} at rest against {bound}"
-    return judged(rest <= bound, evidence, {"clients": "x^2/2 twice", "K": "1", "eta": "1/4"})
+    return finding(rest <= bound, evidence, {"clients": "x^2/2 twice", "K": "1", "eta": "1/4"})
 
 
 def sampling_factor(book: Book, cohort: int, clients: int) -> Fraction:
@@ -85,7 +85,7 @@ def finite_population(book: Book) -> Finding:
     printed = {n: sampling_factor(book, n, 5) for n in exact}
     evidence = "; ".join(f"N = {n}: {exact[n]}, printed {printed[n]}" for n in exact)
     audited = all(v == Fraction(5 - n, 4) for n, v in exact.items())
-    return judged(exact == printed, f"five clients, {evidence}", {"C": "5"}, as_audited=audited)
+    return finding(exact == printed, f"five clients, {evidence}", {"C": "5"}, as_audited=audited)
 
 
 def sum_at_optimum(book: Book) -> Finding:
@@ -95,4 +95,4 @@ def sum_at_optimum(book: Book) -> Finding:
         local_steps=1, squared_step_sizes=Fraction(4, 64),
     )  # fmt: skip
     witness = {"F": "x^2 + y^2/2 - 1 for both clients", "start": "0, 0", "L": "2", "mu": "1"}
-    return judged(bound >= 0, f"a sum of zeros against {bound}", witness, as_audited=bound == -4)
+    return finding(bound >= 0, f"a sum of zeros against {bound}", witness, as_audited=bound == -4)

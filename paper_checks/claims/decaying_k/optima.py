@@ -7,7 +7,7 @@ import sympy as sp
 
 from bounds.decaying_k.letters import L
 
-from ..claim import Book, Finding, judged
+from ..claim import Book, Finding, finding
 
 
 def smaller(book: Book) -> sp.Expr:
@@ -30,4 +30,4 @@ def joint_minimum(book: Book) -> Finding:
     evidence = "best with the step size: " + ", ".join(f"K = {k} for W = {w}" for w, k in best.items())
     witness = {"kappa": "50", "Gamma": "18", "G^2": "1", "N": "4", "tau": "2", "beta": "1", "F": "20, 19"}
     witness |= {"L": "1", "F^*": "18", "sigma_c": "0"}
-    return judged(best[4000] < best[500], evidence, witness, as_audited=best == {500: 2, 4000: 2})
+    return finding(best[4000] < best[500], evidence, witness, as_audited=best == {500: 2, 4000: 2})

@@ -10,7 +10,7 @@ import sympy as sp
 from bounds.decaying_k.letters import eta, G2, K, L, mu, N, ratio, S
 
 from ..checkers import term
-from ..claim import Book, Finding, judged
+from ..claim import Book, Finding, finding
 from .experiments import TASKS
 from .lemmas import sampling_factor
 
@@ -22,14 +22,15 @@ def telescoped(book: Book, squared: bool) -> Finding:
     left = (curvature / curvature**2) * (step_size**2 if squared else step_size) * curvature**2
     witness = {"f": "x^2/20", "eta": "2", "T": "1", "x": "1 to 4/5"}
     evidence = f"left side {left}, right side {1 - after}"
-    return judged(left <= 1 - after, evidence, witness, as_audited=left == Fraction(2, 5))
+    return finding(left <= 1 - after, evidence, witness, as_audited=left == Fraction(2, 5))
 
 
 def ends(book: Book, last: int) -> Finding:
     distances = [Fraction(1, k) for k in range(1, 8)]  # d_0 .. d_6
     summed = sum(distances[t] - distances[t + 1] for t in range(1, 6))
     ends = distances[last - 5] - distances[last]
-    return judged(summed == ends, f"t = 1..5 sums to {summed}, d_{last - 5} - d_{last} is {ends}", {"d_t": "1/(t + 1)"})
+    evidence = f"t = 1..5 sums to {summed}, d_{last - 5} - d_{last} is {ends}"
+    return finding(summed == ends, evidence, {"d_t": "1/(t + 1)"})
 
 
 def published_factors(book: Book) -> Finding:
@@ -37,7 +38,7 @@ def published_factors(book: Book) -> Finding:
     above = {n: f"{float(f):.3g}" for n, f in factors.items() if f > 1}
     evidence = "; ".join(f"{n}: {v}" for n, v in above.items()) or "none exceeds 1"
     audited = len(above) == len(TASKS) and factors["CIFAR100"] == Fraction(475, 24)
-    return judged(not above, evidence, above, as_audited=audited)
+    return finding(not above, evidence, above, as_audited=audited)
 
 
 def reindexed(book: Book, first: int) -> Finding:
@@ -46,7 +47,7 @@ def reindexed(book: Book, first: int) -> Finding:
     ends = list(accumulate(steps, initial=0))
     iterations = [ends[r - first] + k for r in range(1, 4) for k in range(1, steps[r - 1] + 1)]
     evidence = f"iterations {iterations[0]} to {iterations[-1]} for T = {sum(steps)}"
-    return judged(iterations == list(range(1, 8)), evidence, {"K_r": "3, 2, 2"}, as_audited=iterations[0] == 4)
+    return finding(iterations == list(range(1, 8)), evidence, {"K_r": "3, 2, 2"}, as_audited=iterations[0] == 4)
 
 
 def decaying(book: Book) -> Finding:
@@ -58,4 +59,4 @@ def decaying(book: Book) -> Finding:
     printed = sp.simplify(in_6).subs({N: 1, ratio: sp.Rational(sum(k**3 for k in steps), sum(steps))})
     evidence = f"(17) gives {derived}, (6) has {float(printed):g}, times eta kappa L G^2"
     audited = bool((derived, printed) == (836, sp.Rational(3204, 5)))
-    return judged(bool(derived <= printed), evidence, {"K_r": "9, 4, 2", "N": "1"}, as_audited=audited)
+    return finding(bool(derived <= printed), evidence, {"K_r": "9, 4, 2", "N": "1"}, as_audited=audited)

@@ -10,7 +10,7 @@ from bounds.decaying_k.letters import K, T, W
 from bounds.vocabulary import steps_cubed_ratio
 
 from ..checkers import At, short
-from ..claim import Book, Finding, judged
+from ..claim import Book, Finding, finding
 from ..parabolas import Parabolas
 
 
@@ -27,7 +27,7 @@ def quadratics(book: Book, *curvatures: int) -> Finding:
     distinct = set(squared_gradients.values())
     rises = sorted(distinct) == list(squared_gradients.values())
     harmless = len(distinct) == 1
-    return judged(harmless, f"squared gradient after 12 iterations, {evidence}", witness, as_audited=harmless or rises)
+    return finding(harmless, f"squared gradient after 12 iterations, {evidence}", witness, as_audited=harmless or rises)
 
 
 def inverse_slope(book: Book) -> sp.Expr:

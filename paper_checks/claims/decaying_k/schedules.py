@@ -13,7 +13,7 @@ from bounds.numerics.rounding import RoundUp
 from bounds.vocabulary import plateau
 
 from ..checkers import All, Formula, Same, States, term
-from ..claim import Book, Check, Finding, judged
+from ..claim import Book, Check, Finding, finding
 from .setup import two_clients
 
 
@@ -23,7 +23,7 @@ def reported(book: Book, *parts: int) -> Finding:
     mean = sum(((x - b) ** 2 / 2 for b in problem.minima), Fraction(0)) / 2
     evidence = f"clients drawn uniformly report {mean} on average, F is {problem.loss(x)}"
     witness = {"p": ", ".join(map(str, problem.weights)), "minima": "0, 4", "x": "1"}
-    return judged(mean == problem.loss(x), evidence, witness)
+    return finding(mean == problem.loss(x), evidence, witness)
 
 
 # ---- Table 3 ----
@@ -97,4 +97,4 @@ def beside_even(book: Book) -> Finding:
         drifts[SCHEDULES[key].title] = float(sp.simplify(decaying / equal))
     evidence = "drift of (6) over that of even rounds, " + ", ".join(f"{name}: {x:.3g}" for name, x in drifts.items())
     witness = {"K_0": "80", "R": "1000", "loss": "30/(29 + r)", "plateau": "501"}
-    return judged(max(drifts.values()) <= 1, evidence, witness, as_audited=min(drifts.values()) > 1)
+    return finding(max(drifts.values()) <= 1, evidence, witness, as_audited=min(drifts.values()) > 1)

@@ -14,7 +14,7 @@ from bounds.operators import equal_clients
 
 from ..checkers import number, short
 from ..checkers.points import near, points, value
-from ..claim import Book, Finding, Grade, holds, judged
+from ..claim import Book, Finding, finding, Grade, holds
 from ..parabolas import Parabolas
 from .experiments import TASKS
 
@@ -31,7 +31,7 @@ def objective(book: Book, per_sample: bool) -> Finding:
     minimiser = Fraction(sum(z * weight for z, weight in weighed), sum(weight for _, weight in weighed))
     mean = Fraction(sum(z for z, _ in weighed), len(weighed))
     evidence = f"minimised at {minimiser}, the loss over all samples at {mean}"
-    return judged(minimiser == mean, evidence, {"samples": "0 | 4, 4, 4"}, as_audited=minimiser == Fraction(18, 5))
+    return finding(minimiser == mean, evidence, {"samples": "0 | 4, 4, 4"}, as_audited=minimiser == Fraction(18, 5))
 
 
 def line_7(book: Book) -> Finding:
@@ -43,7 +43,7 @@ def line_7(book: Book) -> Finding:
             x = 1 - STEP * DIFFERENT.gradient(client, x)
         listed.append(x)
     evidence = f"after 3 steps of 1/8 from 1: printed {', '.join(map(str, listed))}; SGD {', '.join(map(str, sgd))}"
-    return judged(listed == sgd, evidence, {"f_1": "x^2/2", "f_2": "3 (x - 1)^2/2", "f_3": "(x + 2)^2"})
+    return finding(listed == sgd, evidence, {"f_1": "x^2/2", "f_2": "3 (x - 1)^2/2", "f_3": "(x + 2)^2"})
 
 
 def as_trained(book: Book) -> Finding:
@@ -54,7 +54,7 @@ def as_trained(book: Book) -> Finding:
     trained = play("fedavg()", slopes, 1, [(0, 1, 2)] * 2, local_steps=3, step_size=STEP)[-1].model[0]
     server = DIFFERENT.average(DIFFERENT.average(Fraction(1), 3, STEP), 3, STEP)
     squared = float(DIFFERENT.global_gradient(server) ** 2)
-    return judged(trained == server, f"squared gradient after two rounds {squared:.9g}, both ways")
+    return finding(trained == server, f"squared gradient after two rounds {squared:.9g}, both ways")
 
 
 def two_clients(*parts: int) -> Parabolas:
@@ -73,7 +73,7 @@ def rests_at(book: Book, *parts: int) -> Finding:
     still = problem.round_ends(REST, 2, 1, STEP)[0][1] == REST
     evidence = f"Algorithm 1 rests at {REST}, F is smallest at {problem.minimiser}"
     witness = {"p": ", ".join(map(str, problem.weights)), "minima": "0, 4"}
-    return judged(still and problem.minimiser == REST, evidence, witness, as_audited=still)
+    return finding(still and problem.minimiser == REST, evidence, witness, as_audited=still)
 
 
 def beside_theorem_1(book: Book, *parts: int) -> Finding:
@@ -86,7 +86,7 @@ def beside_theorem_1(book: Book, *parts: int) -> Finding:
     )  # fmt: skip
     evidence = f"squared gradient {exact} at every iteration, (6) with G^2 = {cap}: {float(bound):.6g}"
     witness = {"p": ", ".join(map(str, problem.weights)), "minima": "0, 4"}
-    return judged(exact <= bound, evidence, {**witness, "start": "2", "eta": "1/1000", "T": "10^6"})
+    return finding(exact <= bound, evidence, {**witness, "start": "2", "eta": "1/1000", "T": "10^6"})
 
 
 def _by_iterations(cohorts: Sequence[tuple[int, ...]], steps: Sequence[int], divide: bool) -> list[Fraction]:
@@ -110,7 +110,7 @@ def equivalent(book: Book, divide: bool) -> Finding:
         listed.append(server)
     by_2 = _by_iterations(cohorts, steps, divide)
     evidence = "; ".join(f"{short(a)} against {short(b)}" for a, b in zip(by_2, listed, strict=True))
-    return judged(by_2 == listed, f"server models by (2) and by Algorithm 1: {evidence}", {"K_r": "3, 2, 1", "N": "2"})
+    return finding(by_2 == listed, f"server models by (2) and by Algorithm 1: {evidence}", {"K_r": "3, 2, 1", "N": "2"})
 
 
 def stays_away(book: Book) -> Finding:
@@ -128,7 +128,7 @@ def stays_away(book: Book) -> Finding:
     }
     equal = all(sp.cancel(derived - closed) == 0 for derived, closed in cases.values())
     evidence = ", ".join(f"{case} {closed}" for case, (_, closed) in cases.items())
-    return judged(equal, f"{evidence}: above 0 for every eta <= 1/(4L)", grade=Grade.PROVED)
+    return finding(equal, f"{evidence}: above 0 for every eta <= 1/(4L)", grade=Grade.PROVED)
 
 
 def falls_to_one(book: Book) -> Finding:
@@ -138,7 +138,7 @@ def falls_to_one(book: Book) -> Finding:
         server = DIFFERENT.average(server, steps, STEP)
         distances.append(abs(server - DIFFERENT.minimiser))
     falls = all(b == (1 - STEP * DIFFERENT.curvature) * a for a, b in pairwise(distances[2:]))
-    return judged(falls and distances[-1] < Fraction(1, 10**6), f"with K_r = 3, 2, 2, 1, .. {short(distances[-1])}")
+    return finding(falls and distances[-1] < Fraction(1, 10**6), f"with K_r = 3, 2, 2, 1, .. {short(distances[-1])}")
 
 
 # ---- the runtime model ----
@@ -153,15 +153,15 @@ def alike_rounds(book: Book) -> Finding:
     stated = book["decaying_k.runtime"].expr.subs({R: 4, T: 17})
     for point in points((summed, stated), 4):
         if not near(value(summed, point), value(stated, point)):
-            return judged(False, f"(4) sums to {value(summed, point)}, (5) says {value(stated, point)}")
-    return judged(True, "four rounds of unequal length sum to it at 4 generic points")
+            return finding(False, f"(4) sums to {value(summed, point)}, (5) says {value(stated, point)}")
+    return finding(True, "four rounds of unequal length sum to it at 4 generic points")
 
 
 def communication_dominates(book: Book) -> Finding:
     ratios = {n: t.communication / t.computation(t.first_steps) for n, t in TASKS.items()}
     failing = {n: f"{float(r):.3g}" for n, r in ratios.items() if r < 10}
     evidence = "tau over beta K at K = K_0: " + "; ".join(f"{n}: {float(r):.3g}" for n, r in ratios.items())
-    return judged(not failing, evidence, failing, as_audited=len(failing) == len(TASKS))
+    return finding(not failing, evidence, failing, as_audited=len(failing) == len(TASKS))
 
 
 # ---- Assumptions 1 to 3, G and Gamma ----
@@ -179,9 +179,9 @@ def passes_on(book: Book) -> Finding:
     for a, b in product(map(Fraction, range(-3, 4)), repeat=2):
         excess = problem.loss(a) - problem.loss(b) - (a - b) * problem.global_gradient(b)
         if not problem.strong_convexity * (a - b) ** 2 / 2 <= excess <= problem.smoothness * (a - b) ** 2 / 2:
-            return judged(False, f"fails between {a} and {b}", {"x": str(a), "y": str(b)})
+            return finding(False, f"fails between {a} and {b}", {"x": str(a), "y": str(b)})
     between = problem.strong_convexity < problem.curvature < problem.smoothness
-    return judged(between, "clients of curvature 1, 4 and 2", grade=Grade.SEARCHED)
+    return finding(between, "clients of curvature 1, 4 and 2", grade=Grade.SEARCHED)
 
 
 def federated(book: Book) -> Finding:
@@ -192,13 +192,14 @@ def federated(book: Book) -> Finding:
     client = max(OPPOSED.gradient(c, start) ** 2 for c in range(2))
     evidence = f"G^2 = {cap}; E||grad F||^2 after one round {short(server)}; a client's first gradient {short(client)}"
     witness = {"clients": "(x - 1)^2/2, (x + 1)^2/2", "x_1": "1/100", "N": "1", "K": "4", "eta": "1/20"}
-    return judged(max(server, client) <= cap, evidence, witness, as_audited=server > 300 * cap and client > 10**4 * cap)
+    audited = server > 300 * cap and client > 10**4 * cap
+    return finding(max(server, client) <= cap, evidence, witness, as_audited=audited)
 
 
 def hull(book: Book) -> Finding:
     models = [x for c in range(2) for x in OPPOSED.local(c, Fraction(1, 100), 4, Fraction(1, 20))]
     largest = max(OPPOSED.gradient(c, x) ** 2 for c in range(2) for x in models)
-    return judged(largest <= 4, f"largest squared client gradient {short(largest)} against 4")
+    return finding(largest <= 4, f"largest squared client gradient {short(largest)} against 4")
 
 
 def gamma_nonzero(book: Book) -> Finding:
@@ -208,7 +209,7 @@ def gamma_nonzero(book: Book) -> Finding:
     for problem in problems:
         mean = sum(p * b for p, b in zip(problem.shares, problem.minima, strict=True))
         if problem.minimiser != mean and problem.heterogeneity == 0:
-            return judged(False, f"Gamma = 0 for minima {problem.minima}")
+            return finding(False, f"Gamma = 0 for minima {problem.minima}")
         converse += problem.minimiser == mean and problem.heterogeneity > 0
     evidence = f"no exception in {len(problems)}; {converse} of them have Gamma > 0 although x^* is the mean of the "
     return holds(f"{evidence}minima", Grade.SEARCHED)
@@ -226,11 +227,11 @@ def gamma_iid(book: Book) -> Finding:
     gammas = {n: _mean_gamma(n) for n in (1, 2, 4)}
     evidence = "; ".join(f"{n} samples: {v}" for n, v in gammas.items())
     audited = all(v == Fraction(1, 4 * n) for n, v in gammas.items())
-    return judged(all(v == 0 for v in gammas.values()), f"E Gamma of two iid clients, {evidence}", as_audited=audited)
+    return finding(all(v == 0 for v in gammas.values()), f"E Gamma of two iid clients, {evidence}", as_audited=audited)
 
 
 def gamma_of_samples(book: Book) -> Finding:
-    return judged(all(4 * n * _mean_gamma(n) == 1 for n in (1, 2, 4, 6)), "4 n E Gamma = 1 for n = 1, 2, 4, 6")
+    return finding(all(4 * n * _mean_gamma(n) == 1 for n in (1, 2, 4, 6)), "4 n E Gamma = 1 for n = 1, 2, 4, 6")
 
 
 # ---- the loss along the run ----
@@ -242,7 +243,7 @@ def descends(book: Book) -> Finding:
     starts = [Fraction(k, 2) for k in range(-4, 5)]
     ends = [problem.average(x, 1, 1 / (4 * problem.smoothness)) for x in starts]
     falls = [problem.loss(x) - problem.loss(y) for x, y in zip(starts, ends, strict=True)]
-    return judged(min(falls) >= 0, f"it falls from nine starts, by {short(min(falls))} at least")
+    return finding(min(falls) >= 0, f"it falls from nine starts, by {short(min(falls))} at least")
 
 
 def loss_never_rises(book: Book) -> Finding:
@@ -254,4 +255,4 @@ def loss_never_rises(book: Book) -> Finding:
     evidence = "the expected loss rises, " + "; ".join(f"step size {s}: by {r}" for s, r in rises.items())
     audited = all(r == s**2 / 2 for s, r in rises.items())
     witness = {"clients": "(x - 1)^2/2, (x + 1)^2/2", "x_0": "x^* = 0", "N": "1", "K": "1"}
-    return judged(all(r <= 0 for r in rises.values()), evidence, witness, as_audited=audited)
+    return finding(all(r <= 0 for r in rises.values()), evidence, witness, as_audited=audited)

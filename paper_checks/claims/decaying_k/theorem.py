@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ..checkers import number, short
-from ..claim import Book, Finding, judged
+from ..claim import Book, Finding, finding
 
 SIX = "decaying_k.theorem_1"
 
@@ -19,7 +19,7 @@ def at_the_optimum(book: Book) -> Finding:
     )  # fmt: skip
     witness = {"F": "x^2 + y^2/2 - 1 for both clients", "start": "0, 0", "L": "2", "mu": "1", "K": "1", "T": "4"}
     evidence = f"all gradients are 0 against a bound of {bound}"
-    return judged(bound >= 0, evidence, {**witness, "step_size": "1/8"}, as_audited=bound == -8)
+    return finding(bound >= 0, evidence, {**witness, "step_size": "1/8"}, as_audited=bound == -8)
 
 
 def with_its_g(book: Book) -> Finding:
@@ -39,4 +39,4 @@ def with_its_g(book: Book) -> Finding:
     evidence = f"the smallest E||grad F||^2 is {short(smallest)} against a bound of {short(bound)}"
     witness = {"clients": "(x - 1)^2/2, (x + 1)^2/2", "x_1^2": "(1 - q)/(1 + q), q = (1 - eta)^20", "N": "1", "K": "20"}
     audited = after == start_sq and abs(float(smallest / bound) - 1.0846) < 0.0005
-    return judged(smallest <= bound, evidence, {**witness, "eta": "6.5e-5", "R": "2500"}, as_audited=audited)
+    return finding(smallest <= bound, evidence, {**witness, "eta": "6.5e-5", "R": "2500"}, as_audited=audited)

@@ -15,7 +15,7 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
-from ..claim import Book, fails, Finding, Grade, holds, judged
+from ..claim import Book, fails, Finding, finding, Grade, holds
 from .common import CNN, STEPS
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def _distance(model: Array) -> float:
 def drift_free(book: Book) -> Finding:
     plain, corrected = (_distance(trained(method, 25, TAU).model) for method in ("fedavg()", "scaffold()"))
     evidence = f"after 25 rounds FedAvg is {plain:.2g} from the optimum, SCAFFOLD {corrected:.2g}"
-    return judged(corrected < 1e-3 < 1e-1 < plain, evidence, grade=Grade.SEARCHED)
+    return finding(corrected < 1e-3 < 1e-1 < plain, evidence, grade=Grade.SEARCHED)
 
 
 MOMENTA: dict[str, dict[str, Any]] = {
@@ -244,7 +244,7 @@ def momentum(book: Book) -> Finding:
     diverging = [name for name, (early, late) in distances.items() if late > early]
     evidence = "; ".join(f"{name} {early:.2g}, {late:.2g}" for name, (early, late) in distances.items())
     evidence = f"steps of 1/80, distance from the optimum after 30 and 60 rounds: {evidence}"
-    return judged(not diverging, evidence, as_audited=diverging == list(MOMENTA)[1:])
+    return finding(not diverging, evidence, as_audited=diverging == list(MOMENTA)[1:])
 
 
 def head_control(book: Book) -> Finding:
@@ -262,7 +262,7 @@ def head_control(book: Book) -> Finding:
     values = ", ".join(f"{float(c):.4g} ({name})" for name, c in controls.items())
     evidence = f"first client's after {ROUNDS} rounds: {values}"
     nonzero = [bool(c) for c in controls.values()]
-    return judged(all(nonzero), evidence, as_audited=nonzero == [False, False, True])
+    return finding(all(nonzero), evidence, as_audited=nonzero == [False, False, True])
 
 
 def extractor_control(book: Book) -> Finding:

@@ -13,7 +13,7 @@ from bounds.fedals.letters import Delta, distance_sq, K, L
 from bounds.operators import equal_clients
 
 from ..checkers import At, OrderIs
-from ..claim import Book, fails, Finding, Grade, holds, judged, Status
+from ..claim import Book, fails, Finding, finding, Grade, holds, Status
 from .common import SAMPLES, with_equal_clients
 
 PLACES = (0, -10, -100, -1000)
@@ -29,7 +29,7 @@ def distant(book: Book) -> Finding:
         local += sp.Rational(h * (at - y) ** 2, 8)
     at_places = ", ".join(str(gap.subs(place, value)) for value in PLACES)
     evidence = f"local gaps {local} and 0, gap {gap}: {at_places} at D = {', '.join(map(str, PLACES))}"
-    return judged(gap == (4 - place) / 8 and local == 2, evidence, grade=Grade.PROVED)
+    return finding(gap == (4 - place) / 8 and local == 2, evidence, grade=Grade.PROVED)
 
 
 def unequal(book: Book) -> Finding:
@@ -40,7 +40,7 @@ def unequal(book: Book) -> Finding:
         parts = bound.parts(client_weight=weights, local_gap=gaps, client_distance_sq=[0, 0], smoothness=1)
         ratios.append(float(parts["non-iidness"] / parts["local generalization"]))
     evidence = "the second term is {:.3g} of the first at weights 0.99 and 0.01, {:.3g} for 1 and 100 samples"
-    return judged(max(ratios) < 2, evidence.format(*ratios))
+    return finding(max(ratios) < 2, evidence.format(*ratios))
 
 
 CLOSED, D, r = with_equal_clients("fedals.gaussian_mean_bound"), equal_clients(Delta), equal_clients(distance_sq)
@@ -55,7 +55,7 @@ def need_not_fall(book: Book) -> Finding:
         f"squared distances, local gap 3/10: {float(alone):.4g} alone, {float(two):.4g} for two clients whose squared "
         "distance from their mean is 50"
     )
-    return judged(two > alone, evidence)
+    return finding(two > alone, evidence)
 
 
 def contrast(book: Book) -> Finding:
@@ -101,7 +101,7 @@ def breaks(book: Book, data: Data, stretch: int) -> Finding:
     numbers = {"local_gap": float(local), "non_iidness": float(drift), "smoothness": 1.0, "strong_convexity": 1.0}
     bound = book[ONE_ROUND](client_weight=[1 / CLIENTS] * CLIENTS, **numbers)
     evidence = f"gap {gap}, local gap {local}, non-iidness {drift}, bound {float(bound):.4g}"
-    return judged(float(gap) > float(bound), evidence)
+    return finding(float(gap) > float(bound), evidence)
 
 
 PAIR: dict[str, Any] = {
@@ -154,7 +154,7 @@ def _exceeds(book: Book, pair: Mapping[str, Any], words: str) -> Finding:
     values = {name: list(map(float, each)) for name, each in numbers.items()}
     bound = float(book[ONE_ROUND](**values, smoothness=1.0, strong_convexity=1.0))
     evidence = f"gap {float(gap):.4g}, bound {bound:.4g}: weights as {pair['weight_0']} to {pair['weight_1']}, {words}"
-    return judged(not float(gap) > bound, evidence, pair)
+    return finding(not float(gap) > bound, evidence, pair)
 
 
 def searched(book: Book) -> Finding:
@@ -164,4 +164,4 @@ def searched(book: Book) -> Finding:
 
     search = Searcher(book[ONE_ROUND], Atoms(), 1000, pins={"clients": 2, "kinds": 2, "samples": 1}).run()
     evidence = f"bound / exact value >= {1 / search.best.ratio:.4g} on {search.admissible} instances"
-    return judged(not search.best.violated, evidence, grade=Grade.SEARCHED)
+    return finding(not search.best.violated, evidence, grade=Grade.SEARCHED)

@@ -19,7 +19,7 @@ import numpy as np
 
 from bounds.core import Bound
 
-from ..claim import Book, fails, Finding, Grade, holds, judged
+from ..claim import Book, fails, Finding, finding, Grade, holds
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -175,7 +175,7 @@ def above_gap(book: Book, *names: str, only: str = "") -> Finding:
     solvers = (only,) if only else SOLVERS
     pairs = {f"{name}, {s}": (gap(s), at(book[name], s)) for name in names for s in solvers}
     evidence = "; ".join(f"{what}: gap {a:.5g}, bound {b:.5g}" for what, (a, b) in pairs.items())
-    return judged(all(a <= b for a, b in pairs.values()), evidence, grade=Grade.SEARCHED)
+    return finding(all(a <= b for a, b in pairs.values()), evidence, grade=Grade.SEARCHED)
 
 
 # ---- identical clients that step towards fresh samples, in fractions ----

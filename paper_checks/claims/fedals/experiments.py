@@ -12,7 +12,7 @@ from bounds.operators import equal_clients
 
 from ...reported import Reported, table
 from ..checkers import At, Mean, mean, Prints, rational, resolve
-from ..claim import Book, fails, Finding, Grade, holds, judged, Status
+from ..claim import Book, fails, Finding, finding, Grade, holds, Status
 from .algorithms import ROUNDS, shown, START, STEP, TAU, trained
 from .common import BATCH, CLIENTS, CNN, STEPS, with_equal_clients
 
@@ -24,7 +24,7 @@ def fresh(book: Book) -> Finding:
     drawn = {name: int(CNN[f"iterations {name}"]) * BATCH for name in ("iid", "non-iid")}
     largest = max(TRAINING.values()) // CLIENTS
     evidence = f"a client draws {drawn['iid']:,} (iid) or {drawn['non-iid']:,} samples of at most {largest:,} it has"
-    return judged(max(drawn.values()) <= largest, evidence, as_audited=min(drawn.values()) > largest)
+    return finding(max(drawn.values()) <= largest, evidence, as_audited=min(drawn.values()) > largest)
 
 
 def longer_period(book: Book) -> Finding:
@@ -37,7 +37,7 @@ def longer_period(book: Book) -> Finding:
         if a * STEPS * BATCH > own[name]
     ]
     evidence = f"more samples than a client has: {'; '.join(longer) or 'in no period of Table 2'}"
-    return judged(not longer, evidence, as_audited=len(longer) == 4)
+    return finding(not longer, evidence, as_audited=len(longer) == 4)
 
 
 def _cross_entropy(logits: tuple[sp.Expr, ...]) -> sp.Expr:
@@ -84,7 +84,7 @@ def optimizer(book: Book) -> Finding:
     heavy = (x - rate * x) - rate * (beta * x + (x - rate * x))
     evidence = f"after two steps {float(plain):.4g} by (5), {float(heavy):.4g} with momentum, "
     evidence += f"{float(nesterov):.4g} (Nesterov)"
-    return judged(plain in (heavy, nesterov), evidence)
+    return finding(plain in (heavy, nesterov), evidence)
 
 
 NETWORK = {C: sp.Integer(292_954), Z: sp.Integer(STEPS * BATCH), tau: sp.Integer(STEPS), w: sp.Rational(1, CLIENTS)}

@@ -7,7 +7,7 @@ import sympy as sp
 from bounds.fedals.letters import Delta, delta, L, mu, w
 from bounds.operators import bind
 
-from ..claim import Book, Finding, Grade, judged
+from ..claim import Book, Finding, finding, Grade
 
 
 def one_noisy_client(book: Book) -> Finding:
@@ -16,4 +16,4 @@ def one_noisy_client(book: Book) -> Finding:
     stated, gaps = book["fedals.one_round_sharp"], (gap, sp.S.Zero)
     values = {w: (own, rest), Delta: gaps, delta: (rest**2 * gap / 2, own**2 * gap / 2), L: sp.S.One, mu: sp.S.One}
     difference = bind(stated.expr, {q: values[q] for q in stated.quantities}) - own**2 * gap * (own + rest)
-    return judged(sp.simplify(difference) == 0, "w^2 Delta, the gap, for every weight w", grade=Grade.PROVED)
+    return finding(sp.simplify(difference) == 0, "w^2 Delta, the gap, for every weight w", grade=Grade.PROVED)

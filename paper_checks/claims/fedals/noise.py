@@ -14,7 +14,7 @@ import sympy as sp
 from bounds.fedals.letters import eta, L, mu, sigma_k_sq, tau, w, Z
 from bounds.operators import ClientMean
 
-from ..claim import Book, Finding, judged
+from ..claim import Book, Finding, finding
 from .enumerated import Walk
 from .participation import out_of_sample_gap, WEIGHTS
 
@@ -40,7 +40,7 @@ def boundary(book: Book) -> Finding:
     bounds = (book[f"fedals.one_round_{name}_sharp"] for name in ("noise", "constants"))
     numbers = [float(bound(**{q.name: values[q.name] for q in bound.quantities})) for bound in bounds]
     evidence = f"gap 1, bounds {', '.join(f'{v:g}' for v in numbers)}, where (6) is 0.75"
-    return judged(min(numbers) >= 1, evidence)
+    return finding(min(numbers) >= 1, evidence)
 
 
 def last_coins(book: Book) -> Finding:
@@ -53,7 +53,7 @@ def last_coins(book: Book) -> Finding:
             strong_convexity=1.0, samples_per_round=[steps] * clients, local_steps=steps, step_size=float(pull),
         )  # fmt: skip
         closest = max(closest, walk.gap / F(bound))
-    return judged(closest <= 1 + F(1, 10**12), f"gap over bound at most {float(closest):.6g} on four of them")
+    return finding(closest <= 1 + F(1, 10**12), f"gap over bound at most {float(closest):.6g} on four of them")
 
 
 def drawn(book: Book) -> Finding:
@@ -67,5 +67,5 @@ def drawn(book: Book) -> Finding:
             strong_convexity=1.0,
         )  # fmt: skip
         if abs(float(exact) - float(stated)) > 1e-12:
-            return judged(False, f"cohort {cohort}: {float(exact):.8g} over all draws, {float(stated):.8g} stated")
-    return judged(True, "equal over all draws of 1, 2 and 3 of three clients")
+            return finding(False, f"cohort {cohort}: {float(exact):.8g} over all draws, {float(stated):.8g} stated")
+    return finding(True, "equal over all draws of 1, 2 and 3 of three clients")

@@ -9,7 +9,7 @@ import sympy as sp
 
 from bounds.operators import bind
 
-from ..claim import Book, Finding, Grade, judged
+from ..claim import Book, Finding, finding, Grade
 from .enumerated import risk, risk_slope, SETS, SMOOTH, TOLERANCE
 
 
@@ -25,7 +25,7 @@ def regression(book: Book) -> Finding:
         "over the square of the model the gradient variance of three equally likely samples tends to the sum of the "
         f"squared differences of their curvatures over 9: {unlike} for 1, 2, 4, zero for like ones alone"
     )
-    return judged(sp.expand(growth - pairs) != 0, evidence, grade=Grade.PROVED)
+    return finding(sp.expand(growth - pairs) != 0, evidence, grade=Grade.PROVED)
 
 
 def exchanged(book: Book) -> Finding:
@@ -48,7 +48,7 @@ def exchanged(book: Book) -> Finding:
     same = sp.expand((gap - swap).subs(chances[1], 1 - chances[0])) == 0
     weighed = sp.expand(mean - sum(w * g for w, g in zip(weights, swaps, strict=True))) == 0
     evidence = "both sides equal as polynomials in all chances and risks, and averaged with the clients' weights"
-    return judged(same and weighed, evidence, grade=Grade.PROVED)
+    return finding(same and weighed, evidence, grade=Grade.PROVED)
 
 
 def descent(book: Book) -> Finding:
@@ -60,4 +60,4 @@ def descent(book: Book) -> Finding:
         right = risk_slope(x, sets) * (y - x) + SMOOTH / 2 * (y - x) ** 2
         worst = max(worst, float((risk(y, sets) - risk(x, sets) - right).max()))
     evidence = f"largest left - right {worst:.3g} over 37 x 37 models"
-    return judged(worst <= TOLERANCE, evidence, grade=Grade.SEARCHED)
+    return finding(worst <= TOLERANCE, evidence, grade=Grade.SEARCHED)

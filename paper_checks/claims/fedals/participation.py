@@ -8,7 +8,7 @@ from itertools import combinations, product
 from math import prod
 
 from ..checkers import number
-from ..claim import Book, fails, Finding, holds, judged
+from ..claim import Book, fails, Finding, finding, holds
 
 WEIGHTS = (F(47, 100), F(31, 100), F(22, 100))
 VALUES = (F(9, 10), F(-17, 10), F(23, 10))
@@ -86,24 +86,24 @@ def lemma(book: Book, power: int, name: str) -> Finding:
 def limits(book: Book) -> Finding:
     mean, *partial = (dot(WEIGHTS[:k], VALUES[:k]) for k in (3, 1, 2))
     evidence = f"sums up to k = 1, 2: {', '.join(map(str, partial))}; the mean is {mean}"
-    return judged(mean in partial, evidence)
+    return finding(mean in partial, evidence)
 
 
 def totals(book: Book, case: str) -> Finding:
     totals = {sum(shares, F(0)) for _, shares in CASES[case](2)}
     evidence = f"two of three clients: shares sum to {', '.join(map(str, sorted(totals)))}"
-    return judged(totals == {F(1)}, evidence)
+    return finding(totals == {F(1)}, evidence)
 
 
 def mean_total(book: Book) -> Finding:
     mean = expected(case_2(2), lambda shares: sum(shares, F(0)))
-    return judged(mean == 1, f"mean {mean}")
+    return finding(mean == 1, f"mean {mean}")
 
 
 def support(book: Book) -> Finding:
     fewer = expected(case_1(2), lambda shares: F(sum(s > 0 for s in shares) < 2))
     evidence = f"Case I, two draws of three clients: only one takes part with probability {fewer}"
-    return judged(fewer <= 0, evidence)
+    return finding(fewer <= 0, evidence)
 
 
 def gap_is_zero(book: Book) -> Finding:
@@ -113,7 +113,7 @@ def gap_is_zero(book: Book) -> Finding:
     evidence = "noise-free clients of weights 47/100, 31/100, 11/50 at -1, 2, 3/2, two take part, half squared "
     evidence += f"distances: {'; '.join(f'Case {case}: {gap}' for case, gap in gaps.items())}"
     as_audited = stated == 0 and all(gap != 0 for gap in gaps.values())
-    return judged(all(gap == stated for gap in gaps.values()), evidence, as_audited=as_audited)
+    return finding(all(gap == stated for gap in gaps.values()), evidence, as_audited=as_audited)
 
 
 LOSS_FACTOR = F(27, 10)
@@ -155,7 +155,7 @@ def one_large_client(book: Book, name: str) -> Finding:
         non_iidness=list(map(float, drifts)),
     )  # fmt: skip
     where = "half squared distances, local gaps 1, weights 0.999, 0.0005, 0.0005, three draws"
-    return judged(float(gap) <= float(stated), f"{where}: gap {float(gap):.4g}, bound {float(stated):.4g}")
+    return finding(float(gap) <= float(stated), f"{where}: gap {float(gap):.4g}, bound {float(stated):.4g}")
 
 
 def noise_free(book: Book, name: str, case: str) -> Finding:
@@ -165,4 +165,4 @@ def noise_free(book: Book, name: str, case: str) -> Finding:
     values |= {"strong_convexity": 1.0, "local_gap": 0.0, "non_iidness": 0.5}
     stated = book[name](**{q.name: values[q.name] for q in book[name].quantities})
     evidence = f"three equal noise-free clients at -1, 2, 3/2, two take part: gap {gap}, bound {float(stated):.4g}"
-    return judged(gap <= float(stated), evidence)
+    return finding(gap <= float(stated), evidence)

@@ -14,7 +14,7 @@ from bounds.operators import equal_clients as shared
 
 from ..checkers import resolve, term
 from ..checkers.formulas import relations
-from ..claim import Book, fails, Finding, Grade, holds, judged, Status
+from ..claim import Book, fails, Finding, finding, Grade, holds, Status
 from . import enumerated as tiny
 from .algorithms import trained
 from .common import SAMPLES, with_equal_clients
@@ -39,13 +39,13 @@ def squared_distances(book: Book) -> Finding:
         f"a fresh coin of 10 or -10 in each step: gap {gap:.4g}, (9) {bound:.4g} for 32 clients and 4 steps of 1/L; "
         f"gap {slow:.4g}, (9) {slow_bound:.4g} for 5 clients and 175 steps of 1/(20 L)"
     )
-    return judged(gap <= bound or slow <= slow_bound, evidence, as_audited=f"{bound:.6f}" == "0.444317")
+    return finding(gap <= bound or slow <= slow_bound, evidence, as_audited=f"{bound:.6f}" == "0.444317")
 
 
 def never_negative(book: Book) -> Finding:
     walks = [Walk.of(*setting) for setting in product((2, 5, 32), (1, 4, 7, 30), (F(1, 20), F(1, 2), F(1)))]
     sums = [walk.non_iidness + walk.suboptimality for walk in walks]
-    return judged(min(sums) >= 0, f"least sum {float(min(sums)):.3g} over {len(sums)} settings")
+    return finding(min(sums) >= 0, f"least sum {float(min(sums)):.3g} over {len(sums)} settings")
 
 
 def conditions(book: Book) -> Finding:
@@ -89,7 +89,7 @@ def any_constants(book: Book, name: str) -> Finding:
 def repaired(book: Book) -> Finding:
     walks = [Walk.of(size, size, F(1)) for size in (2, 3, 8, 16)]
     closest = max(float(walk.gap) / float(stated(book, REPAIRED, walk)) for walk in walks)
-    return judged(closest <= 1, f"gap at most {closest:.3g} of it for n = 2, 3, 8, 16")
+    return finding(closest <= 1, f"gap at most {closest:.3g} of it for n = 2, 3, 8, 16")
 
 
 # ---- The proof of Theorem 4.3, (54) to (58) ----
@@ -98,7 +98,7 @@ def repaired(book: Book) -> Finding:
 def after_round(book: Book) -> Finding:
     measured, swapped = tiny.gap("few steps"), sum(c.weight * c.swap for c in tiny.clients("few steps"))
     evidence = f"one round ends with a gap of {measured:.6g}, which (10) gives as {swapped:.6g}"
-    return judged(abs(measured - swapped) < tiny.TOLERANCE, evidence)
+    return finding(abs(measured - swapped) < tiny.TOLERANCE, evidence)
 
 
 def shift(book: Book) -> Finding:
@@ -110,7 +110,7 @@ def shift(book: Book) -> Finding:
     )
     after = tiny.gap("few steps")
     evidence = f"mean gap of the model the round starts from {before:.3g}, of the model it ends with {after:.6g}"
-    return judged(abs(before - after) <= tiny.TOLERANCE, evidence, as_audited=abs(before) < 1e-12 < after)
+    return finding(abs(before - after) <= tiny.TOLERANCE, evidence, as_audited=abs(before) < 1e-12 < after)
 
 
 def cautious(book: Book, fresh: bool) -> Finding:
@@ -124,7 +124,7 @@ def cautious(book: Book, fresh: bool) -> Finding:
     per_round = sum((shares[-1] if fresh else sum(shares, F(0)) for shares in walk), F(0)) / rounds
     end = sum(walk[-1], F(0)) / (rounds if fresh else 1)
     evidence = f"four rounds, a third of the way in each: (8) is {per_round}, the end-to-end gap {end} local gaps"
-    return judged(per_round >= end, evidence)
+    return finding(per_round >= end, evidence)
 
 
 def curvatures(book: Book) -> Finding:
@@ -137,7 +137,7 @@ def curvatures(book: Book) -> Finding:
             per_round += (_risk(theta, SAMPLES) - _risk(theta, ((h, y),))) / 24
         end += (_risk(theta, SAMPLES) - _risk(theta, drawn)) / 8
     evidence = f"fresh samples of curvature 3 or 1 in three rounds: (8) is {per_round}, the end-to-end gap {end}"
-    return judged(per_round >= end, evidence)
+    return finding(per_round >= end, evidence)
 
 
 def _risk(theta: F, samples: tuple[tuple[int, int], ...]) -> F:
@@ -171,7 +171,7 @@ def times_steps(book: Book, decaying: bool) -> Finding:
     pulls = [tuple(F(1, t + 1) if decaying else F(1, 2) for t in range(steps)) for steps in (5, 20, 80)]
     products = [len(p) * Walk(1, p).suboptimality for p in pulls]
     values = ", ".join(f"{float(v):.4g}" for v in products)
-    return judged(products[-1] <= 2 * products[0], f"tau times suboptimality at 5, 20, 80 steps: {values} variances")
+    return finding(products[-1] <= 2 * products[0], f"tau times suboptimality at 5, 20, 80 steps: {values} variances")
 
 
 def far_client(book: Book) -> Finding:
@@ -201,7 +201,7 @@ def two_curvatures(book: Book) -> Finding:
         drift = sum(h * (((x + other) / 2 - y) ** 2 - (x - y) ** 2) for (own, x), other in pairs for h, y in own)
         values.append(drift / (2 * steps * len(sets) ** 2))
     evidence = f"fresh samples of curvature 3 or 1 in 1 to 3 steps of 1/3 from 5: {', '.join(map(str, values))}"
-    return judged(values == sorted(values), evidence)
+    return finding(values == sorted(values), evidence)
 
 
 def without_noise(book: Book) -> Finding:
@@ -230,4 +230,4 @@ def same_model(book: Book) -> Finding:
         f"12 steps, clients of one Hessian: {len(models)} returned model for (tau, alpha) = "
         f"{', '.join(map(str, PERIODS))}; (8) for tau = 1, 3, 12: {', '.join(f'{float(v):.4g}' for v in per_round)}"
     )
-    return judged(len(models) > 1, evidence, as_audited=per_round[0] > per_round[1] > per_round[2])
+    return finding(len(models) > 1, evidence, as_audited=per_round[0] > per_round[1] > per_round[2])

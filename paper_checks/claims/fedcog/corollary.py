@@ -7,7 +7,7 @@ import sympy as sp
 from bounds.fedcog.letters import gap, kappa_sq, L, p, sigma_sq, T, tau
 
 from ..checkers.points import value
-from ..claim import Book, Finding, judged
+from ..claim import Book, Finding, finding
 
 PRINTED = "fedcog.corollary_printed"
 
@@ -26,7 +26,7 @@ def too_few_rounds(book: Book) -> Finding:
     bound = value(book[PRINTED].expr, at_run)
     evidence = f"smallest squared gradient {min(squares)} against the bound {float(bound):.6g}"
     witness = {q.name: str(v) for q, v in at_run.items()}
-    return judged(min(squares) <= bound, evidence, witness)
+    return finding(min(squares) <= bound, evidence, witness)
 
 
 def falls_for_ever(book: Book) -> Finding:
@@ -36,4 +36,4 @@ def falls_for_ever(book: Book) -> Finding:
     evidence = ", ".join(f"{number:g} at tau = {steps}" for steps, number in values.items())
     witness = {"kappa^2": "0", "sigma^2": "0", "gap": "1", "T": "1"}
     audited = [*values.values()] == [4, 2, 1, 0.5]
-    return judged(min(values.values()) < values[64], f"(6) is {evidence}", witness, as_audited=audited)
+    return finding(min(values.values()) < values[64], f"(6) is {evidence}", witness, as_audited=audited)

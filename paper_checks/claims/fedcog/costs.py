@@ -11,7 +11,7 @@ from bounds.vocabulary import generated_batch, generated_samples, generation_ste
 from ..checkers import noise, Ordered, Prints, SlopeIs, term
 from ..checkers.points import value
 from ..checkers.trends import Curve
-from ..claim import Book, Finding, judged
+from ..claim import Book, Finding, finding
 from .tables import CELLS
 
 FOUR, ELEVEN = CELLS[4], CELLS[11]
@@ -52,7 +52,7 @@ def share_of_training(book: Book) -> Finding:
     evidence = f"{counted:.3g} of the passes of local training, {measured:.3g} of its seconds"
     similar = 0.5 < counted / measured < 2
     witness = {"passes": f"{counted:.3g}", "seconds": f"{measured:.3g}"}
-    return judged(similar, evidence, witness, as_audited=abs(counted - 2) < 1e-9)
+    return finding(similar, evidence, witness, as_audited=abs(counted - 2) < 1e-9)
 
 
 def a_round_of_fedcog(book: Book) -> Finding:
@@ -60,14 +60,14 @@ def a_round_of_fedcog(book: Book) -> Finding:
     counted = passes(book, "generation", "distillation", "local training") / passes(book, "local training")
     evidence = f"a round of FedCOG took {ratio:.3g} times a round of FedAvg; counted in passes {counted:.3g} times"
     witness = {"FedAvg": f"{FEDAVG_ROUND:.4g} s a round", "FedCOG": f"{FEDCOG_ROUND:.4g} s"}
-    return judged(ratio < 1.1, evidence, witness, as_audited=abs(counted - 4) < 1e-9)
+    return finding(ratio < 1.1, evidence, witness, as_audited=abs(counted - 4) < 1e-9)
 
 
 def a_round_within_noise(book: Book) -> Finding:
     limit = noise(*(FOUR[f"{m}, Local Time"].std for m in ("FedCOG", "FedAvg")))
     difference = float(seconds("FedCOG") - seconds("FedAvg"))
     evidence = f"the two totals are {difference:.3g} s apart, {limit:.3g} s are noise"
-    return judged(float(FEDCOG_ROUND) - limit < 1.1 * float(FEDAVG_ROUND), evidence)
+    return finding(float(FEDCOG_ROUND) - limit < 1.1 * float(FEDAVG_ROUND), evidence)
 
 
 def networks() -> Mapping[str, int]:
@@ -85,7 +85,7 @@ def inputs_against_model(book: Book) -> Finding:
     inputs = {name: DEFAULT[generated_samples] * PIXELS[name] for name in models}
     larger = {name: f"{inputs[name]:,} against {models[name]:,}" for name in models if inputs[name] > models[name]}
     evidence = "; ".join(f"{name}: {text}" for name, text in larger.items()) or "fewer than the model has"
-    return judged(not larger, evidence, larger)
+    return finding(not larger, evidence, larger)
 
 
 local_training = Prints(

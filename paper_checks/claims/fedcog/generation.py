@@ -19,7 +19,7 @@ from bounds.quantities import quantity
 
 from ..checkers import agreed
 from ..checkers.points import value
-from ..claim import Book, fails, Finding, Grade, judged
+from ..claim import Book, fails, Finding, finding, Grade
 
 Vector = Sequence[float]
 Model = Sequence[Vector]
@@ -58,7 +58,7 @@ def lemma_instance(book: Book) -> Finding:
     at = {F_next: TASK_LOSS, Q_next: distillation(OLD, NEW, FIRST_DATA)}
     right = float(value(book["fedcog.lemma_5_5"].expr, at))
     evidence = f"{left:.6g} on the next data with the next teacher, at most {right:.6g}"
-    return judged(left <= right, evidence, grade=Grade.SEARCHED)
+    return finding(left <= right, evidence, grade=Grade.SEARCHED)
 
 
 def lemma_value(book: Book) -> Finding:
@@ -73,7 +73,7 @@ def fixed_teacher(book: Book) -> Finding:
     left, right = (TASK_LOSS + distillation(OLD, NEW, data) for data in (FIRST_DATA, NEXT_DATA))
     evidence = f"with one teacher on both sides {left:.6g} on the new data against {right:.6g} on the old"
     witness = {"teacher": str(OLD), "student": str(NEW), "old data": str(NEXT_DATA), "new data": str(FIRST_DATA)}
-    return judged(left <= right, evidence, witness)
+    return finding(left <= right, evidence, witness)
 
 
 def either_order_serves(book: Book) -> Finding:
@@ -156,7 +156,7 @@ def falls_for_ever(book: Book) -> Finding:
     gaps = {stretch: loss(stretch) - least for stretch in (1, 10, 50, 150)}
     evidence = f"(1) is above {least:.4f} by " + ", ".join(f"{gap:.3g} ({s} times as far)" for s, gap in gaps.items())
     falling = list(gaps.values()) == sorted(gaps.values(), reverse=True) and 0 < gaps[150] < 1e-9
-    return judged(False, evidence, {"inputs": str(tuple(FAR.values())), "global model": str(OLD)}, as_audited=falling)
+    return finding(False, evidence, {"inputs": str(tuple(FAR.values())), "global model": str(OLD)}, as_audited=falling)
 
 
 def divergence_range(book: Book) -> Finding:

@@ -13,7 +13,7 @@ from bounds.operators import ClassSum
 from ..checkers import agreed, At, Prints
 from ..checkers.formulas import relations
 from ..checkers.points import true_at, value
-from ..claim import Book, Finding, judged
+from ..claim import Book, Finding, finding
 
 EXAMPLE = (500, 0, 400, 200, 400)
 """Class counts of the client in the paper's example."""
@@ -41,7 +41,7 @@ def whole_numbers(book: Book) -> Finding:
     shares = each("fedcog.complementary_allocation", EXAMPLE, book)
     fractional = {f"class {c}": f"{float(s):g}" for c, s in enumerate(shares) if abs(s - round(s)) > 1e-9}
     evidence = f"of {BUDGET} samples the example's classes get {', '.join(f'{float(s):g}' for s in shares)}"
-    return judged(not fractional, evidence, fractional)
+    return finding(not fractional, evidence, fractional)
 
 
 def rounded(book: Book) -> Finding:
@@ -51,7 +51,7 @@ def rounded(book: Book) -> Finding:
     integers = largest_remainder(missing, BUDGET)
     near = all(abs(k - s) < 1 for k, s in zip(integers, shares, strict=True))
     evidence = f"{integers}, {sum(integers)} in all; rounding down would give {sum(floors(missing, BUDGET))}"
-    return judged(near and sum(integers) == BUDGET, evidence)
+    return finding(near and sum(integers) == BUDGET, evidence)
 
 
 def evens_out(book: Book, *clients: tuple[int, ...]) -> Finding:
@@ -64,7 +64,7 @@ def evens_out(book: Book, *clients: tuple[int, ...]) -> Finding:
         if after > before:
             worse[str(counts)] = f"spread {before} becomes {after:g}"
     evidence = "; ".join(f"{name}: {text}" for name, text in worse.items()) or f"{len(clients)} clients evened out"
-    return judged(not worse, evidence, worse)
+    return finding(not worse, evidence, worse)
 
 
 def admitted(book: Book, name: str, cases: Mapping[tuple[int, ...], bool] | None = None) -> Finding:
@@ -74,13 +74,13 @@ def admitted(book: Book, name: str, cases: Mapping[tuple[int, ...], bool] | None
         met = bool(relations(book[name])) and all(true_at(r, {d: counts}) for r in relations(book[name]))
         if met is not expected:
             wrong[str(counts)] = "admitted" if met else "refused"
-    return judged(not wrong, f"{len(cases)} clients tried; {wrong or 'all as they should be'}", wrong)
+    return finding(not wrong, f"{len(cases)} clients tried; {wrong or 'all as they should be'}", wrong)
 
 
 def undefined_for_equal_classes(book: Book) -> Finding:
     share = value(book["fedcog.complementary_allocation"].expr, {d: (3, 3, 3), N: sp.Integer(BUDGET)})
     evidence = f"a client with 3 samples of each of three classes gets {share} samples of a class"
-    return judged(share.is_finite, evidence, {"class_count": "3, 3, 3"})
+    return finding(share.is_finite, evidence, {"class_count": "3, 3, 3"})
 
 
 def class_intensity(book: Book) -> sp.Expr:

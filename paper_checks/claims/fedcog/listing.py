@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..claim import Book, fails, Finding, Grade, judged
+from ..claim import Book, fails, Finding, finding, Grade
 
 FEATURES, HIDDEN, CLASSES = 3, 3, 3
 LABELS = ((0, 0, 1, 0, 0), (2, 1, 1, 1, 2), (2, 2, 2, 0, 1))
@@ -83,7 +83,7 @@ def _compared(what: str, distance: float, limit: float) -> Finding:
     same = distance <= limit
     # The limit is shown, as the last bits of the distance depend on the processor.
     evidence = f"{what}: the models differ by at most {limit if same else distance:.1e}"
-    return judged(same, evidence, grade=Grade.SEARCHED)
+    return finding(same, evidence, grade=Grade.SEARCHED)
 
 
 # ---- the listing ----
@@ -199,7 +199,7 @@ def messages(book: Book) -> Finding:
     holds = declared == {"fedcog()": (1, 1), "fedavg()": (1, 1), "scaffold()": (2, 2)} and distance < 1e-12
     sent = ", ".join(f"{name} {up:g} up and {down:g} down" for name, (up, down) in declared.items())
     evidence = f"models a client sends and gets: {sent}; from other models of the same weighted sum the server makes "
-    return judged(holds, evidence + ("the same model" if distance < 1e-12 else "another"), grade=Grade.SEARCHED)
+    return finding(holds, evidence + ("the same model" if distance < 1e-12 else "another"), grade=Grade.SEARCHED)
 
 
 def objective_of_first_step(book: Book, distillation: float | None, balanced: bool) -> Finding:
@@ -220,7 +220,7 @@ def objective_of_first_step(book: Book, distillation: float | None, balanced: bo
     distance = _distance(models[1], models[0] - STEP_SIZE * gradient)
     evidence = f"clients of weights {', '.join(map(str, shares))}: off the engine's first step by "
     evidence += "nothing" if distance < 1e-12 else f"{distance:.3g}"
-    return judged(distance < 1e-12, evidence, {"clients' labels": str(LABELS), "seed": str(SEED)})
+    return finding(distance < 1e-12, evidence, {"clients' labels": str(LABELS), "seed": str(SEED)})
 
 
 def generated(book: Book, targets: str, disagreement: float, shared: bool) -> Finding:
@@ -236,7 +236,7 @@ def generated(book: Book, targets: str, disagreement: float, shared: bool) -> Fi
     seeds = "one seed" if shared else "seeds of their own"
     evidence = f"{targets} labels, {seeds}: inputs differ by at most {distance:.3g}"
     witness = {"clients' labels": str(LABELS), "seed": str(SEED), "algorithm": built.name}
-    return judged(distance < 1e-9, evidence, witness)
+    return finding(distance < 1e-9, evidence, witness)
 
 
 def first_round(book: Book) -> Finding:
@@ -245,7 +245,7 @@ def first_round(book: Book) -> Finding:
     unwritten = [(t - 1, k) for t in range(ROUNDS) for k in range(CLIENTS) if (t - 1, k) not in written]
     read = "; ".join(f"line 5 reads the local model of client {k} after round {t}" for t, k in unwritten)
     evidence = read or "every model that is read was written"
-    return judged(not unwritten, evidence, {"round": "0", "line": "5"}, grade=Grade.PROVED)
+    return finding(not unwritten, evidence, {"round": "0", "line": "5"}, grade=Grade.PROVED)
 
 
 def indices(book: Book, first: int, last: int) -> Finding:
@@ -253,4 +253,4 @@ def indices(book: Book, first: int, last: int) -> Finding:
     trained_clients, summed = list(range(CLIENTS)), list(range(first, last + 1))
     sets = {"trained": str(trained_clients), "averaged": str(summed)}
     evidence = ", ".join(f"{name}: {clients}" for name, clients in sets.items())
-    return judged(trained_clients == summed, evidence, sets, grade=Grade.PROVED)
+    return finding(trained_clients == summed, evidence, sets, grade=Grade.PROVED)

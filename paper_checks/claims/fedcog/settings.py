@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..claim import Book, Finding, judged
+from ..claim import Book, Finding, finding
 
 
 def labels_covered(book: Book) -> Finding:
@@ -16,4 +16,4 @@ def labels_covered(book: Book) -> Finding:
     }
     uneven = {name: str(number) for name, number in holders.items() if number < 1 or number.denominator != 1}
     evidence = ", ".join(f"{name}: {number} clients a label" for name, number in holders.items())
-    return judged(not uneven, evidence, uneven)
+    return finding(not uneven, evidence, uneven)

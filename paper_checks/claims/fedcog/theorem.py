@@ -15,7 +15,7 @@ from bounds.quantities import quantities_of
 from ..checkers import agreed, Satisfies
 from ..checkers.formulas import relations
 from ..checkers.points import true_at, value
-from ..claim import Book, Finding, Grade, judged
+from ..claim import Book, Finding, finding, Grade
 from ..softmax import bias_curvature, hidden_curvature
 from .generation import Data, distillation, FIRST_DATA, FLAT, Model, NEW, OLD
 
@@ -49,7 +49,7 @@ def without_knobs(book: Book) -> Finding:
     knobs = ("disagreement_weight", "distillation_weight", "generated_samples", "generation_steps", "classes")
     used = {q.name for q in quantities_of([book["fedcog.theorem"].expr])} & set(knobs)
     evidence = f"it depends on {', '.join(sorted(used))}" if used else f"none of {', '.join(knobs)} stands in it"
-    return judged(not used, evidence, grade=Grade.PROVED)
+    return finding(not used, evidence, grade=Grade.PROVED)
 
 
 def curvature_of_biases(book: Book) -> Finding:
@@ -57,7 +57,7 @@ def curvature_of_biases(book: Book) -> Finding:
     curvatures = {name: bias_curvature(odds) for name, odds in ODDS.items()}
     evidence = ", ".join(f"{name}: {number}" for name, number in curvatures.items())
     evidence = f"curvature along opposite biases of two classes, {evidence}"
-    return judged(min(curvatures.values()) >= LEAST_SMOOTHNESS, evidence)
+    return finding(min(curvatures.values()) >= LEAST_SMOOTHNESS, evidence)
 
 
 def hidden_layer(book: Book) -> Finding:
@@ -65,7 +65,7 @@ def hidden_layer(book: Book) -> Finding:
     curvatures = {unit: hidden_curvature(unit) for unit in (1, 10, 100)}
     evidence = "its curvature in u is " + ", ".join(f"{number} at h = {unit}" for unit, number in curvatures.items())
     witness = {"loss": "log(1 + exp(-u max(h, 0)))", "u": "0"}
-    return judged(len(set(curvatures.values())) == 1, evidence, witness, as_audited=curvatures[100] == 2500)
+    return finding(len(set(curvatures.values())) == 1, evidence, witness, as_audited=curvatures[100] == 2500)
 
 
 def gradient_at_teacher(book: Book) -> Finding:
@@ -82,7 +82,7 @@ def gradient_at_teacher(book: Book) -> Finding:
 
     teacher, other = slope(OLD), slope(NEW)
     evidence = f"its gradient is {teacher:.1e} at the teacher, {other:.3g} at another model"
-    return judged(teacher < 1e-14 < other, evidence, grade=Grade.SEARCHED)
+    return finding(teacher < 1e-14 < other, evidence, grade=Grade.SEARCHED)
 
 
 def least_factor(book: Book) -> Finding:
@@ -104,7 +104,7 @@ def scaled(book: Book) -> Finding:
     small, large = curvature(FIRST_DATA), curvature([[3 * v for v in x] for x in FIRST_DATA])
     evidence = f"curvature {small:.4g} on data, {large:.4g} on data three times as large"
     witness = {"teacher": FLAT, "data": FIRST_DATA}
-    return judged(large <= small * (1 + 1e-6), evidence, witness, as_audited=abs(large / small - 9) < 1e-3)
+    return finding(large <= small * (1 + 1e-6), evidence, witness, as_audited=abs(large / small - 9) < 1e-3)
 
 
 def together(book: Book) -> Finding:
@@ -116,7 +116,7 @@ def together(book: Book) -> Finding:
     change = sp.diff(squares - mean**2, x).subs(shares[-1], 1 - sum(shares[:-1]))
     same = sp.expand(change) == 0
     evidence = "the same offset at every model, for three clients of any weights, as polynomials"
-    return judged(same, evidence if same else "the offset changes with the model", grade=Grade.PROVED)
+    return finding(same, evidence if same else "the offset changes with the model", grade=Grade.PROVED)
 
 
 # ---- runs at rest: parabolas with noise, sampling of clients or local momentum that the theorem does not cover ----
@@ -136,7 +136,7 @@ def _at_rest(book: Book, rest: Any, at: dict[sp.Symbol, Any], instance: str, sta
     """The bound is at least the squared gradient ``rest``; ``stays``: whether that was found equal in all rounds."""
     bound = _bound(book, at)
     evidence = f"the squared gradient is {float(rest):.4g} in every round, the bound {float(bound):.4g}"
-    return judged(bool(rest <= bound), evidence, {"instance": instance}, as_audited=stays)
+    return finding(bool(rest <= bound), evidence, {"instance": instance}, as_audited=stays)
 
 
 def coin_of_a_round(book: Book) -> Finding:
@@ -155,8 +155,8 @@ def coin_of_a_round(book: Book) -> Finding:
     ratio = float(rest / _bound(book, longest))
     rest, after, at = at_rest(20, Fraction(1, 100), 100)
     witness = "x^2/2, one coin of +-1 a round, tau = 20, eta = 1/100, T = 100"
-    finding = _at_rest(book, rest, at, witness, after == rest and 37 < ratio < 38)
-    return replace(finding, evidence=f"{finding.evidence}; with 400 steps of 1/979 {ratio:.3g} times the bound")
+    resting = _at_rest(book, rest, at, witness, after == rest and 37 < ratio < 38)
+    return replace(resting, evidence=f"{resting.evidence}; with 400 steps of 1/979 {ratio:.3g} times the bound")
 
 
 def coin_of_all_clients(book: Book) -> Finding:

@@ -18,7 +18,7 @@ import sympy as sp
 from bounds.vocabulary import client_weight, gradient_variance, local_steps, mean_path_gradient_sq
 
 from ..checkers.points import value
-from ..claim import Book, fails, Finding, Grade, holds, judged
+from ..claim import Book, fails, Finding, finding, Grade, holds
 
 START, STEP, SIZE, STEPS = Fraction(7, 5), Fraction(1, 6), Fraction(3, 4), 3
 WEIGHTS = (Fraction(2, 11), Fraction(5, 11), Fraction(4, 11))
@@ -105,7 +105,7 @@ def server_move(book: Book) -> Finding:
         averaged(lambda one: one.end, run) - START != -STEPS * STEP * averaged(lambda one: one.d, run)
         for run in outcomes()
     )
-    return judged(not wrong, f"{wrong} of {2 ** (STEPS * len(WEIGHTS))} outcomes disagree", grade=Grade.SEARCHED)
+    return finding(not wrong, f"{wrong} of {2 ** (STEPS * len(WEIGHTS))} outcomes disagree", grade=Grade.SEARCHED)
 
 
 def noise_part_vanishes(book: Book) -> Finding:
@@ -134,8 +134,8 @@ def steps_uncorrelated(book: Book) -> Finding:
 def one_coin_a_round(book: Book) -> Finding:
     """The variance of d_k is sigma^2 / tau if each client tosses once per round; it is sigma^2."""
     squares = {k: [(p.d - p.h) ** 2 for toss in (-1, 1) for p in [path(k, (toss,) * STEPS)]] for k in CLIENTS}
-    finding = _same({f"client {k}": (sum(pair, Fraction(0)) / 2, SIZE**2 / STEPS) for k, pair in squares.items()})
-    return replace(finding, as_audited=all(square == SIZE**2 for pair in squares.values() for square in pair))
+    equal = _same({f"client {k}": (sum(pair, Fraction(0)) / 2, SIZE**2 / STEPS) for k, pair in squares.items()})
+    return replace(equal, as_audited=all(square == SIZE**2 for pair in squares.values() for square in pair))
 
 
 def update_bounded(book: Book) -> Finding:
@@ -149,7 +149,7 @@ def update_bounded(book: Book) -> Finding:
     }
     bound = value(book["fedcog.mean_update"].expr, at)
     evidence = f"T_2 = {float(t_2):.6g}, bound {float(bound):.6g}"
-    return judged(sp.Rational(t_2) <= bound, evidence, grade=Grade.SEARCHED)
+    return finding(sp.Rational(t_2) <= bound, evidence, grade=Grade.SEARCHED)
 
 
 def distance_bounded(book: Book) -> Finding:
@@ -165,4 +165,4 @@ def distance_bounded(book: Book) -> Finding:
     least = min(float(b / a) for a, b in pairs.values())
     evidence = "; ".join(f"{k}: {v}" for k, v in violated.items())
     evidence = evidence or f"bound / exact value >= {least:.4g} in {len(pairs)} cases"
-    return judged(not violated, evidence, violated, grade=Grade.SEARCHED)
+    return finding(not violated, evidence, violated, grade=Grade.SEARCHED)

@@ -9,7 +9,7 @@ from typing import Any, TYPE_CHECKING
 
 import sympy as sp
 
-from ..claim import Book, fails, Finding, Grade, holds, judged
+from ..claim import Book, fails, Finding, finding, Grade, holds
 
 if TYPE_CHECKING:
     from empirics.exact import PlayedRound
@@ -79,7 +79,7 @@ def noisy(book: Book, minima: int) -> Finding:
 
     plain, relaxed = limit(Fraction(0)), limit(Fraction(1, 10))
     at = {"f_i": f"(w -/+ {minima})^2/2", "C = N": 2, "K": 1, "eta": "1/2", "sigma_l^2": 1, "beta": "1/10"}
-    return judged(relaxed < plain, f"the divergence converges to {relaxed}, at beta = 0 at {plain}", at)
+    return finding(relaxed < plain, f"the divergence converges to {relaxed}, at beta = 0 at {plain}", at)
 
 
 def collapses(book: Book) -> Finding:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..claim import Book, Finding, judged
+from ..claim import Book, Finding, finding
 
 
 def on_a_ball(book: Book) -> Finding:
@@ -14,4 +14,4 @@ def on_a_ball(book: Book) -> Finding:
         abs(3 * w) <= 12 and 2 * 3 * (3 * w**2 / 2) <= (3 * w) ** 2 and 3 * w**2 / 2 <= Fraction(12**2, 2 * 3)
         for w in ball
     )
-    return judged(met, "smooth, Lipschitz and PL at 15 points of the ball, with L = mu = 3, L_G = 12")
+    return finding(met, "smooth, Lipschitz and PL at 15 points of the ball, with L = mu = 3, L_G = 12")

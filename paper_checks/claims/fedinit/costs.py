@@ -11,7 +11,7 @@ from bounds.fedinit.letters import C, d, K, N
 
 from ...reported import table
 from ..checkers import All, Prints, Same
-from ..claim import Book, Finding, judged
+from ..claim import Book, Finding, finding
 from .tables import METHODS
 
 COLUMNS = {
@@ -90,7 +90,7 @@ def traffic(book: Book) -> Finding:
     printed = {m: _cell(m, "communication")[1] for m in MESSAGES}
     wrong = {m: f"{counted[m]} against {printed[m]}" for m in MESSAGES if counted[m] != printed[m]}
     evidence = "; ".join(f"{m}: {text}" for m, text in wrong.items()) or "both double it"
-    return judged(not wrong, evidence, wrong, as_audited=set(wrong) == {"FedCM"})
+    return finding(not wrong, evidence, wrong, as_audited=set(wrong) == {"FedCM"})
 
 
 traffic_mended = Prints({"SCAFFOLD": "2", "FedCM": "1.5"}, {m: _vectors(m) for m in ("SCAFFOLD", "FedCM")})

@@ -11,7 +11,7 @@ from bounds.vocabulary import loss_decrease, optimality_gap
 
 from ..checkers import At, resolve, SlopeIs
 from ..checkers.trends import Curve
-from ..claim import Book, Finding, judged
+from ..claim import Book, Finding, finding
 
 
 def assembled(book: Book) -> sp.Expr:
@@ -41,7 +41,7 @@ def cited(book: Book) -> Finding:
     recursion = book["fedinit.theorem_4_recursion"].target
     wrong = {k: bounded[k].name for k, needed in (("11", optimality_gap), ("8", recursion)) if bounded[k] != needed}
     evidence = "; ".join(f"Theorem {k} bounds the {v}" for k, v in wrong.items())
-    return judged(not wrong, evidence or "both bound what is taken from them", wrong, as_audited=len(wrong) == 2)
+    return finding(not wrong, evidence or "both bound what is taken from them", wrong, as_audited=len(wrong) == 2)
 
 
 quadratic_rate = SlopeIs(from_the_minimiser, -2, found=-1)

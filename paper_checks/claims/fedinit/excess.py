@@ -10,7 +10,7 @@ from bounds.fedinit.letters import beta
 from bounds.vocabulary import generalization_gap, optimality_gap
 
 from ..checkers import At, resolve, term
-from ..claim import Book, Finding, Grade, judged
+from ..claim import Book, Finding, finding, Grade
 from .stability import minimiser, over_coins, risk
 
 
@@ -25,7 +25,7 @@ def split(book: Book) -> Finding:
     left = over_coins(lambda d: risk(output(d), d) - risk(minimiser(d), d))
     stated = At("fedinit.excess_risk_split", {generalization_gap: gap, optimality_gap: left})(book)
     evidence = f"{excess} = {gap} + {left}, all data sets enumerated"
-    return judged(stated == excess, evidence, grade=Grade.SEARCHED)
+    return finding(stated == excess, evidence, grade=Grade.SEARCHED)
 
 
 def round_factors(book: Book) -> Finding:
@@ -34,4 +34,4 @@ def round_factors(book: Book) -> Finding:
     weight = resolve(term("fedinit.theorem_4_before", "gradient noise"), book)
     factor = length / length.subs(beta, 0) * sp.sqrt(sp.cancel(weight / weight.subs(beta, 0)))
     large, small = (float(factor.subs(beta, at)) for at in (sp.Rational(1, 100), sp.Rational(1, 1000)))
-    return judged(large <= small, f"{large:.4f} at beta = 0.01, {small:.4f} at beta = 0.001")
+    return finding(large <= small, f"{large:.4f} at beta = 0.01, {small:.4f} at beta = 0.001")

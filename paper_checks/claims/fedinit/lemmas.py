@@ -10,7 +10,7 @@ import sympy as sp
 from bounds.fedinit.letters import B2, beta, Delta, eta, G2, g2, K, sigma2
 
 from ..checkers import resolve
-from ..claim import Book, fails, Finding, holds, judged
+from ..claim import Book, fails, Finding, finding, holds
 
 
 def drift_without_cap(book: Book) -> Finding:
@@ -21,7 +21,7 @@ def drift_without_cap(book: Book) -> Finding:
     bound = resolve("fedinit.lemma_2", book).subs(at)
     witness = {"f": "w^2/2", "C": 1, "K": steps, "eta": step, "w": 1}
     evidence = f"local drift {drift} against bound {bound}"
-    return judged(drift <= bound, evidence, witness, as_audited=bound == 150000)
+    return finding(drift <= bound, evidence, witness, as_audited=bound == 150000)
 
 
 def sampled_square(book: Book) -> Finding:

@@ -9,7 +9,7 @@ import sympy as sp
 from bounds.fedinit.letters import beta, C, Delta, eta, g2, K, L, N, path2
 
 from ..checkers import At, resolve
-from ..claim import Book, Finding, judged
+from ..claim import Book, Finding, finding
 
 
 def _expanded(book: Book, square: sp.Expr) -> sp.Expr:
@@ -47,7 +47,7 @@ def weighted_decreases(book: Book) -> Finding:
     weighted = sum((a ** (1 - t) * (path[t] - path[t + 1]) for t in range(2)), sp.S.Zero)
     at = {"Delta": path, "1 - lambda mu eta K": a, "T": 2}
     evidence = f"the weighted sum is {weighted}, Delta^0 - Delta^T is 0"
-    return judged(weighted <= path[0] - path[-1], evidence, at, as_audited=weighted == 1 - a)
+    return finding(weighted <= path[0] - path[-1], evidence, at, as_audited=weighted == 1 - a)
 
 
 OWN_WEIGHT = At("fedinit.theorem_2", {1 / (1 - 72 * beta**2): 1})

@@ -12,7 +12,7 @@ from bounds.fedinit.letters import beta, c, Delta, eta, K, L, L_G, mu_0, S, s, s
 from bounds.vocabulary import stability
 
 from ..checkers import At, resolve, term
-from ..claim import Book, fails, Finding, Grade, holds, judged
+from ..claim import Book, fails, Finding, finding, Grade, holds
 
 COINS = tuple(product((0, 1), repeat=4))
 """All data of two clients of two coins each; the loss of a coin z is (w - z)^2/2."""
@@ -39,7 +39,7 @@ def coins(book: Book) -> Finding:
     worst = max(risk(one, (z,)) - risk(other, (z,)) for one, other in pairs for z in (0, 1))
     bound = resolve("fedinit.lemma_1", book).subs(stability, sp.Rational(worst))
     evidence = f"generalisation error {gap} against stability {worst}, all data sets enumerated"
-    return judged(gap <= bound, evidence, grade=Grade.SEARCHED)
+    return finding(gap <= bound, evidence, grade=Grade.SEARCHED)
 
 
 def lipschitz_clients(book: Book) -> Finding:
@@ -48,7 +48,7 @@ def lipschitz_clients(book: Book) -> Finding:
     separation = 10  # one step of size 1 on two different samples, of slope 5 and -5
     evidence = f"one step separates the runs by {separation}, Lemma 7 allows {bound}"
     witness = {"f_1": "5w and -5w on two samples", "f": "0", "L_G": 1}
-    return judged(separation <= bound, evidence, witness, as_audited=bound == 2)
+    return finding(separation <= bound, evidence, witness, as_audited=bound == 2)
 
 
 RUNS = (([0, 3, 7], [1, -2, 7]), ([1, 1, 1], [2, 0, 5]), ([4, 0, -4], [-4, 0, 4]))
@@ -61,7 +61,7 @@ def moves(book: Book) -> Finding:
     first, second = ((1 + b) * (Fraction(sum(run), 3) - run[2]) for run in (one, two))
     at = {"last models": f"{one}, {two}", "client": 3, "beta": b}
     evidence = f"the moves are {first} and {second}"
-    return judged(first == second, evidence, at, as_audited=first - second == Fraction(22, 15))
+    return finding(first == second, evidence, at, as_audited=first - second == Fraction(22, 15))
 
 
 def starts(book: Book) -> Finding:

@@ -8,7 +8,7 @@ from bounds.fedinit.letters import c, K, L, L_G, mu_0, S, sigma2, sigma_l, T, U
 
 from ..checkers import At, ImpliedBy, Readings, term
 from ..checkers.points import value
-from ..claim import Book, Finding, judged
+from ..claim import Book, Finding, finding
 
 FIRST = term("fedinit.theorem_3_printed", "stochastic gradients")
 
@@ -19,7 +19,7 @@ def first_in_the_limit(book: Book) -> Finding:
     far = value(At(FIRST, {c: mu_0 / K})(book).subs(at), {K: sp.Integer(10) ** 40})
     limit = value((2 * (L_G**2 + S * L_G * sigma_l) / L / (S - 1)).subs(at), {})
     same = abs(far / limit - 1) <= 1e-30
-    return judged(same, f"{float(far):.6g} at K = 1e40: {'the limit to 30 digits' if same else float(limit)}")
+    return finding(same, f"{float(far):.6g} at K = 1e40: {'the limit to 30 digits' if same else float(limit)}")
 
 
 counters = Readings(

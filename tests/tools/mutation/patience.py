@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-from paper_checks.audit.running import judge, Verdict
+from paper_checks.audit.running import Verdict, verdict_of
 from paper_checks.claims.claim import Book, Claim
 
 LEAST = 10.0  # CPU seconds that every claim is given
@@ -31,7 +31,7 @@ def judged_within(seconds: float, claim: Claim, book: Book | None = None) -> Ver
     """
     verdict = None
     with _alarm(seconds) as rung, suppress(OutOfTime):  # judge catches the first, but one may ring behind it
-        verdict = judge(claim, book)
+        verdict = verdict_of(claim, book)
     return None if rung else verdict
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from bounds.catalog import BOUNDS
-from paper_checks.audit.running import audit, judge, Verdict
+from paper_checks.audit.running import audit, Verdict, verdict_of
 from paper_checks.claims.checkers import All
 from paper_checks.claims.claim import Book, Claim, Status
 from paper_checks.forking import spread
@@ -27,7 +27,7 @@ def attack_bounds(
     step: Callable[[], object] = lambda: None,
 ) -> list[Tally]:
     """Plant every error in each bound and run the claims that ask for it, quickest first, until one notices."""
-    baseline = [v for v in audit(list(claims), workers) if v.expected]
+    baseline = [v for v in audit(list(claims), workers) if v.as_audited]
     return _all([(name, _askers(name, baseline)) for name in names], _bound, workers, step)
 
 
@@ -49,15 +49,15 @@ def _noticed(mutant: Mutant, claims: Sequence[tuple[Claim, float]]) -> bool | No
         verdict = judged_within(seconds, claim, Book(book))
         late |= verdict is None
         asked = [verdict] if verdict is not None else (judged_within(seconds, p, Book(book)) for p in _parts(claim))
-        if any(v is not None and not v.expected for v in asked):
+        if any(v is not None and not v.as_audited for v in asked):
             return True
     return None if late else False
 
 
 def _parts(claim: Claim) -> Iterator[Claim]:
     """Each check without which the verdict would be another, as a claim of its own: one may decide what all cannot."""
-    plain = replace(claim, known=Status.HOLDS, repair=None, defect=None)
-    needed = [claim.check] if claim.known is Status.HOLDS else []
+    plain = replace(claim, audited=Status.HOLDS, repair=None, defect=None)
+    needed = [claim.check] if claim.audited is Status.HOLDS else []
     for check in (*needed, *([claim.repair.check] if claim.repair is not None else [])):
         if isinstance(check, All):
             yield from (replace(plain, checks=part, wrong=()) for part in check.checks.values())
@@ -83,11 +83,11 @@ def _all(items: Sequence[Any], work: Callable[[Any], Tally], workers: int, step:
 
 def _check(claim: Claim) -> Tally:
     found = list(mutant_checks(claim))
-    seconds = patience(judge(replace(claim, repair=None)).seconds if found else 0.0)
+    seconds = patience(verdict_of(replace(claim, repair=None)).seconds if found else 0.0)
     return tallied(claim.name, ((m.name, _refuted(m, seconds)) for m in found))
 
 
 def _refuted(mutant: MutantCheck, seconds: float) -> bool | None:
     """Whether the verdict is another than the audited one; None where it was given up."""
     verdict = judged_within(seconds, mutant.claim)
-    return None if verdict is None else not verdict.expected
+    return None if verdict is None else not verdict.as_audited

@@ -53,7 +53,7 @@ def page(name: str, errors: bool, output: Path | None, workers: int) -> Report:
         committed = (COMMITTED.parent / FOLDER / f"{paper}.md").read_text(encoding="utf-8")
         text = f"{first_page(committed)}\n\nAs committed; `fedbounds check --paper {paper}` judges every claim again."
     text = text.rstrip("\n")
-    changed = [v.claim.name for v in verdicts if not v.expected]
+    changed = [v.claim.name for v in verdicts if not v.as_audited]
     warnings = [f"differs from the audit: {claim}; see fedbounds check {quote(name)}" for claim in changed]
     wrote = [] if output is None else [write_whole(output, f"{text}\n")]
     lines = [text] if output is None else []

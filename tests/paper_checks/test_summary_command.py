@@ -1,4 +1,4 @@
-"""The verb ``verdict``: a paper's page as committed, that of a file of one's own, and the erratum."""
+"""``check --summary`` and ``--erratum``: a paper's page as committed, that of a file of one's own, corrections."""
 
 import re
 import shutil
@@ -13,9 +13,10 @@ from bounds.errors import UnknownNameError
 from bounds.papers import PAPERS
 from bounds.showing.cards import letters_of
 from bounds.showing.printing import latex
-from paper_checks.audit import verdict
+from paper_checks.audit import summary
 from paper_checks.audit.erratum import belongs, erratum
-from paper_checks.audit.running import CLAIMS, REVIEWS, Word
+from paper_checks.audit.running import CLAIMS, REVIEWS
+from paper_checks.claims.claim import Status
 
 OWN = """
 from bounds.vocabulary import local_steps as K, step_size as eta
@@ -47,7 +48,7 @@ def test_the_page_of_a_paper_is_what_is_committed_up_to_the_list_of_claims(tmp_p
     pages = tmp_path / "reports"
     pages.mkdir()
     (pages / "fedcog.md").write_text("# FedCOG\n\nLook at [a.b](#ab).\n\n## All claims\n\nmany\n", encoding="utf-8")
-    monkeypatch.setattr(verdict, "COMMITTED", tmp_path / "REPORT.md")
+    monkeypatch.setattr(summary, "COMMITTED", tmp_path / "REPORT.md")
     status, out, _ = run(capsys, "fedcog")
     assert status == 0
     assert out.startswith("# FedCOG\n\nLook at a.b.\n\nAs committed;")
@@ -103,7 +104,7 @@ def test_the_erratum_of_every_paper_compiles(paper, verdicts, tmp_path):
     found = [v for v in verdicts.values() if v.claim.paper == paper and belongs(v.claim, BOUNDS)]
     said = {name: words for review in REVIEWS.values() for name, words in review.found.items()}
     text = erratum(found, BOUNDS, {}, said)
-    assert text.count(r"\subsection*") == sum(v.word is Word.REPAIRED for v in found)
+    assert text.count(r"\subsection*") == sum(v.status is Status.REPAIRED for v in found)
     assert not re.search(r"textasciicircum", text), "a formula that was not typeset"
     (tmp_path / "erratum.tex").write_text(text, encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "erratum.tex"]
@@ -149,7 +150,7 @@ def test_a_correction_in_words_stands_in_the_erratum_if_a_reader_builds_upon_it(
 
 @cases("words ending", [(["check", "{}", "--summary", "-o"], ".md"), (["check", "{}", "--erratum", "-o"], ".tex")])
 def test_a_report_does_not_take_the_place_of_the_file_it_is_about(own, capsys, monkeypatch, words, ending):
-    monkeypatch.setattr(verdict, "audit", lambda *_: pytest.fail("refused after the work"))
+    monkeypatch.setattr(summary, "audit", lambda *_: pytest.fail("refused after the work"))
     words, link = [word.format(own) for word in words], own.with_suffix(ending)
     link.symlink_to(own)
     assert fedbounds.main([*words, str(link)]) == 2
