@@ -19,9 +19,8 @@ or ``proof`` for a step of a proof), other fields of ``Claim``, and one of six c
 Texts may use the names of the Python module that has the section's name. The module's ``NUMBERS`` are reported numbers
 by section, by table of a section (``[SECTION.TABLE.NAME]``) and by ``order.NAME``. Other top-level keys of the file:
 ``define`` names formulas, for ``all`` sections or for one; ``versions`` gives the version of the paper by section;
-``sets`` are lists: ``{images}`` in an order or a print stands for every entry of the list ``images``; ``families``
-lists the modules that make claims themselves (``CLAIMS``), which come before the section's rows. A ``repair`` has its
-own words and check.
+``sets`` are lists: ``{images}`` in an order or a print stands for every entry of the list ``images``; ``texts`` are
+parts of sentences: ``{same}`` in words or a note stands for the text ``same``. A ``repair`` has words and a check too.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ from .claim import Checks, Claim, ClaimError, Defect, Kind, Repair, Status
 
 CELL = re.compile(r"\[([^]]+)\]")
 KINDS = {kind.partition(" ")[0]: kind for kind in Kind}
-NO_SECTION = ("runs", "sets", "define", "versions", "families")
+NO_SECTION = ("runs", "sets", "texts", "define", "versions")
 """Top-level keys of ``claims.toml`` that are not sections."""
 WORST_CASE = (
     "The worst case over all federations of the class at the grid points of the bound's table, by semidefinite "
@@ -116,8 +115,6 @@ def _rows(paper: str) -> dict[str, Row]:
     """Return the rows of a paper by the names of their claims, in the order of the file."""
     file, rows = _file(paper), dict[str, Row]()
     for section in (name for name in file if name not in NO_SECTION):
-        if section in file.get("families", ()):
-            rows |= {claim.name: Row(section, section, {"claim": claim}) for claim in module(paper, section).CLAIMS}
         for name, row in _in_section(paper, section, section, file[section]):
             if name in rows:
                 raise ClaimError(f"two claims are called {name!r}")
@@ -158,9 +155,6 @@ def _claim(paper: str, name: str) -> Claim:
 def _of_row(paper: str, name: str, row: Row) -> Claim:
     """Make the claim of a row."""
     fields = dict(row.fields)
-    if "claim" in fields:
-        claim: Claim = fields["claim"]
-        return claim
     if "bound" in fields:
         return _worst_case(name, **fields)
     (kind,) = KINDS.keys() & fields.keys()
@@ -168,7 +162,7 @@ def _of_row(paper: str, name: str, row: Row) -> Claim:
     passage = KINDS[kind].at(fields.pop(kind), version)
     if "about" in fields:
         fields["about"] = tuple(fields["about"])
-    fields |= {key: _line(fields[key]) for key in ("words", "note", "damaged") if key in fields}
+    fields |= {key: _line(fields[key], paper) for key in ("words", "note", "damaged") if key in fields}
     check = _check(f"claim {name}", fields, paper, row)
     if isinstance(check, Open):
         fields["audited"] = Status.OPEN
@@ -177,7 +171,7 @@ def _of_row(paper: str, name: str, row: Row) -> Claim:
             fields[key] = enum(fields[key])
     if "repair" in fields:
         repair = dict(fields["repair"])
-        repair["words"] = _line(repair["words"])
+        repair["words"] = _line(repair["words"], paper)
         fields["repair"] = Repair(checks=_check(f"the repair of {name}", repair, paper, row), **repair)
     return Claim(name, passage=passage, checks=check, **fields)
 
@@ -187,11 +181,14 @@ def _worst_case(name: str, bound: str, ratio: float, note: str) -> Claim:
     source = BOUNDS[bound].source
     words = f"{source.place} is above the worst case over its class at every grid point of its table."
     passage = Kind.THEOREM.at(source.place, source.version)
-    return Claim(name, words, passage, AboveWorstCase(bound, ratio), note=_line(f"{WORST_CASE} {note}"), ours=True)
+    note = _line(f"{WORST_CASE} {note}", source.paper)
+    return Claim(name, words, passage, AboveWorstCase(bound, ratio), note=note, ours=True)
 
 
-def _line(text: str) -> str:
-    """Join the lines of a text that is wrapped in the file."""
+def _line(text: str, paper: str) -> str:
+    """Put the file's ``texts`` in place of their names in {braces}, and join the lines of a wrapped text."""
+    for name, part in _file(paper).get("texts", {}).items():
+        text = text.replace(f"{{{name}}}", part)
     return " ".join(text.split())
 
 
@@ -216,10 +213,9 @@ def _ordered(orders: Any, fields: dict[str, Any], paper: str, row: Row) -> Check
 
     if not isinstance(orders, dict):
         return order(orders, wrong, row.table)
+    wrong_of = wrong if isinstance(wrong, dict) else dict.fromkeys(orders, wrong)
     return {
-        part: order(
-            pairs, wrong.get(part, ()) if isinstance(wrong, dict) else wrong, part if part in numbers else row.table
-        )
+        part: order(pairs, wrong_of.get(part, ()), part if part in numbers else row.table)
         for part, pairs in orders.items()
     }
 
@@ -236,7 +232,7 @@ def _printed(lines: Iterable[str], fields: dict[str, Any], paper: str, row: Row)
 
 CHECKS: dict[str, Callable[[Any, dict[str, Any], str, Row], Checks]] = {
     "check": _stated,
-    "reason": lambda reason, fields, paper, row: Open(_line(reason)),
+    "reason": lambda reason, fields, paper, row: Open(_line(reason, paper)),
     "search": lambda bound, fields, paper, row: Dominates(bound),
     "order": _ordered,
     "prints": _printed,
