@@ -201,7 +201,7 @@ class CheckParser:
 
     # ---- checks ----
 
-    def checks(self, check: str | Mapping[str, Any], wrong: Iterable[str] = ()) -> Checks:
+    def checks(self, check: str | Check | Mapping[str, Any], wrong: Iterable[str] = ()) -> Checks:
         """Return the check that a text states, or several by label; ``wrong`` are labels audited as failing.
 
         A mapping may instead have ``readings``, the checks by reading of an unclear text, and ``holding``, the readings
@@ -209,6 +209,8 @@ class CheckParser:
         """
         if isinstance(check, str):
             return self.check(check)
+        if callable(check):
+            return check
         if "readings" in check:
             return checkers.Readings(self._by_label(check["readings"]), tuple(check.get("holding", ())))
         checks = self._by_label(check)

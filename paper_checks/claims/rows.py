@@ -1,7 +1,7 @@
 """Read claims from a paper's ``claims.toml``, where each claim is a row in the table of its section.
 
 A row ``[SECTION.NAME]`` has the ``words`` of a claim, its place under a key that is its kind (``theorem = "Lemma 1"``,
-or ``proof`` for a step of a proof), other fields of ``Claim``, and one of six checks:
+or ``proof`` for a step of a proof), other fields of ``Claim``, and one of seven checks:
 
 - ``check``: a statement on formulas, or several by label, ``check.LABEL`` (see ``check_texts``). ``wrong`` lists the
   labels that are audited as failing.
@@ -11,13 +11,17 @@ or ``proof`` for a step of a proof), other fields of ``Claim``, and one of six c
 - ``prints``: rows ``LABEL: PRINTED = EXPRESSION``, judged by ``Prints``: a printed number and what it should be
   according to other reported numbers, which stand in [brackets]. ``slack`` is the tolerance by label, for rounded
   inputs; ``wrong`` lists labels.
+- ``meets``: a bound whose numeric conditions the published ``settings`` meet (by name, each the values by quantity),
+  judged by ``Satisfies``; ``breaks`` lists the conditions that are audited as failing.
 - ``reason``: why the machine cannot decide the sentence.
 - ``search``: a bound for which counterexamples are searched, judged by ``Dominates``.
 - ``least``: for each bound the audited smallest ratio to its exact worst case; each makes a claim of our own,
   ``BOUND.worst_case``.
 
-Texts may use the names of the Python module that has the section's name. The module's ``NUMBERS`` are reported numbers
-by section, by table of a section (``[SECTION.TABLE.NAME]``) and by ``order.NAME``. Other top-level keys of the file:
+A label may have an order, prints or settings too, ``check.LABEL.prints``. Texts may use the names of the Python module
+that has the section's name. Reported numbers are named ``TABLE: ROW, COLUMN`` as in the paper's file in ``reported``;
+the module's ``NUMBERS`` are further ones by section, by table of a section (``[SECTION.TABLE.NAME]``) and by
+``order.NAME``. Other top-level keys of the file:
 ``define`` names formulas, for ``all`` sections or for one; ``versions`` gives the version of the paper by section;
 ``sets`` are lists: ``{images}`` in an order or a print stands for every entry of the list ``images``; ``texts`` are
 parts of sentences: ``{same}`` in words or a note stands for the text ``same``. A ``repair`` has words and a check too.
@@ -41,9 +45,9 @@ import sympy as sp
 from bounds.catalog import BOUNDS
 from bounds.errors import message_of
 
-from ..reported import Reported
+from ..reported import by_place, Reported
 from .check_texts import CheckParser
-from .checkers import AboveWorstCase, Dominates, Open, Ordered, Prints, rational
+from .checkers import AboveWorstCase, Dominates, Open, Ordered, Prints, rational, Satisfies
 from .checkers.tables import Cell, mean
 from .claim import Checks, Claim, ClaimError, Defect, Kind, Repair, Status
 
@@ -201,7 +205,16 @@ def _check(what: str, fields: dict[str, Any], paper: str, row: Row) -> Checks:
 
 
 def _stated(check: Any, fields: dict[str, Any], paper: str, row: Row) -> Checks:
-    return _parser(paper, row.section).checks(check, fields.pop("wrong", ()))
+    def with_tables(part: Any) -> Any:
+        """Make the checks of printed numbers and settings that labels of the mapping state."""
+        if not isinstance(part, Mapping):
+            return part
+        if entry := next((entry for entry in ("order", "prints", "meets") if entry in part), None):
+            fields_of_part = dict(part)
+            return CHECKS[entry](fields_of_part.pop(entry), fields_of_part, paper, row)
+        return {label: with_tables(each) for label, each in part.items()}
+
+    return _parser(paper, row.section).checks(with_tables(check), fields.pop("wrong", ()))
 
 
 def _ordered(orders: Any, fields: dict[str, Any], paper: str, row: Row) -> Checks:
@@ -209,7 +222,8 @@ def _ordered(orders: Any, fields: dict[str, Any], paper: str, row: Row) -> Check
     wrong, significant = fields.pop("wrong", ()), fields.pop("significant", False)
 
     def order(pairs: Iterable[str], wrong_pairs: Iterable[str], table: str) -> Ordered:
-        return Ordered(numbers.get(table, {}), _pairs(pairs, sets), _pairs(wrong_pairs, sets), runs, significant)
+        cells = {**by_place(paper), **numbers.get(table, {})}
+        return Ordered(cells, _pairs(pairs, sets), _pairs(wrong_pairs, sets), runs, significant)
 
     if not isinstance(orders, dict):
         return order(orders, wrong, row.table)
@@ -221,10 +235,10 @@ def _ordered(orders: Any, fields: dict[str, Any], paper: str, row: Row) -> Check
 
 
 def _printed(lines: Iterable[str], fields: dict[str, Any], paper: str, row: Row) -> Checks:
-    cells = _numbers(paper, row).get(row.table, {})
+    cells = {**by_place(paper), **_numbers(paper, row).get(row.table, {})}
     printed, expected = {}, {}
     for line in _expanded(lines, _file(paper).get("sets", {})):
-        label, _, text = line.partition(": ")
+        label, _, text = " ".join(line.split()).partition(": ")
         printed[label], right = (_number(side, cells) for side in text.split(" = "))
         expected[label] = rational(sp.sympify(right, rational=True))
     return Prints(printed, expected, fields.pop("slack", 0), tuple(fields.pop("wrong", ())))
@@ -232,10 +246,11 @@ def _printed(lines: Iterable[str], fields: dict[str, Any], paper: str, row: Row)
 
 CHECKS: dict[str, Callable[[Any, dict[str, Any], str, Row], Checks]] = {
     "check": _stated,
-    "reason": lambda reason, fields, paper, row: Open(_line(reason, paper)),
-    "search": lambda bound, fields, paper, row: Dominates(bound),
+    "reason": lambda reason, fields, paper, _: Open(_line(reason, paper)),
+    "search": lambda bound, *_: Dominates(bound),
     "order": _ordered,
     "prints": _printed,
+    "meets": lambda bound, fields, *_: Satisfies(bound, fields.pop("settings"), tuple(fields.pop("breaks", ()))),
 }
 """For each entry that states the check of a row the function that makes the check."""
 

@@ -1,4 +1,4 @@
-"""The numbers that papers report, as printed, one CSV file per paper: ``reported`` reads all, ``table`` one table."""
+"""The numbers that papers report, as printed, one CSV file per paper: all of them, by table, or by place."""
 
 from __future__ import annotations
 
@@ -35,6 +35,12 @@ def reported(paper: str) -> tuple[Reported, ...]:
         raise unknown("paper", paper, sorted(p.stem for p in FOLDER.glob("*.csv")))
     with path.open(newline="", encoding="utf-8") as file:
         return tuple(Reported(**{"version": "", **row}) for row in csv.DictReader(file))
+
+
+@cache
+def by_place(paper: str) -> Mapping[str, Reported]:
+    """All numbers of a paper by ``TABLE: ROW, COLUMN``; of several versions the first."""
+    return {f"{r.table}: {r.row}, {r.column}": r for r in reversed(reported(paper))}
 
 
 def table(paper: str, name: str, version: str = "") -> Mapping[tuple[str, str], Reported]:

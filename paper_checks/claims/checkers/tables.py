@@ -10,6 +10,8 @@ from math import sqrt
 from statistics import NormalDist
 from typing import NamedTuple, TypeVar
 
+from bounds.errors import unknown
+
 from ...reported import Reported
 from ..claim import Book, ClaimError, Finding, Grade, Status
 
@@ -39,7 +41,7 @@ def half_unit(printed: str) -> Fraction:
 
 def _entry(table: Mapping[str, Entry], key: str, what: str) -> Entry:
     if key not in table:
-        raise ClaimError(f"there is no {what} number {key!r}; there are {', '.join(map(repr, table))}")
+        raise unknown(f"{what} number", key, table)
     return table[key]
 
 

@@ -13,7 +13,7 @@ import sympy as sp
 from bounds.decaying_k.letters import eta, G2, L, mu, N, ratio
 
 from ...reported import table
-from ..checkers import exact, Ordered, Prints, rational, Satisfies, term
+from ..checkers import exact, Ordered, Prints, rational, term
 from ..checkers.tables import half_unit
 from ..claim import Book, Finding, finding, Grade, holds, Status
 from ..parabolas import Parabolas
@@ -111,24 +111,6 @@ def crop(book: Book) -> Finding:
     return Finding(Status.OPEN, Grade.EXACT, f"channels and padding are not published; {evidence}", as_audited=audited)
 
 
-samples = Prints(
-    {**_column("Samples per client"), "FEMNIST": "17e1"},  # 170 is assumed to be rounded to tens, unlike the others
-    {name: exact(DATA[name, "training samples"].value) / t.clients for name, t in TASKS.items()},
-    slack={  # how far the rounding of the totals (336k, 501k, 3.7M) can move the means
-        name: Fraction(unit, 2 * TASKS[name].clients)
-        for name, unit in (("Sent140", 1000), ("FEMNIST", 1000), ("CIFAR100", 0), ("Shakespeare", 100_000))
-    },
-)
-participation = Prints(
-    {name: DATA[name, "participation"].value for name in TASKS},
-    {name: Fraction(100 * t.cohort, t.clients) for name, t in TASKS.items()},
-)
-clients = Prints(
-    {"Sent140": "22", "FEMNIST": "3", "CIFAR100": "0.500", "Shakespeare": "0.660"},
-    {name: Fraction(t.clients, 1000) for name, t in TASKS.items()},
-)
-
-
 # ---- Tables 2 and 4 ----
 
 
@@ -209,11 +191,6 @@ def below_a_tenth(book: Book, share: Share, *names: str) -> Finding:
     return Ordered({"share": least, "a tenth": stated}, ("share < a tenth",))(book)
 
 
-def k_step(book: Book, task: str) -> Finding:
-    """The share of K_r-step in Table 4 is 68 per cent."""
-    return Prints({task: "68"}, {task: 100 * exact(TABLE_4[task, "K_r-step"].value)})(book)
-
-
 def step_share(task: MeasuredTask, switch: int) -> Fraction:
     """Return the steps of K_r-step, which are K_0, then K_0 / 10, over those of K-eta-fixed in the same time."""
     late = Fraction(task.first_steps, 10)
@@ -256,13 +233,6 @@ def smoothness(book: Book) -> Finding:
     largest = bias_curvature((1, 1))
     true = largest == LEAST_SMOOTHNESS
     return finding(true, f"curvature {largest} along opposite biases of two classes", as_audited=true)
-
-
-limit = Satisfies(
-    SIX,
-    {"Sent140": {"step_size": str(float(TASKS["Sent140"].first_step_size)), "smoothness": "0.5"}},
-    breaks=("the step size is at most 1/(4L)",),
-)
 
 
 def networks_step(book: Book) -> Finding:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from itertools import pairwise
 
 from bounds.vocabulary import generated_batch, generated_samples, generation_steps, local_steps, real_batch
 
@@ -93,8 +92,6 @@ local_training = Prints(
     {"51 rounds": ROUNDS * LOCAL_SECONDS},
     {"51 rounds": noise(FOUR["FedAvg, Local Time"].std)},
 )
-text_of_table_11 = Prints({"256": "0.81", "1024": "1.27"}, {n: ELEVEN[f"Time, {n}"].value for n in ("256", "1024")})
-rise = Ordered(ELEVEN, tuple(map(" < ".join, pairwise(ELEVEN))))
 proportional = SlopeIs(per_sample_seconds, 1.0)
 parameters = Prints({"CIFAR-100 network": "69380", "one picture": "3072"}, networks)
 parameters_trained = Prints({"CIFAR-100 network": "3072"}, networks)

@@ -7,9 +7,8 @@ from fractions import Fraction
 from statistics import harmonic_mean
 
 from ...reported import Reported, table
-from ..checkers import exact, Mean, mean, noise, Ordered, Prints
+from ..checkers import exact, Mean, mean, noise, Prints
 from ..checkers.tables import Cell, half_unit
-from ..claim import Book, Finding
 
 
 def cells(number: int) -> dict[str, Reported]:
@@ -61,7 +60,6 @@ SCORES: dict[str, Cell] = {
     "FedAvg, 70 rounds": ONE["FedAvg, CIFAR-10 NIID-1"],
     "FedAvg, 51 rounds": THREE["CIFAR-10-1, FedAvg without FedCOG"].value,
 }
-GAIN_7 = {"over FedProx": (mean(SEVEN["FedCOG, 0.2"]).value / mean(SEVEN["FedProx, 0.2"]).value - 1) * 100}
 
 AVERAGED = {key.removesuffix(", Avg."): cell.value for key, cell in ONE.items() if key.endswith("Avg.")}
 
@@ -80,7 +78,6 @@ same_scores = Prints(
     {metric: TWO[f"FedCOG, {metric}"].value for metric in ("C-F1", "O-F1")},
     {metric: THREE[f"FLAIR {metric}, FedAvg with FedCOG"].value for metric in ("C-F1", "O-F1")},
 )
-second_best = Ordered(SEVEN, ("FedAvg, 0.2 < FedProx, 0.2", "MOON, 0.2 < FedProx, 0.2"))
 default_setting = Prints(
     {key: cell.value for key, cell in DEFAULT.items()},
     SAME_SETTING,
@@ -92,13 +89,7 @@ full_method = Prints(
 )
 
 
-def gain(book: Book, percent: str) -> Finding:
-    """FedCOG's gain over FedProx at participation 0.2, in per cent."""
-    return Prints({"over FedProx": percent}, GAIN_7)(book)
-
-
 NUMBERS: dict[str, Mapping[str, Cell]] = {
     **{f"table_{number}": CELLS[number] for number in range(1, 11)},
-    "across": {f"{n}: {key}": cell for n, found in CELLS.items() for key, cell in found.items()},
     "tables": GAINS | {f"mean of the three {kind}": _averaged(kind) for kind in KINDS} | F1_LIMIT | ADDED | SCORES,
 }

@@ -57,7 +57,6 @@ grid = Satisfies(
     breaks=("the relaxation is below sqrt(6)/24, so that 96 beta^2 < 1", "the relaxation is not negative"),
 )
 below_one = Prints(dict.fromkeys(MEETING, "1"), {b: int(96 * exact(b) ** 2 < 1) for b in MEETING})
-AT_PUBLISHED = {"step_size": "0.1", "cohort": 10, "smoothness": 1, "relaxation": "0.1"}
 
 
 def decayed(book: Book) -> Finding:
@@ -77,16 +76,4 @@ def grids(book: Book) -> Finding:
     return finding(listed, evidence, {d: tuple(map(float, g)) for d, g in grids.items()})
 
 
-step_caps = Satisfies(
-    "fedinit.theorem_1",
-    {
-        f"K={k}, C={n}": {**AT_PUBLISHED, "local_steps": k, "clients": n}
-        for n, k in ((100, 5), (100, 50), (200, 5), (200, 25))
-    },
-    breaks=(
-        "the step size is at most N/(2CKL)",
-        "the step size is at most 1/(NKL)",
-        "lambda is below the share of descent that is left",
-    ),
-)
 NUMBERS = {"settings": {f"{r}, {c}": x for (r, c), x in table("fedinit", "Table 6").items()}}
