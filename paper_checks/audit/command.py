@@ -19,7 +19,7 @@ from empirics.progress import progress
 
 from ..claims.claim import Claim, ClaimError, registry
 from .contract import bounds_named, contract
-from .own import commands, is_own, of_file, reviews
+from .own import is_own, of_file, reviews
 from .records import as_json, ordered, record
 from .report import files, FOLDER
 from .running import audit, CLAIMS, claims_of, REVIEWS, Verdict
@@ -94,17 +94,17 @@ def check(
             unwritten = "; no report was written" if report or renew else ""
             interrupted = f"interrupted: {len(reached)} of {len(claims)} claims were checked{unwritten}"
             verdicts = reached
-    arguments, in_order = {} if interrupted else commands(names), ordered(verdicts)
+    in_order = ordered(verdicts)
     in_full = bool(names) and len(claims) <= FEW and not interrupted
     status = int(not all(v.as_audited for v in verdicts))
-    result = Report(lines(verdicts, in_full), [record(v, arguments) for v in in_order], status)
+    result = Report(lines(verdicts, in_full), [record(v) for v in in_order], status)
     result.interrupted = interrupted
     if renew and not interrupted:
         pages = files(in_order, REVIEWS)
         result.wrote += tuple(_write(COMMITTED.parent / name, text) for name, text in pages.items())
     if folder is not None and not interrupted:
         _remove_pages(folder)
-        pages = {**files(in_order, reviews(names), arguments), "report.json": as_json(in_order, arguments)}
+        pages = {**files(in_order, reviews(names)), "report.json": as_json(in_order)}
         result.wrote += tuple(_write(folder / name, text) for name, text in pages.items())
     return result
 
@@ -140,7 +140,7 @@ def chosen(names: Sequence[str], paper: str = "", deep: bool = False, workers: i
     """
     if not names:
         return claims_of(paper, deep)
-    selected = registry(tuple({id(c): c for name in names for c in _named(name, workers)}.values()))
+    selected = registry({(c.name, c.command): c for name in names for c in _named(name, workers)}.values())
     claims = [c for c in selected.values() if paper in ("", c.paper)]
     if not claims:
         of = f" of {paper}" if paper else ""

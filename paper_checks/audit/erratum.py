@@ -42,15 +42,9 @@ def belongs(claim: Claim, book: Mapping[str, Bound]) -> bool:
     return claim.repair.bound in book or (claim.passage.kind in STATEMENTS and not claim.ours)
 
 
-def erratum(
-    verdicts: Sequence[Verdict],
-    book: Mapping[str, Bound],
-    again: Mapping[str, str],
-    sentences: Mapping[str, str] | None = None,
-) -> str:
+def erratum(verdicts: Sequence[Verdict], book: Mapping[str, Bound], sentences: Mapping[str, str] | None = None) -> str:
     """Return the note in LaTeX on those of the claims whose correction holds.
 
-    ``again`` gives, for claims of a user's file, the argument of ``fedbounds check`` that runs them again;
     ``sentences`` are a review's, by claim, which replace the evidence of the check.
     """
     repaired = [v for v in verdicts if v.status is Status.REPAIRED]
@@ -63,14 +57,13 @@ def erratum(
         lines.append("No failing statement has a correction.")
     unclear = {v.claim.passage.place: v.claim.damaged for v in verdicts if v.claim.damaged}
     for number, verdict in enumerate(repaired, start=1):
-        name = verdict.claim.name
-        sentence = NAMED.sub("", (sentences or {}).get(name, "")).replace(" .", ".")
-        lines += ["", *_entry(number, verdict, book, unclear, again.get(name, name), sentence)]
+        sentence = NAMED.sub("", (sentences or {}).get(verdict.claim.name, "")).replace(" .", ".")
+        lines += ["", *_entry(number, verdict, book, unclear, sentence)]
     return HEAD + "\n".join([*lines, r"\end{document}"]) + "\n"
 
 
 def _entry(
-    number: int, verdict: Verdict, book: Mapping[str, Bound], unclear: Mapping[str, str], again: str, sentence: str
+    number: int, verdict: Verdict, book: Mapping[str, Bound], unclear: Mapping[str, str], sentence: str
 ) -> list[str]:
     """Return the section on one claim: the statement, its printed formulas, what is wrong, the correction, evidence."""
     claim, repair, support_finding = verdict.claim, verdict.claim.repair, verdict.repair
@@ -97,7 +90,7 @@ def _entry(
     else:
         lines.append(rf"\emph{{Corrected.}} {typeset(_sentence(repair.words), letters)}.")
     support = typeset(_sentence(brief(support_finding.evidence, support_finding.witness)), letters)
-    command = escaped(again).replace(r"\_", r"\_\allowbreak{}").replace(".", r".\allowbreak{}")
+    command = escaped(claim.command).replace(r"\_", r"\_\allowbreak{}").replace(".", r".\allowbreak{}")
     return [*lines, "", rf"\emph{{Support ({support_finding.grade}).}} {support} \texttt{{fedbounds check {command}}}"]
 
 

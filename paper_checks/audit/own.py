@@ -1,9 +1,10 @@
-"""Read claims, bounds and reviews from a user's file, check their names, and say how each claim is run again."""
+"""Read claims, bounds and reviews from a user's file, and check their names."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from bounds.catalog import BOUNDS
@@ -40,7 +41,8 @@ def of_file(name: str) -> list[Claim]:
         for bound in (*corrected, *claim.about):
             if bound not in bounds:
                 raise ClaimError(f"{path}: the claim {claim.name!r} names an {unknown('bound', bound, bounds)}")
-    return list(claims)
+    quoted = {id(value): shlex.quote(f"{path}:{variable}") for variable, value in vars(run_file(path)).items()}
+    return [replace(claim, command=quoted.get(id(claim), shlex.quote(str(path)))) for claim in claims]
 
 
 def bounds_of(name: str) -> dict[str, Bound]:
@@ -60,16 +62,6 @@ def reviews(names: Sequence[str]) -> dict[str, Review]:
                 raise ClaimError(f"{path}: its review mentions {name!r}, which is not a claim of the file")
             own |= dict.fromkeys((c.paper for c in claims), review)
     return REVIEWS | own
-
-
-def commands(names: Sequence[str]) -> dict[str, str]:
-    """Return, by claim of the user's files in ``names``, the quoted argument of ``check`` that runs it again."""
-    arguments: dict[str, str] = {}
-    for name in filter(is_own, names):
-        path = _path(name)
-        variables = {id(value): f"{path}:{variable}" for variable, value in vars(run_file(path)).items()}
-        arguments |= {claim.name: shlex.quote(variables.get(id(claim), str(path))) for claim in of_file(name)}
-    return arguments
 
 
 def _path(name: str) -> Path:

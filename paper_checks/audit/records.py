@@ -33,11 +33,8 @@ def ordered(verdicts: Iterable[Verdict]) -> list[Verdict]:
     return sorted(verdicts, key=key)
 
 
-def record(verdict: Verdict, commands: Mapping[str, str]) -> dict[str, Any]:
-    """Return a verdict as plain data, without timings, so that two audits give equal records.
-
-    ``commands`` gives, for claims of a user's file, the argument of ``fedbounds check`` that runs them again.
-    """
+def record(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as plain data, without timings, so that two audits give equal records."""
     claim, finding, repair = verdict.claim, verdict.finding, verdict.claim.repair
     return {
         "name": claim.name,
@@ -58,13 +55,13 @@ def record(verdict: Verdict, commands: Mapping[str, str]) -> dict[str, Any]:
         "repair_evidence": verdict.repair.evidence if verdict.repair else "",
         "damaged": claim.damaged,
         "bounds": list(verdict.bounds),
-        "command": f"fedbounds check {commands.get(claim.name, claim.name)}",
+        "command": f"fedbounds check {claim.command}",
     }
 
 
-def as_json(verdicts: Iterable[Verdict], commands: Mapping[str, str]) -> str:
+def as_json(verdicts: Iterable[Verdict]) -> str:
     """Return the records of all verdicts as a JSON list."""
-    return json.dumps([record(v, commands) for v in verdicts], indent=2, ensure_ascii=False) + "\n"
+    return json.dumps([record(v) for v in verdicts], indent=2, ensure_ascii=False) + "\n"
 
 
 def short(paper: str) -> str:

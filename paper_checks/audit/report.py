@@ -39,14 +39,9 @@ A verdict can be wrong if a formula is encoded wrongly. Every formula of the cat
 paper, compared with independent arithmetic, and tested with planted errors (`tests/tools/mutation`)."""
 
 
-def files(
-    verdicts: Sequence[Verdict], reviews: Mapping[str, Review], commands: Mapping[str, str] | None = None
-) -> dict[str, str]:
-    """Return the texts of the report by file name: an overview, and one page per paper.
-
-    ``commands`` gives, for claims of a user's file, the argument of ``fedbounds check`` that runs them again.
-    """
-    pages = {paper: page_of(paper, vs, reviews.get(paper), commands or {}) for paper, vs in papers(verdicts).items()}
+def files(verdicts: Sequence[Verdict], reviews: Mapping[str, Review]) -> dict[str, str]:
+    """Return the texts of the report by file name: an overview, and one page per paper."""
+    pages = {paper: page_of(paper, group, reviews.get(paper)) for paper, group in papers(verdicts).items()}
     overview = ["# The audit", "", HOW, "", "## Claims by verdict and paper", "", *_tally(verdicts), ""]
     overview += ["## Paper by paper", "", *(f"- [{short(paper)}]({FOLDER}/{paper}.md)" for paper in pages)]
     all_pages = {OVERVIEW: overview, **{f"{FOLDER}/{paper}.md": page for paper, page in pages.items()}}
@@ -70,7 +65,7 @@ def _table(rows: list[list[str]]) -> list[str]:
     return [head, "|" + " --- |" * len(rows[0]), *body]
 
 
-def page_of(paper: str, group: Sequence[Verdict], review: Review | None, commands: Mapping[str, str]) -> list[str]:
+def page_of(paper: str, group: Sequence[Verdict], review: Review | None) -> list[str]:
     """Return the lines of a paper's page: its review, then all its claims, each with its evidence."""
     about = PAPERS.get(paper)
     lines = [f"# {about.short}: {about.title}" if about else f"# {paper}", ""]
@@ -85,7 +80,7 @@ def page_of(paper: str, group: Sequence[Verdict], review: Review | None, command
         lines += ["", "### Check against the PDF", ""]
         lines.append("The text is damaged here; each claim names the readings that were considered.")
     for verdict in [*damaged, *(v for v in group if not v.claim.damaged)]:
-        lines += ["", *_claim(verdict, commands.get(verdict.claim.name, verdict.claim.name))]
+        lines += ["", *_claim(verdict)]
     return lines
 
 
@@ -128,7 +123,7 @@ def _link(claim: Claim) -> str:
     return f"[{claim.name}](#{claim.name.replace('.', '')})"
 
 
-def _claim(verdict: Verdict, name: str) -> list[str]:
+def _claim(verdict: Verdict) -> list[str]:
     claim, finding, repair = verdict.claim, verdict.finding, verdict.claim.repair
     defect = f", {verdict.defect}" if verdict.defect else ""
     entries = {
@@ -140,7 +135,7 @@ def _claim(verdict: Verdict, name: str) -> list[str]:
     if repair:
         bound = f" (`{repair.bound}`)" if repair.bound else ""
         entries[f"Repair{bound}"] = f"{repair.words}: {_escaped(verdict.repair.evidence if verdict.repair else '')}"
-    entries |= {"Readings": claim.damaged, "Note": claim.note, "Again": f"`fedbounds check {name}`"}
+    entries |= {"Readings": claim.damaged, "Note": claim.note, "Again": f"`fedbounds check {claim.command}`"}
     lines = [f"#### {claim.name}", "", f"**{verdict.status}**{defect} ({finding.grade}). {claim.words}", ""]
     return [*lines, *(f"- {title}: {text}" for title, text in entries.items() if text)]
 

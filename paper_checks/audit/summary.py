@@ -15,7 +15,7 @@ from empirics.progress import progress
 
 from ..claims.claim import Claim
 from .erratum import belongs, erratum
-from .own import bounds_of, commands, of_file, reviews
+from .own import bounds_of, of_file, reviews
 from .records import ordered, papers
 from .report import files, first_page, FOLDER
 from .running import audit, claims_of, Verdict
@@ -36,17 +36,17 @@ def page(name: str, errors: bool, output: Path | None, workers: int) -> Report:
     own = name.endswith(".py")
     paper = "" if own else known(name).key
     claims = of_file(name) if own else claims_of(paper) if errors else []
-    arguments, verdicts = commands([name]), list[Verdict]()
+    verdicts = list[Verdict]()
     if errors:
         book = bounds_of(name) if own else BOUNDS
         sentences = {claim: text for review in reviews([name]).values() for claim, text in review.found.items()}
-        text = erratum(_judged([c for c in claims if belongs(c, book)], workers), book, arguments, sentences)
+        text = erratum(_judged([c for c in claims if belongs(c, book)], workers), book, sentences)
     elif own:
         with_review = reviews([name])  # raises what is wrong with a review before the claims are judged
         verdicts = ordered(_judged(claims, workers))
         texts = []
         for about, group in papers(verdicts).items():
-            whole = files(group, with_review, arguments)[f"{FOLDER}/{about}.md"]
+            whole = files(group, with_review)[f"{FOLDER}/{about}.md"]
             texts.append(first_page(whole) if about in with_review else whole)
         text = "\n\n".join(texts)
     else:

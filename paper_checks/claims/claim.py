@@ -6,7 +6,7 @@ A check takes the ``Book`` of bounds and returns a ``Finding``: HOLDS, FAILS or 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -241,6 +241,7 @@ class Claim:
         about: Bounds that the claim is about, in addition to those that its check uses.
         ours: Whether it is a cross-check of our own, which the paper does not state in these words.
         deep: Whether the check takes minutes, so that it runs only with ``--deep``.
+        command: The argument of ``fedbounds check`` that runs it again; its name, unless a user's file declares it.
 
     >>> Claim("mine.square", "A square is a product.", Kind.EQUATION.at("line 1"), lambda book: ...).source
     Source(paper='mine', place='line 1', version='')
@@ -259,8 +260,11 @@ class Claim:
     ours: bool = False
     deep: bool = False
     wrong: tuple[str, ...] = ()
+    command: str = ""
 
     def __post_init__(self) -> None:
+        if not self.command:
+            object.__setattr__(self, "command", self.name)
         if not re.fullmatch(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+", self.name):
             raise ClaimError(f"claim {self.name!r}: a name is the paper and words in lower case, joined by '_' and '.'")
         types: Types = {"words": str, "passage": Passage, "audited": Status, "about": tuple}
@@ -308,11 +312,11 @@ class Claim:
         return joined(self.checks, self.wrong)
 
 
-def registry(*groups: tuple[Claim, ...]) -> dict[str, Claim]:
-    """Return the claims of all groups by name; raise if a name is used twice."""
-    claims: dict[str, Claim] = {}
-    for claim in (c for group in groups for c in group):
-        if claim.name in claims:
+def registry(claims: Iterable[Claim]) -> dict[str, Claim]:
+    """Return the claims by name; raise if a name is used twice."""
+    by_name: dict[str, Claim] = {}
+    for claim in claims:
+        if claim.name in by_name:
             raise ClaimError(f"two claims are called {claim.name!r}")
-        claims[claim.name] = claim
-    return claims
+        by_name[claim.name] = claim
+    return by_name

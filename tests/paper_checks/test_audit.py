@@ -163,7 +163,7 @@ def test_findings_fail_and_their_numbers_are_those_of_the_check(paper, verdicts)
 @cases(
     "declaration said",
     [
-        (lambda: registry((made("a", TRUE),), (made("a", FALSE),)), "toys.a"),
+        (lambda: registry((made("a", TRUE), made("a", FALSE))), "toys.a"),
         (lambda: Claim("toys", "A sentence.", Kind.EQUATION.at("a note"), TRUE), "toys"),
         (lambda: Claim("toys.a", " ", Kind.EQUATION.at("a note"), TRUE), "words"),
         (lambda: made("a", Open("why"), Status.OPEN, repair=Repair("words", TRUE)), "toys.a"),

@@ -73,7 +73,7 @@ def test_markdown_counts_links_and_keeps_each_entry_on_its_line(verdicts):
 
 
 def test_records_are_json_and_hold_no_timings(verdicts):
-    told = json.loads(as_json(ordered(verdicts), {}))
+    told = json.loads(as_json(ordered(verdicts)))
     byname = {r["name"]: r for r in told}
     assert byname["fedals.repaired"]["verdict"] == "REPAIRED"
     assert byname["fedals.repaired"]["repair_bound"] == "b.c"
