@@ -209,9 +209,10 @@ def _stated(check: Any, fields: dict[str, Any], paper: str, row: Row) -> Checks:
         """Make the checks of printed numbers and settings that labels of the mapping state."""
         if not isinstance(part, Mapping):
             return part
-        if entry := next((entry for entry in ("order", "prints", "meets") if entry in part), None):
-            fields_of_part = dict(part)
-            return CHECKS[entry](fields_of_part.pop(entry), fields_of_part, paper, row)
+        for entry, content, kind in (("order", "order", list), ("prints", "prints", list), ("meets", "settings", dict)):
+            if isinstance(part.get(content), kind):  # a label may be called "order": its statement is a text
+                rest = dict(part)
+                return CHECKS[entry](rest.pop(entry), rest, paper, row)
         return {label: with_tables(each) for label, each in part.items()}
 
     return _parser(paper, row.section).checks(with_tables(check), fields.pop("wrong", ()))
