@@ -92,8 +92,8 @@ def _figures(artefacts: Sequence[Artefact], scale: str, store: Store, target: Pa
 
 
 def _audit(target: Path, workers: int) -> None:
-    """Check all claims that are not marked deep, and write the reports and a CSV of the verdicts."""
-    claims = [claim for claim in CLAIMS.values() if not claim.deep]
+    """Check all claims, and write the reports and a CSV of the verdicts."""
+    claims = list(CLAIMS.values())
     with progress("checking the claims") as bar:
         bar.start(len(claims))
         try:

@@ -75,7 +75,7 @@ def pytest_terminal_summary(terminalreporter, config):
 
 @pytest.fixture(scope="session")
 def verdicts(tmp_path_factory):
-    """Every claim of the papers but the deep ones, judged once in a run of the suite, whichever process asks first."""
+    """Every claim of the papers, checked once in a run of the suite, whichever process asks first."""
     from filelock import FileLock
 
     from paper_checks.audit.running import audit, CLAIMS, Verdict
@@ -84,7 +84,7 @@ def verdicts(tmp_path_factory):
     kept = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "verdicts.pickle"
     with FileLock(f"{kept}.lock"):
         if not kept.exists():
-            found = audit([c for c in CLAIMS.values() if not c.deep], workers=2)
+            found = audit(CLAIMS.values(), workers=2)
             outcomes = [(v.claim.name, v.finding, v.repair, v.bounds, v.seconds, v.crashed) for v in found]
             kept.write_bytes(pickle.dumps(outcomes))
     return {name: Verdict(CLAIMS[name], *outcome) for name, *outcome in pickle.loads(kept.read_bytes())}

@@ -7,7 +7,7 @@ repair; it is *as audited* if it is the one that was reviewed and committed. ``f
 1. ``command``: read the options and choose the claims (``own``: from a user's file);
 2. ``claims.rows``: make each claim from its row in ``claims.toml``, and its check from a text (``claims.check_texts``);
 3. ``running``: run the checks in processes of their own, which gives the verdicts;
-4. ``records``: sort and count the verdicts, for ``terminal`` (text), ``report`` (Markdown pages) or JSON.
+4. ``records``: sort and count the verdicts; ``report``: show them in the terminal or as Markdown pages.
 
 ``summary`` and ``erratum`` write one page and a LaTeX note on a paper; ``contract`` checks the form of a user's bound.
 """

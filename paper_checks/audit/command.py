@@ -21,10 +21,9 @@ from ..claims.claim import Claim, ClaimError, registry
 from .contract import bounds_named, contract
 from .own import is_own, of_file, reviews
 from .records import as_json, ordered, record
-from .report import files, FOLDER
+from .report import files, FOLDER, lines
 from .running import audit, CLAIMS, claims_of, REVIEWS, Verdict
 from .summary import COMMITTED, page
-from .terminal import lines
 
 FEW = 12
 """Up to this many claims selected by name are shown in full, more as a table."""
@@ -40,7 +39,6 @@ implementation), rises and falls (quantities in which the bound did so at every 
 def check(
     *names: str,
     paper: str | None = None,
-    deep: bool = False,
     summary: bool = False,
     erratum: bool = False,
     report: Path | str | None = None,
@@ -53,7 +51,6 @@ def check(
     Args:
         names: A claim (with those below it), a bound (its claims), file.py (its claims), file.py:variable (either).
         paper: Check only the claims of one paper.
-        deep: Also run deep searches, which take minutes.
         summary: Print one page on a paper, or on a file.py of your own that declares claims.
         erratum: Print the corrections of a paper in LaTeX: what is printed, why it fails, and what replaces it.
         report: Write REPORT.md, a page per paper and report.json to this folder.
@@ -64,17 +61,17 @@ def check(
     check_workers(workers, 1)
     folder, file = (None if path is None else Path(path) for path in (report, output))
     if summary or erratum:
-        refuse_unused("--summary and --erratum are about one paper", deep=deep, report=report, renew=renew)
+        refuse_unused("--summary and --erratum are about one paper", report=report, renew=renew)
         names = (*names, paper) if paper is not None else names
         if len(names) != 1:
             raise ClaimError(f"--summary and --erratum need one paper: {', '.join(PAPERS)}, or a file.py of your own")
         return page(names[0], erratum, file, workers)
     refuse_unused("-o is the file of a summary or an erratum", output=output)
     key = None if paper is None else known_paper(paper).key
-    _refuse_to_overwrite(names, key, deep, folder, renew)
+    _refuse_to_overwrite(names, key, folder, renew)
     if named := bounds_named(names):
         why = "for a bound its contract is checked, at random points"
-        refuse_unused(why, paper=paper, deep=deep, report=report, renew=renew)
+        refuse_unused(why, paper=paper, report=report, renew=renew)
         with progress("checking the contract"):
             return contract(named)
     reached: list[Verdict] = []
@@ -86,7 +83,7 @@ def check(
             bar.doing(verdict.claim.name)
             bar.step()
 
-        claims = chosen(names, key or "", deep, workers)
+        claims = chosen(names, key or "", workers)
         bar.start(len(claims))
         try:
             verdicts = audit(claims, workers, step)
@@ -109,10 +106,10 @@ def check(
     return result
 
 
-def _refuse_to_overwrite(names: Sequence[str], paper: str | None, deep: bool, report: Path | None, renew: bool) -> None:
+def _refuse_to_overwrite(names: Sequence[str], paper: str | None, report: Path | None, renew: bool) -> None:
     """Raise, before anything runs, if a report would overwrite files that are not an earlier report."""
-    if renew and (names or paper or deep):
-        raise ClaimError("--renew writes the report of the whole audit: leave out names, --paper and --deep")
+    if renew and (names or paper):
+        raise ClaimError("--renew writes the report of the whole audit: leave out names and --paper")
     if renew and not (COMMITTED.parents[1] / "pyproject.toml").is_file():
         raise ClaimError("--renew works in a checkout only, and this is an installed package: use --report DIR")
     if report is not None:
@@ -133,13 +130,13 @@ def _write(path: Path, text: str) -> Path:
     return write_whole(path, text)
 
 
-def chosen(names: Sequence[str], paper: str = "", deep: bool = False, workers: int = 2) -> list[Claim]:
+def chosen(names: Sequence[str], paper: str = "", workers: int = 2) -> list[Claim]:
     """Return the claims selected on the command line: those that ``names`` select, or all, of one paper or of all.
 
     A name selects the claim of that name and those below it; a bound, the claims whose checks use it; a file, its own.
     """
     if not names:
-        return claims_of(paper, deep)
+        return claims_of(paper)
     selected = registry({(c.name, c.command): c for name in names for c in _named(name, workers)}.values())
     claims = [c for c in selected.values() if paper in ("", c.paper)]
     if not claims:

@@ -13,7 +13,7 @@ from ..claims.claim import Defect, Status
 from ..claims.review import NAMED
 from .running import Verdict
 
-WORDS, DEFECTS = tuple(map(str, Status)), tuple(map(str, Defect))
+STATUSES, DEFECTS = tuple(map(str, Status)), tuple(map(str, Defect))
 GRAVEST_FIRST = (*DEFECTS, "", Status.OPEN, Status.HOLDS)
 OF_PAPER, OURS = "of the paper", "of our own"
 """The two groups that are counted apart: sentences that a paper states, and cross-checks that we added."""
@@ -86,7 +86,7 @@ def by_owner(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
 def counts(verdicts: Iterable[Verdict]) -> dict[str, int]:
     """Count the claims by verdict."""
     count = Counter(str(v.status) for v in verdicts)
-    return {word: count[word] for word in WORDS}
+    return {word: count[word] for word in STATUSES}
 
 
 def defects(verdicts: Iterable[Verdict]) -> dict[str, int]:

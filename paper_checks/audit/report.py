@@ -1,4 +1,4 @@
-"""Write the report as Markdown: an overview and a page per paper."""
+"""Verdicts as text: ``lines`` for the terminal, ``files`` for the report in Markdown with a page per paper."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from bounds.papers import PAPERS
+from bounds.showing.tables import aligned
 
 from ..claims.claim import Claim, Status
 from ..claims.review import Review
-from .records import brief, by_owner, counts, DEFECTS, defects, papers, quoted, short, summary, WORDS
+from .records import brief, by_owner, counts, DEFECTS, defects, ordered, papers, quoted, short, STATUSES, summary
 from .running import Verdict
 
 OVERVIEW, FOLDER = "REPORT.md", "reports"
@@ -39,6 +40,47 @@ A verdict can be wrong if a formula is encoded wrongly. Every formula of the cat
 paper, compared with independent arithmetic, and tested with planted errors (`tests/tools/mutation`)."""
 
 
+# ---- the terminal ----
+
+
+def lines(verdicts: Sequence[Verdict], in_full: bool = False) -> list[str]:
+    """Return the lines to print: a table of the claims, or each with words, evidence, witness and repair (in_full)."""
+    if in_full:
+        printed = [line for verdict in verdicts for line in _in_full(verdict)]
+    else:
+        rows = [
+            [v.status + ("" if v.as_audited else " !"), v.claim.name, str(v.claim.source), v.finding.evidence]
+            for v in verdicts
+        ]
+        printed = aligned(rows, ["verdict", "claim", "source", "evidence"])
+    printed.append(summary(ordered(verdicts)))
+    for v in verdicts:
+        if not v.as_audited:
+            how = "" if v.finding.status is not v.claim.audited else ", but in another way"
+            found = f"{v.finding.status}{how}, audited {v.claim.audited}"
+            printed.append(f"differs from the audit: {v.claim.name}: {found}")
+    return printed
+
+
+def _in_full(verdict: Verdict) -> list[str]:
+    claim, finding = verdict.claim, verdict.finding
+    defect = f", {claim.defect}" if claim.defect else ""
+    whose = "  (ours)" if claim.ours else ""
+    texts = [f"{verdict.status}{defect} ({finding.grade})  {claim.name}  [{claim.source}]{whose}", f"  {claim.words}"]
+    texts.append(f"  evidence: {finding.evidence}")
+    values = (re.escape(f"{name}={value}") for name, value in finding.witness.items())
+    if not all(re.search(rf"(?<!\w){value}(?!\.?\w)", finding.evidence) for value in values):
+        texts.append(f"  witness: {', '.join(f'{name} = {value}' for name, value in finding.witness.items())}")
+    if claim.repair is not None and verdict.repair is not None:
+        bound = f"repair {claim.repair.bound}".rstrip()
+        texts.append(f"  {bound}: {claim.repair.words}: {verdict.repair.evidence}")
+    more = {"readings": claim.damaged, "note": claim.note}
+    return [*texts, *(f"  {title}: {text}" for title, text in more.items() if text)]
+
+
+# ---- Markdown ----
+
+
 def files(verdicts: Sequence[Verdict], reviews: Mapping[str, Review]) -> dict[str, str]:
     """Return the texts of the report by file name: an overview, and one page per paper."""
     pages = {paper: page_of(paper, group, reviews.get(paper)) for paper, group in papers(verdicts).items()}
@@ -50,7 +92,7 @@ def files(verdicts: Sequence[Verdict], reviews: Mapping[str, Review]) -> dict[st
 
 def _tally(verdicts: Sequence[Verdict]) -> list[str]:
     """Return a table that counts claims by verdict and defect, a row for each paper and each owner of the sentences."""
-    rows = [["paper", "sentences", "claims", *WORDS, *DEFECTS, "holds by"]]
+    rows = [["paper", "sentences", "claims", *STATUSES, *DEFECTS, "holds by"]]
     for paper, claims in [*papers(verdicts).items(), ("all", verdicts)]:
         for whose, group in by_owner(claims).items():
             numbers = [len(group), *counts(group).values(), *defects(group).values()]

@@ -60,10 +60,9 @@ class Verdict:
         return not self.crashed and self.finding.status is self.claim.audited and self.finding.as_audited and repaired
 
 
-def claims_of(paper: str = "", deep: bool = False) -> list[Claim]:
-    """Return the claims of one paper, or of all papers; with ``deep`` also those whose checks take minutes."""
-    claims = (CLAIMS[name] for name in CLAIMS if paper in ("", name.partition(".")[0]))
-    return [claim for claim in claims if deep or not claim.deep]
+def claims_of(paper: str = "") -> list[Claim]:
+    """Return the claims of one paper, or of all papers."""
+    return [CLAIMS[name] for name in CLAIMS if paper in ("", name.partition(".")[0])]
 
 
 def verdict_of(claim: Claim, book: Book | None = None) -> Verdict:

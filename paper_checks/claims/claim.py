@@ -240,7 +240,6 @@ class Claim:
         damaged: The readings of damaged text that were considered; such claims should be checked against the PDF.
         about: Bounds that the claim is about, in addition to those that its check uses.
         ours: Whether it is a cross-check of our own, which the paper does not state in these words.
-        deep: Whether the check takes minutes, so that it runs only with ``--deep``.
         command: The argument of ``fedbounds check`` that runs it again; its name, unless a user's file declares it.
 
     >>> Claim("mine.square", "A square is a product.", Kind.EQUATION.at("line 1"), lambda book: ...).source
@@ -258,7 +257,6 @@ class Claim:
     about: tuple[str, ...] = ()
     defect: Defect | None = None
     ours: bool = False
-    deep: bool = False
     wrong: tuple[str, ...] = ()
     command: str = ""
 

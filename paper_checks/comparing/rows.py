@@ -101,10 +101,10 @@ class Evidence:
             return self.value > high * (1 + ROUNDING)
         from empirics.measuring.estimates import Estimate  # loads torch
 
-        from ..validation.comparison import judge, Verdict
+        from ..validation.comparison import t_test_verdict, Verdict
 
         excess = Estimate(np.asarray(self.value - high), np.asarray(self.error))
-        return judge(excess, self.seeds, comparisons) is Verdict.VIOLATED
+        return t_test_verdict(excess, self.seeds, comparisons) is Verdict.VIOLATED
 
 
 @dataclass(frozen=True)

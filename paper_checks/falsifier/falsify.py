@@ -94,7 +94,6 @@ def falsify(
     pins: Mapping[str, float] | None = None,
     progress: Progress | None = None,
     name: str | None = None,
-    definitions: tuple[str, ...] = (),
     simplify: bool = True,
 ) -> Search:
     """Search for an instance that meets all decidable conditions of a bound and violates it.
@@ -108,7 +107,6 @@ def falsify(
         pins: Numbers of the instances that are fixed, by name.
         progress: Where to report progress.
         name: How a counterexample names the bound (a name, or path/file.py:variable).
-        definitions: The equations that were substituted into the bound.
         simplify: Whether to simplify a violation; otherwise it is confirmed nearly as it was found.
 
     Raises:
@@ -130,7 +128,7 @@ def falsify(
             left -= state.evaluations
             if state.score > MARGIN:
                 shrinker = Shrinker(bound, searched, state.instance, pins)
-                witness = _confirmed(shrinker, name or bound.name, definitions, simplify)
+                witness = _confirmed(shrinker, name or bound.name, simplify)
                 unconfirmed += witness is None
             if witness or state.interrupted or left < 1:
                 break
@@ -155,7 +153,7 @@ def _with_pins(
     return remaining, refusals | {name: str(error) for name, error in errors.items()}
 
 
-def _confirmed(shrinker: Shrinker, name: str, definitions: tuple[str, ...], simplify: bool) -> Witness | None:
+def _confirmed(shrinker: Shrinker, name: str, simplify: bool) -> Witness | None:
     """Return the simplified violation as a witness, or the original one if only that is confirmed exactly."""
     bound, family, original = shrinker.bound, shrinker.family, dict(shrinker.instance)
     try:
@@ -165,7 +163,7 @@ def _confirmed(shrinker: Shrinker, name: str, definitions: tuple[str, ...], simp
     for instance in (simple, original) if simple != original else (original,):
         exact: Exactly = family.exactly(bound, instance)
         if exact.violated:
-            return witness_of(bound, name, family.name, instance, exact, definitions)
+            return witness_of(bound, name, family.name, instance, exact)
     return None
 
 

@@ -44,7 +44,7 @@ class Verdict(StrEnum):
     VIOLATED = "violated"
 
 
-def judge(excess: Estimate, seeds: int, rows: int, error_rate: float = ERROR_RATE) -> Verdict:
+def t_test_verdict(excess: Estimate, seeds: int, rows: int, error_rate: float = ERROR_RATE) -> Verdict:
     """The verdict on ``measured <= bound`` from the difference ``excess = measured - bound`` over independent seeds.
 
     Two one-sided t tests, each at ``error_rate`` over all ``rows`` together (Bonferroni): violated if the difference is

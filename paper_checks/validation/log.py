@@ -31,8 +31,8 @@ from ..runs import schedules
 from ..runs.origins import free_constants, ITERATION, SOURCES, STATE
 from ..runs.statistics import BY_ROUND, times_of, weighted_mean
 from .comparison import Comparison, condition_status, TESTS
-from .judging import Data, decide_conditions, lines, trend
 from .options import Options
+from .verdicts import Data, decide_conditions, lines, trend
 
 Array = np.ndarray[Any, Any]
 SEED, ROUND = "seed", "round"

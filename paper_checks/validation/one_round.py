@@ -26,7 +26,7 @@ from empirics.sizes import NUMBER, refuse_beyond_memory
 from empirics.training.threads import over_seeds
 
 from ..runs.readings import PlanFacts
-from .comparison import Comparison, condition_status, judge, Line, TESTS
+from .comparison import Comparison, condition_status, Line, t_test_verdict, TESTS
 from .options import DRAWS, OPTION_NAMES, Options
 
 Array = np.ndarray[Any, Any]
@@ -145,7 +145,7 @@ def compare(problem: Pool, counts: Sequence[int], draws: DrawValues, bound: Boun
                 low=value,
                 high=value,
                 outside=False,
-                verdict=judge(above, len(gaps), rows),
+                verdict=t_test_verdict(above, len(gaps), rows),
                 error=float(total.error),
                 parts=dict(zip(bound.terms, parts, strict=True)),
                 extras={

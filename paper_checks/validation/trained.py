@@ -24,10 +24,10 @@ from ..runs import schedules
 from ..runs.methods import differs
 from ..runs.origins import free_constants
 from .comparison import Comparison, condition_status, TESTS
-from .judging import Data, decide_conditions, evaluate, lines, trend
 from .measurement_plan import Array, collect, MeasurementPlan, plan
 from .options import Options
 from .training_plan import facts, of_rounds, plan_training, Training
+from .verdicts import Data, decide_conditions, evaluate, lines, trend
 
 MOST_TREND = 60
 """Numbers of rounds at which a trend is evaluated."""

@@ -2,7 +2,7 @@
 
     python tests/benchmarks/false_alarms.py [--repetitions 1000] [--write]
 
-``judge`` tests over seeds, all rows of a run together, at an error rate of 0.05. The statements say that an
+``t_test_verdict`` tests over seeds, all rows of a run together, at an error rate of 0.05. The statements say that an
 expectation is at most a bound: at equality (where a test errs most often), false by a billionth (which no sample can
 tell from equality), true or false by a margin. A word is an error where the column says so. t tests promise their error
 rate for means that are nearly normal; rows on other laws show what becomes of it. ``--write`` puts the table into
@@ -21,7 +21,7 @@ from results import machine, options, publish, table
 from scipy import stats
 
 from empirics.measuring.estimates import Estimate
-from paper_checks.validation.comparison import ERROR_RATE, judge, Verdict
+from paper_checks.validation.comparison import ERROR_RATE, t_test_verdict, Verdict
 
 Array = np.ndarray[Any, Any]
 
@@ -52,7 +52,7 @@ def validated(draw: Callable[..., Array], factor: float, seeds: int, repetitions
         for clients in CLIENTS:
             found = draw(random, seeds, clients) - factor * DIMENSION / (SAMPLES * clients)
             excess = Estimate(found.mean(), found.std(ddof=1) / seeds**0.5)
-            words.append(judge(excess, seeds, len(CLIENTS)))
+            words.append(t_test_verdict(excess, seeds, len(CLIENTS)))
         yield from ("violated",) if Verdict.VIOLATED in words else ()
         yield from ("holds",) if Verdict.HOLDS_HERE in words else ()
 

@@ -1,7 +1,6 @@
 """The verb ``check``: what it runs, what it writes, and its exit status."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from loops import cases
@@ -53,7 +52,7 @@ def few(monkeypatch):
     """The first quick claims of two papers alone."""
     kept = {}
     for paper in ("fedals", "fedcog"):
-        kept |= {c.name: c for c in [c for c in CLAIMS.values() if c.paper == paper and not c.deep][:3]}
+        kept |= {c.name: c for c in [c for c in CLAIMS.values() if c.paper == paper][:3]}
     monkeypatch.setattr(command, "CLAIMS", kept)
     monkeypatch.setattr(audit_module, "CLAIMS", kept)
     return kept
@@ -87,16 +86,10 @@ def test_a_claim_a_paper_and_all(few, capsys):
         assert sorted(names(capsys.readouterr().out)) == expected
 
 
-def test_a_prefix_means_all_under_it_and_deep_claims_are_run_when_they_are_asked_for(monkeypatch):
+def test_a_prefix_means_all_under_it():
     prefix = next(n.rpartition(".")[0] for n in CLAIMS if n.count(".") > 1)
     assert {c.name for c in command.chosen([prefix])} == {n for n in CLAIMS if f"{n}.".startswith(f"{prefix}.")}
     assert len(command.chosen(["fedals"])) == sum(c.paper == "fedals" for c in CLAIMS.values())
-    name = next(iter(CLAIMS))
-    deep = {**CLAIMS, name: replace(CLAIMS[name], deep=True)}
-    monkeypatch.setattr(command, "CLAIMS", deep)
-    monkeypatch.setattr(audit_module, "CLAIMS", deep)
-    asked = (command.chosen([]), command.chosen([], deep=True), command.chosen([name]))
-    assert [name in {c.name for c in claims} for claims in asked] == [False, True, True]
 
 
 def test_a_bound_means_the_claims_that_ask_for_it(few):
@@ -133,7 +126,7 @@ def test_the_committed_report_is_renewed_whole_and_in_a_checkout_only(few, commi
     with pytest.raises(ClaimError, match="installed"):
         command.check(renew=True)
     (committed.parents[1] / "pyproject.toml").touch()
-    for names, options in ((["decaying_k.eq_24"], {}), ([], {"paper": "fedals"}), ([], {"deep": True})):
+    for names, options in ((["decaying_k.eq_24"], {}), ([], {"paper": "fedals"})):
         with pytest.raises(ClaimError, match="--renew"):
             command.check(*names, **options, renew=True)
     assert not committed.exists()

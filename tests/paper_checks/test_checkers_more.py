@@ -33,7 +33,8 @@ from paper_checks.claims.checkers import (
     SlopeIs,
 )
 from paper_checks.claims.checkers.clouds import Cloud, logs
-from paper_checks.claims.checkers.points import excess, near, points, shown, true_at, value
+from paper_checks.claims.checkers.numbers import excess, near, shown, true_at, value
+from paper_checks.claims.checkers.points import points
 from paper_checks.claims.claim import Book, ClaimError, Finding, Grade, Status
 from paper_checks.falsifier import falsify, WitnessError
 from paper_checks.reported import Reported

@@ -16,7 +16,8 @@ from bounds.vocabulary import client_weight, cohort, local_gap
 from paper_checks.claims.checkers import ArgminIs, At, ImpliedBy, MonotoneIn, OrderIs, Same, TendsTo, term
 from paper_checks.claims.checkers.clouds import Cloud
 from paper_checks.claims.checkers.formulas import relations
-from paper_checks.claims.checkers.points import points, true_at
+from paper_checks.claims.checkers.numbers import true_at
+from paper_checks.claims.checkers.points import points
 from paper_checks.claims.claim import Status
 
 QUANTITIES = {q.name: q for q in vars(vocabulary).values() if isinstance(q, Quantity)}

@@ -75,5 +75,5 @@ def test_a_planted_error_is_a_finding(own, run):
 
 def test_bounds_and_claims_are_checked_apart_and_idle_options_are_refused(own, refused):
     assert "separately" in refused("check", f"{own}:mine", "fedals.lemma_b1")
-    assert "--deep" in refused("check", f"{own}:mine", "--deep")
+    assert "--renew" in refused("check", f"{own}:mine", "--renew")
     assert f"{own}:mine" in refused("check", own)

@@ -8,9 +8,8 @@ import sympy as sp
 from checker_toys import speed
 
 from paper_checks.audit.records import as_json, ordered
-from paper_checks.audit.report import files
+from paper_checks.audit.report import files, lines
 from paper_checks.audit.running import audit
-from paper_checks.audit.terminal import lines
 from paper_checks.claims.checkers import Open, Same
 from paper_checks.claims.claim import Claim, Defect, Finding, Grade, Kind, Repair, Status
 from paper_checks.claims.review import Review

@@ -14,7 +14,7 @@ from bounds.catalog import get
 from empirics.measuring.estimates import Estimate, jackknife
 from paper_checks.runs.obstacles import obstacle
 from paper_checks.validation import Comparison, Options, survey, validate, VALIDATIONS, Verdict
-from paper_checks.validation.comparison import judge, Line
+from paper_checks.validation.comparison import Line, t_test_verdict
 from paper_checks.validation.options import DRAWS, EXACT, RUNS
 
 NAME = "fedals.one_round"
@@ -69,7 +69,7 @@ def test_three_verdicts():
     for excess, error, verdict in (
         (0.31, 0.02, "violated"), (-0.31, 0.02, "holds here"), (0.31, 0.2, "undecided"), (np.nan, 0.2, "undecided"),
     ):  # fmt: skip
-        assert judge(Estimate(np.asarray(excess), np.asarray(error)), seeds=30, rows=24) == verdict
+        assert t_test_verdict(Estimate(np.asarray(excess), np.asarray(error)), seeds=30, rows=24) == verdict
 
 
 def test_error_rate_over_all_rows():
@@ -78,7 +78,7 @@ def test_error_rate_over_all_rows():
     wrong = 0
     for _ in range(600):
         rows = rng.normal(size=(20, 4))
-        verdicts = [judge(jackknife(lambda m: m, row), 20, 4, error_rate=0.2) for row in rows.T]
+        verdicts = [t_test_verdict(jackknife(lambda m: m, row), 20, 4, error_rate=0.2) for row in rows.T]
         wrong += Verdict.VIOLATED in verdicts
     assert wrong / 600 == pytest.approx(1 - (1 - 0.2 / 4) ** 4, abs=0.05)
 

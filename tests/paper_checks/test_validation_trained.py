@@ -17,11 +17,11 @@ from empirics.problems.problem import FederatedProblem
 from paper_checks.runs.obstacles import obstacle
 from paper_checks.runs.origins import RUNS
 from paper_checks.validation.command import validate
-from paper_checks.validation.judging import Data, differences, lines
 from paper_checks.validation.measurement_plan import plan
 from paper_checks.validation.options import Options
 from paper_checks.validation.trained import compare_training
 from paper_checks.validation.training_plan import plan_training
+from paper_checks.validation.verdicts import Data, differences, lines
 
 SMALL = ["--problem", "softmax(digits, regularisation=0.1)", "--clients", "5", "--rounds", "4", "--seeds", "3"]
 SMALL += ["--partition", "dirichlet(1)", "--local-steps", "3"]

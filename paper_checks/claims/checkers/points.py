@@ -16,7 +16,7 @@ from bounds.quantities import CLASSES, CLIENTS, quantities_of, Quantity
 from bounds.vocabulary import classes, clients
 
 from ..claim import ClaimError
-from .numbers import DIGITS, excess, near, Point, shown, true_at, value, words
+from .numbers import Point, true_at, value
 
 MEMBERS = (2, 3, 4, 5)
 """Numbers of clients (and of classes) at generic points."""
@@ -317,8 +317,3 @@ def _between(low: float, high: float, random: np.random.Generator) -> sp.Rationa
         return sp.Rational(f"{low * (high / low) ** random.uniform():.4g}")
     share = sp.Rational(int(random.integers(1, 997)), 997)
     return sp.Rational(str(low)) + share * sp.Rational(str(high - low))
-
-
-__all__ = [
-    "DIGITS", "MEMBERS", "SPREAD", "Point", "Within", "excess", "near", "points", "shown", "true_at", "value", "words",
-]  # fmt: skip

@@ -13,7 +13,8 @@ from bounds.decaying_k.letters import beta, D, K, R, T, U
 from bounds.operators import equal_clients
 
 from ..checkers import number, short
-from ..checkers.points import near, points, value
+from ..checkers.numbers import near, value
+from ..checkers.points import points
 from ..claim import Book, Finding, finding, Grade, holds
 from ..parabolas import Parabolas
 from .experiments import TASKS

@@ -6,7 +6,7 @@ import sympy as sp
 
 from bounds.fedcog.letters import gap, kappa_sq, L, p, sigma_sq, T, tau
 
-from ..checkers.points import value
+from ..checkers.numbers import value
 from ..claim import Book, Finding, finding
 
 PRINTED = "fedcog.corollary_printed"

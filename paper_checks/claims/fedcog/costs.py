@@ -8,7 +8,7 @@ from decimal import Decimal
 from bounds.vocabulary import generated_batch, generated_samples, generation_steps, local_steps, real_batch
 
 from ..checkers import noise, Ordered, Prints, SlopeIs, term
-from ..checkers.points import value
+from ..checkers.numbers import value
 from ..checkers.trends import Curve
 from ..claim import Book, Finding, finding
 from .tables import CELLS

@@ -18,7 +18,7 @@ from bounds.fedcog.letters import F_next, js, L_c, L_dis, lambda_dis, Q_next
 from bounds.quantities import quantity
 
 from ..checkers import agreed
-from ..checkers.points import value
+from ..checkers.numbers import value
 from ..claim import Book, fails, Finding, finding, Grade
 
 Vector = Sequence[float]

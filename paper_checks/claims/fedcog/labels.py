@@ -10,9 +10,9 @@ from bounds.fedcog.labels import floors, largest_remainder, uniform
 from bounds.fedcog.letters import C, d, N, n
 from bounds.operators import ClassSum
 
-from ..checkers import agreed, At, Prints
+from ..checkers import agreed, At
 from ..checkers.formulas import relations
-from ..checkers.points import true_at, value
+from ..checkers.numbers import true_at, value
 from ..claim import Book, Finding, finding
 
 EXAMPLE = (500, 0, 400, 200, 400)
@@ -98,9 +98,3 @@ def summed_allocation(book: Book) -> sp.Expr:
 def list_of_labels(book: Book) -> Finding:
     """The formula counts the list of labels for seven samples of each of ten classes."""
     return agreed({"samples": (At("fedcog.uniform_labels", {C: 10, n: 7})(book), sum(uniform(10, 7)))})
-
-
-def dealt(book: Book, classes: int) -> Finding:
-    """The budget can be divided evenly among this number of classes."""
-    label = "samples of every class"
-    return Prints({label: str(BUDGET // classes)}, {label: BUDGET / classes})(book)

@@ -14,7 +14,7 @@ from bounds.quantities import quantities_of
 
 from ..checkers import agreed
 from ..checkers.formulas import relations
-from ..checkers.points import true_at, value
+from ..checkers.numbers import true_at, value
 from ..claim import Book, Finding, finding, Grade
 from ..softmax import bias_curvature, hidden_curvature
 from .generation import Data, distillation, FIRST_DATA, FLAT, Model, NEW, OLD

@@ -17,7 +17,7 @@ import sympy as sp
 
 from bounds.vocabulary import client_weight, gradient_variance, local_steps, mean_path_gradient_sq
 
-from ..checkers.points import value
+from ..checkers.numbers import value
 from ..claim import Book, fails, Finding, finding, Grade, holds
 
 START, STEP, SIZE, STEPS = Fraction(7, 5), Fraction(1, 6), Fraction(3, 4), 3

@@ -9,7 +9,7 @@ from math import comb
 from bounds.fedinit.letters import beta
 
 from ...reported import table
-from ..checkers import exact, Prints, resolve, Satisfies
+from ..checkers import exact, Prints, resolve
 from ..claim import Book, Finding, finding
 
 CLIENTS = {"10%-100": (100, 10), "5%-200": (200, 5)}
@@ -23,7 +23,6 @@ def _listed(row: str, column: str) -> tuple[Fraction, ...]:
     return tuple(exact(str(x)) for x in json.loads(table("fedinit", "Table 6")[row, column].value))
 
 
-BETAS = tuple(str(float(b)) for b in _listed("CIFAR-10/relaxed coefficient beta", "selection"))
 MEETING = ("0.01", "0.02", "0.05", "0.1", "-0.1")
 
 
@@ -51,11 +50,6 @@ def sampled(book: Book) -> Finding:
     return finding(min(chances.values()) == 1, evidence, chances, as_audited=abs(chances["10%-100"] - 0.1319) < 1e-3)
 
 
-grid = Satisfies(
-    "fedinit.theorem_4",
-    {f"beta={b}": {"relaxation": b} for b in (*BETAS, "-0.1", "-0.2")},
-    breaks=("the relaxation is below sqrt(6)/24, so that 96 beta^2 < 1", "the relaxation is not negative"),
-)
 below_one = Prints(dict.fromkeys(MEETING, "1"), {b: int(96 * exact(b) ** 2 < 1) for b in MEETING})
 
 
@@ -74,6 +68,3 @@ def grids(book: Book) -> Finding:
     listed = any(used in grid for grid in grids.values())
     evidence = "listed" if listed else "0.999 is in neither grid"
     return finding(listed, evidence, {d: tuple(map(float, g)) for d, g in grids.items()})
-
-
-NUMBERS = {"settings": {f"{r}, {c}": x for (r, c), x in table("fedinit", "Table 6").items()}}

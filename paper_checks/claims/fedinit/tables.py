@@ -25,16 +25,6 @@ TWO = {
 MEASURED = {key: RESNET[" ".join(key.split()[1::-1])] if key.endswith("vanilla") else cell for key, cell in TWO.items()}
 """Table 2 with the deviations that Table 1 prints for the vanilla runs."""
 THREE = {f"{row} {column}": cell.value for (row, column), cell in table("fedinit", "Table 3").items()}
-TEXT = {
-    name: table("fedinit", "Text")[key].value
-    for name, key in {
-        "FedInit vs FedAvg": ("FedInit vs FedAvg, ResNet CIFAR-10 10% Dir-0.1", "gain"),
-        "FedInit drop": ("FedInit drop 10%->5% (Dir-0.1)", "drop"),
-        "FedAvg drop": ("FedAvg drop 10%->5% (Dir-0.1)", "drop"),
-        "SCAFFOLD drop": ("SCAFFOLD drop 10%->5% CIFAR-100 Dir-0.1", "drop"),
-        "FedInit CIFAR-100": ("FedInit CIFAR-100 5% Dir-0.1", "accuracy"),
-    }.items()
-}
 GAINS = {
     key.removesuffix(" +RI"): exact(cell) - exact(TWO[key.replace("+RI", "vanilla")])
     for key, cell in TWO.items()
@@ -48,7 +38,7 @@ ACCURACY, DIVERGENCE = (
 )
 
 NUMBERS: dict[str, Mapping[str, Cell]] = {
-    "tables": {**ONE, **RESNET, **TWO, **THREE, **TEXT},
+    "tables": {**ONE, **RESNET, **TWO, **THREE},
     "drops": {m: mean(RESNET[f"{FEW} {m}"]).less(mean(RESNET[f"{FEWER} {m}"])) for m in METHODS},
     "table_2": MEASURED,
     "gains": {**GAINS, **LIMITS},

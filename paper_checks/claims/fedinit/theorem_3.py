@@ -7,7 +7,7 @@ import sympy as sp
 from bounds.fedinit.letters import c, K, L, L_G, mu_0, S, sigma2, sigma_l, T, U
 
 from ..checkers import At, ImpliedBy, Readings, term
-from ..checkers.points import value
+from ..checkers.numbers import value
 from ..claim import Book, Finding, finding
 
 FIRST = term("fedinit.theorem_3_printed", "stochastic gradients")

@@ -10,7 +10,8 @@ import sympy as sp
 
 from bounds.core import Bound, Condition
 from bounds.errors import DeclarationError
-from paper_checks.claims.checkers.points import near, points, value
+from paper_checks.claims.checkers.numbers import near, value
+from paper_checks.claims.checkers.points import points
 from paper_checks.claims.claim import ClaimError
 
 from .expressions import errors

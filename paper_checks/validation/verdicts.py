@@ -15,7 +15,7 @@ from bounds.numerics.ranges import bound_range
 from empirics.errors import EmpiricsError
 from empirics.measuring.estimates import Estimate
 
-from .comparison import CHECKED_AT_ROWS, judge, Line, Verdict
+from .comparison import CHECKED_AT_ROWS, Line, t_test_verdict, Verdict
 
 Array = np.ndarray[Any, Any]
 Values = Mapping[str, Any]
@@ -178,7 +178,7 @@ class Differences:
             return Verdict.UNDECIDED
         if self.equal[i]:
             return Verdict.HOLDS_HERE
-        return judge(Estimate(self.excess[i], self.errors[i]), self.seeds, rows)
+        return t_test_verdict(Estimate(self.excess[i], self.errors[i]), self.seeds, rows)
 
 
 def differences(data: Data) -> Differences:
@@ -216,7 +216,11 @@ def _verdict(data: Data, both: Differences, line: int, rows: int) -> Verdict:
         if data.lacking or both.equal[line] or both.equal_seeds[line]:
             return Verdict.HOLDS_HERE if both.equal[line] and not data.lacking else Verdict.UNDECIDED
         distance = Estimate(np.abs(both.excess[line]), both.errors[line])
-        return Verdict.VIOLATED if judge(distance, both.seeds, 2 * rows) is Verdict.VIOLATED else Verdict.UNDECIDED
+        return (
+            Verdict.VIOLATED
+            if t_test_verdict(distance, both.seeds, 2 * rows) is Verdict.VIOLATED
+            else Verdict.UNDECIDED
+        )
     if data.fold != "min":
         return both.verdict(line, rows)
     every = range(len(both.excess))
