@@ -2,9 +2,9 @@
 
 There are four kinds of evidence, each in a module of its own: draws of one averaging round (``one_round``), exact
 moments on quadratics (``exact``), training (``trained``, planned by ``training_plan`` and measured by
-``measurement_plan``), and a log of the user's own runs (``log``). ``verdicts`` computes errors and verdicts. ``command``
-is the Python function behind ``fedbounds validate``; ``survey`` validates many bounds at once; ``jobs`` are validations
-that figures store.
+``measurement_plan``), and a log of the user's own runs (``log``). ``verdicts`` computes errors and verdicts.
+``command`` is the Python function behind ``fedbounds validate``; ``survey`` validates many bounds at once; ``jobs`` are
+validations that figures store.
 """
 
 from __future__ import annotations

@@ -216,11 +216,8 @@ def _verdict(data: Data, both: Differences, line: int, rows: int) -> Verdict:
         if data.lacking or both.equal[line] or both.equal_seeds[line]:
             return Verdict.HOLDS_HERE if both.equal[line] and not data.lacking else Verdict.UNDECIDED
         distance = Estimate(np.abs(both.excess[line]), both.errors[line])
-        return (
-            Verdict.VIOLATED
-            if t_test_verdict(distance, both.seeds, 2 * rows) is Verdict.VIOLATED
-            else Verdict.UNDECIDED
-        )
+        violated = t_test_verdict(distance, both.seeds, 2 * rows) is Verdict.VIOLATED
+        return Verdict.VIOLATED if violated else Verdict.UNDECIDED
     if data.fold != "min":
         return both.verdict(line, rows)
     every = range(len(both.excess))
