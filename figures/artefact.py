@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TYPE_CHECKING
 
@@ -45,22 +45,12 @@ def figure_content(caption: str, rows: Rows, findings: Sequence[Finding], unavai
     return Content(caption, rows, findings=[] if unavailable else findings, unavailable=unavailable)
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A row of a paper's table of figures: the fields of an ``Artefact``, with the names of functions.
-
-    A function is named ``module.function`` within the paper's folder, followed by its first arguments if it takes more
-    than an artefact's.
-    """
-
-    title: str
-    data: str | tuple[Any, ...]
-    draw: str | tuple[Any, ...] | Callable[[Content], Any] | None = None
-    pack: str = ""
-    reads: str | Callable[[str], Sequence[Cell]] | None = None
+Function = Any
+"""A function, or in a paper's table its name in the paper's folder (``module.function``), or a tuple of this name and
+first arguments; ``catalogue.artefact`` replaces names by functions."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Artefact:
     """One figure or table by ``name`` (``fedinit.table_3``).
 
@@ -69,17 +59,17 @@ class Artefact:
     ``reads(scale)`` lists the runs directly, for artefacts whose ``data`` would be slow to call for that purpose.
     """
 
-    name: str
     title: str
-    data: Callable[[Runs, str], Content]
-    draw: Callable[[Content], Any] | None = None
+    data: Function
+    draw: Function = None
     pack: str = ""
-    reads: Callable[[str], Sequence[Cell]] | None = None
+    reads: Function = None
+    name: str = ""
 
-    def cells(self, scale: str) -> Sequence[Cell]:
-        """Return the runs that the artefact reads at a scale, each once."""
+    def cells(self, scale: str) -> list[Cell]:
+        """Return the runs that the artefact reads at a scale, each once; this may compute all that it shows."""
         if self.reads is not None:
-            return self.reads(scale)
+            return list({cell.key: cell for cell in self.reads(scale)}.values())
         runs = Runs()
         self.data(runs, scale)
         return list(runs.requested.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from paper_checks.audit.running import audit, CLAIMS, REVIEWS
 from .artefact import Artefact
 from .catalogue import select
 from .command import write_figures
-from .making import cells
+from .making import cells, Planned, planned
 from .report import TITLE
 
 DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
@@ -66,7 +66,7 @@ def bundle(scale: str, target: Path, store: Store, workers: int) -> Report:
     title, entry = CONTENTS.partition("\n")[0], next(iter(PAPERS.values())).bibtex  # files that others may have too
     own = {"README.md": title, "references.bib": entry, "bounds.tex": MACROS, "figures/REPORT.md": TITLE}
     writable_folder("-o", target, own)
-    contents = _figures(select(["all"]), scale, store, target)
+    contents = _figures(planned(select(["all"]), scale), scale, store, target)
     write_whole(target / "bounds.tex", macros(BOUNDS))
     write_whole(target / "references.bib", "\n\n".join(p.bibtex for p in PAPERS.values()) + "\n")
     write_whole(target / "machine.json", json.dumps(machine(), indent=1, ensure_ascii=False) + "\n")
@@ -76,18 +76,18 @@ def bundle(scale: str, target: Path, store: Store, workers: int) -> Report:
     return Report([f"wrote {target}: {len(files)} files"], {"folder": str(target), "files": files})
 
 
-def _figures(artefacts: Sequence[Artefact], scale: str, store: Store, target: Path) -> str:
+def _figures(wanted: Planned, scale: str, store: Store, target: Path) -> str:
     """Write figures, tables and all their numbers; return the text of the bundle's README."""
-    write_figures(artefacts, scale, store, target / "figures")
-    wanted = cells(artefacts, scale)
-    there = store.of(wanted)
-    numbers = list(_number_rows(target / "figures", artefacts))
+    write_figures(wanted, scale, store, target / "figures")
+    runs = cells(wanted)
+    there = store.of(runs)
+    numbers = list(_number_rows(target / "figures", wanted))
     _parquet(target / "numbers.parquet", [{name: [row[name] for row in numbers] for name in numbers[0]}])
     _parquet(target / "runs.parquet", _runs(there))
     macro = macro_name(next(iter(BOUNDS)))
     rows = "\n".join(f"| `{name}` | {words} |" for name, words in HOLDS.items())
     return CONTENTS.format(
-        scale=scale, artefacts=len(artefacts), there=len(there), wanted=len(wanted), macro=macro, rows=rows
+        scale=scale, artefacts=len(wanted), there=len(there), wanted=len(runs), macro=macro, rows=rows
     )
 
 
@@ -136,7 +136,7 @@ def macros(bounds: Mapping[str, Bound]) -> str:
 # ---- numbers ----
 
 
-def _number_rows(folder: Path, artefacts: Sequence[Artefact]) -> Iterator[dict[str, Any]]:
+def _number_rows(folder: Path, artefacts: Iterable[Artefact]) -> Iterator[dict[str, Any]]:
     """Yield every cell of the CSV files of these artefacts as figure, row, column, and number or text."""
     for artefact in artefacts:
         path = folder / f"{artefact.name}.csv"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -9,9 +10,9 @@ from typing import Any
 from bounds.errors import unknown
 
 from . import decaying_k, fedals, fedcog, fedinit, ours
-from .artefact import Artefact, Entry
+from .artefact import Artefact
 
-BY_PAPER: dict[str, dict[str, Entry]] = {
+BY_PAPER: dict[str, dict[str, Artefact]] = {
     "fedals": fedals.ENTRIES,
     "fedinit": fedinit.ENTRIES,
     "decaying_k": decaying_k.ENTRIES,
@@ -27,10 +28,10 @@ def artefact(name: str) -> Artefact:
     if name not in NAMES:
         raise unknown("figure or table", name, NAMES)
     paper, _, own = name.partition(".")
-    entry = BY_PAPER[paper][own]
+    declared = BY_PAPER[paper][own]
 
     def function(named: Any) -> Any:
-        """Return the function that an entry names."""
+        """Return the function that the paper's table names."""
         if isinstance(named, tuple):
             return partial(function(named[0]), *named[1:])
         if not isinstance(named, str):
@@ -38,8 +39,8 @@ def artefact(name: str) -> Artefact:
         module, _, word = named.partition(".")
         return getattr(import_module(f"figures.{paper}.{module}"), word)
 
-    data, draw, reads = map(function, (entry.data, entry.draw, entry.reads))
-    return Artefact(name, entry.title, data, draw, entry.pack, reads)
+    data, draw, reads = map(function, (declared.data, declared.draw, declared.reads))
+    return replace(declared, data=data, draw=draw, reads=reads, name=name)
 
 
 def select(names: tuple[str, ...] | list[str]) -> list[Artefact]:

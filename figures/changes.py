@@ -24,6 +24,7 @@ from empirics.spec_strings import refuse_twice
 
 from .artefact import Artefact
 from .catalogue import BY_PAPER
+from .making import cells, planned
 from .report import read_cards as cards
 from .scale import apply_changes, Plan
 
@@ -94,21 +95,22 @@ def read_changes(words: Sequence[str], seeds: int | None, artefacts: Sequence[Ar
     """Return the changes given as ``name=value`` texts; raise if no run takes them or figures compare their values."""
     if not words and seeds is None:
         return Changes(None, {})
-    planned = {artefact.name: artefact.cells(scale) for artefact in artefacts}
-    every = [cell for each in planned.values() for cell in each]
+    before = planned(artefacts, scale)
+    every = cells(before)
     pairs = [word.partition("=") for word in words]
     for name, equals, text in pairs:
         if not (name and equals and text):
             raise BoundsError(f"--set takes argument=value; got {name + equals + text!r}")
     refuse_twice(name for name, _, _ in pairs)
     changes = Changes(seeds, {name: _value(name, text, every) for name, _, text in pairs})
-    for name, each in planned.items():
-        _refuse_compared(name, each, changes.arguments)
+    for artefact, own in before.items():
+        _refuse_compared(artefact.name, own, changes.arguments)
     with apply_to_plans(changes, scale):
-        now = {cell.key for artefact in artefacts for cell in artefact.cells(scale)}
+        now = {cell.key for cell in cells(planned(artefacts, scale))}
     if now == {cell.key for cell in every}:
+        names = ", ".join(artefact.name for artefact in artefacts)
         raise BoundsError(
-            f"no run of {', '.join(planned)} changes with {changes}, its value already or without effect: give another"
+            f"no run of {names} changes with {changes}, its value already or without effect: give another"
         )
     return changes
 

@@ -23,7 +23,17 @@ from .artefact import Artefact
 from .catalogue import artefact, NAMES, select
 from .changes import apply_to_plans, read_changes, refuse_mixed
 from .dry_run import plan_report
-from .making import budget, budget_text, cells, committed_data_sets, copy_committed_runs, make, stored_keys
+from .making import (
+    budget_text,
+    cells,
+    committed_data_sets,
+    copy_committed_runs,
+    make,
+    minutes,
+    Planned,
+    planned,
+    stored_keys,
+)
 from .report import TITLE
 from .runs import Runs
 from .scale import SCALES
@@ -116,19 +126,19 @@ def figure(
         refuse_unused("--redraw reads no runs", **work, **edits, store=store)
     if dry_run:
         refuse_unused("--dry-run runs and writes nothing", **work, output=output)
-    wanted = select(names)
-    own = [each.name for each in wanted if each.name in names]  # named individually, not as part of a group
-    changes = read_changes(set_options, seeds, wanted, scale)
-    results = Store(store_folder(store))
+    artefacts = select(names)
+    own = [each.name for each in artefacts if each.name in names]  # named individually, not as part of a group
+    changes = read_changes(set_options, seeds, artefacts, scale)
+    results, target = Store(store_folder(store)), Path(output or f"figures-{scale}{changes.folder}")
+    if redraw:
+        writable_folder("-o", target, {"REPORT.md": TITLE})
+        return _redraw(artefacts, target, style)
     with apply_to_plans(changes, scale), assume_present(committed_data_sets(scale) if no_sweep else ()):
+        wanted = planned(artefacts, scale)
         if str(changes):
-            check_words(cells(wanted, scale))
+            check_words(cells(wanted))
         if dry_run:
             return plan_report(wanted, scale, results)
-        target = Path(output or f"figures-{scale}{changes.folder}")
-        if redraw:
-            writable_folder("-o", target, {"REPORT.md": TITLE})
-            return _redraw(wanted, target, style)
         refuse_mixed(changes, target)
         unavailable = _unavailable(wanted, scale, results)
         if missing := [f"{name}: {why}" for name, why in unavailable.items() if name in own]:
@@ -137,7 +147,7 @@ def figure(
         if not fresh and (copied := copy_committed_runs(wanted, scale, results)):
             report(f"{copied} runs are taken from those that are kept with the code")
         if no_sweep:
-            failed = _report_missing_runs(wanted, scale, results, own)
+            failed = _report_missing_runs(wanted, results, own)
         else:
             failed = bool(_sweep(wanted, scale, results, fresh, workers, scheduler, report))
         paths = write_figures(wanted, scale, results, target, style, str(changes))
@@ -147,10 +157,10 @@ def figure(
     return Report(lines, data, int(failed))
 
 
-def _unavailable(wanted: Sequence[Artefact], scale: str, store: Store) -> dict[str, str]:
+def _unavailable(wanted: Planned, scale: str, store: Store) -> dict[str, str]:
     """Return the reason, by name, why figures and tables without runs at this scale have no numbers of ours."""
     runs = Runs(store)
-    reasons = {each.name: each.data(runs, scale).unavailable for each in wanted if not each.cells(scale)}
+    reasons = {each.name: each.data(runs, scale).unavailable for each, own in wanted.items() if not own}
     return {name: why for name, why in reasons.items() if why}
 
 
@@ -164,7 +174,7 @@ def _redraw(wanted: Sequence[Artefact], folder: Path, style: str) -> Report:
 
 
 def write_figures(
-    wanted: Sequence[Artefact], scale: str, store: Store, folder: Path, style: str = HOUSE, changes: str = ""
+    wanted: Planned, scale: str, store: Store, folder: Path, style: str = HOUSE, changes: str = ""
 ) -> list[Path]:
     """Write figures, tables and the report on the folder, with a progress bar; return the paths of the files."""
     written: list[list[Path]] = []
@@ -179,11 +189,11 @@ def write_figures(
     return [path for paths in written for path in paths]
 
 
-def _report_missing_runs(wanted: Sequence[Artefact], scale: str, store: Store, own: Sequence[str]) -> bool:
+def _report_missing_runs(wanted: Planned, store: Store, own: Sequence[str]) -> bool:
     """Report missing runs on stderr; return whether there are any. Raise if a figure named itself has no run."""
-    runs = cells(wanted, scale)
+    runs = cells(wanted)
     stored = stored_keys(store, runs)
-    keys_by_name = {each.name: {cell.key for cell in each.cells(scale)} for each in wanted}
+    keys_by_name = {artefact.name: {cell.key for cell in its_runs} for artefact, its_runs in wanted.items()}
     empty = [name for name, keys in keys_by_name.items() if keys and not keys & stored]
     if refused := empty if len(empty) == len(keys_by_name) else [name for name in empty if name in own]:
         raise BoundsError(f"no run of {', '.join(refused)} is here at this scale: leave --no-sweep out to run them")
@@ -196,7 +206,7 @@ def _report_missing_runs(wanted: Sequence[Artefact], scale: str, store: Store, o
 
 
 def _sweep(
-    wanted: Sequence[Artefact],
+    wanted: Planned,
     scale: str,
     store: Store,
     fresh: bool,
@@ -205,12 +215,12 @@ def _sweep(
     report: Callable[[str], object],
 ) -> list[Done]:
     """Run what is missing; return the runs that failed."""
-    todo = cells(wanted, scale)
+    todo = cells(wanted)
     there = set() if fresh else stored_keys(store, todo)
     missing = [cell for cell in todo if cell.key not in there]
     if missing:
         writable_folder("--store", store.folder)
-    report(f"{len(todo)} runs, {len(missing)} to do: at most {budget_text(budget(wanted, scale, missing), missing)}")
+    report(f"{len(todo)} runs, {len(missing)} to do: at most {budget_text(minutes(wanted, scale), missing)}")
     failed: list[Done] = []
     with progress("running what the figures read") as bar:
         bar.start(len(todo))

@@ -11,29 +11,26 @@ from empirics.experiments import Cell, Store
 from empirics.experiments.cells import text
 from empirics.experiments.results import ordered
 
-from .artefact import Artefact
-from .making import budget_text, cells, committed_results, minutes, stored_keys
+from .making import budget_text, cells, committed_results, minutes, Planned, stored_keys
 
 SEED = "seed"
 
 
-def plan_report(wanted: Sequence[Artefact], scale: str, store: Store) -> Report:
+def plan_report(wanted: Planned, scale: str, store: Store) -> Report:
     """Return the runs of every figure, those that exist, the time of the rest, and the totals; nothing is written."""
     packed = {result.card["key"] for result in committed_results(scale)}
-    cells_by_name = {artefact.name: cells([artefact], scale) for artefact in wanted}
-    all_cells = {cell.key: cell for figure_cells in cells_by_name.values() for cell in figure_cells}
-    cost = minutes(wanted, scale)
-    there = all_cells.keys() & (packed | stored_keys(store, all_cells.values()))
+    every, cost = cells(wanted), minutes(wanted, scale)
+    there = cost.keys() & (packed | stored_keys(store, every))
     where = f"{store.folder} or kept with the code" if packed & there else str(store.folder)
     lines, records = [], []
-    for name, figure_cells in cells_by_name.items():
-        lines.append(f"{name} ({scale}): {_summary(figure_cells, cost, there, where)}")
+    for artefact, figure_cells in wanted.items():
+        lines.append(f"{artefact.name} ({scale}): {_summary(figure_cells, cost, there, where)}")
         lines += [f"  {line}" for line in _lines(figure_cells, cost, there)]
         left = [cell.key for cell in figure_cells if cell.key not in there]
         counts = {"runs": len(figure_cells), "there": len(figure_cells) - len(left), "to_do": len(left)}
-        records.append({"name": name, "scale": scale, **counts, "minutes": sum(cost[key] for key in left)})
+        records.append({"name": artefact.name, "scale": scale, **counts, "minutes": sum(cost[key] for key in left)})
     if len(wanted) > 1:
-        lines.append(f"together: {_summary(list(all_cells.values()), cost, there, where)}")
+        lines.append(f"together: {_summary(every, cost, there, where)}")
     return Report(lines, records)
 
 
@@ -41,7 +38,7 @@ def _summary(figure_cells: Sequence[Cell], cost: Mapping[str, float], there: set
     if not figure_cells:
         return "no runs at this scale"
     left = [cell for cell in figure_cells if cell.key not in there]
-    limit = f", at most {budget_text(sum(cost[cell.key] for cell in left), left)}" if left else ""
+    limit = f", at most {budget_text(cost, left)}" if left else ""
     return f"{len(figure_cells)} runs, {len(figure_cells) - len(left)} in {where}, {len(left)} to do{limit}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -26,37 +26,41 @@ RUNS = "runs"
 """Name of the folder, beside the figures, with the packed runs."""
 
 
-def cells(artefacts: Sequence[Artefact], scale: str) -> list[Cell]:
+Planned = Mapping[Artefact, Sequence[Cell]]
+"""Figures and tables with the runs that each reads at one scale."""
+
+
+def planned(artefacts: Iterable[Artefact], scale: str) -> Planned:
+    """Return these figures and tables with their runs."""
+    return {artefact: artefact.cells(scale) for artefact in artefacts}
+
+
+def cells(wanted: Planned) -> list[Cell]:
     """Return the runs that these figures and tables read, each once, in order."""
-    return list({cell.key: cell for artefact in artefacts for cell in artefact.cells(scale)}.values())
+    return list({cell.key: cell for own in wanted.values() for cell in own}.values())
 
 
-def minutes(artefacts: Iterable[Artefact], scale: str) -> dict[str, float]:
+def minutes(wanted: Planned, scale: str) -> dict[str, float]:
     """Return the minutes of one core or GPU that each run may take by its paper's budget, by the key of the run."""
-    plans = {artefact: import_module(f"figures.{artefact.paper}.grid").PLANS[scale] for artefact in artefacts}
-    return {cell.key: plan.budget.minutes(cell) for artefact, plan in plans.items() for cell in artefact.cells(scale)}
+    plans = {artefact: import_module(f"figures.{artefact.paper}.grid").PLANS[scale] for artefact in wanted}
+    return {cell.key: plans[artefact].budget.minutes(cell) for artefact, own in wanted.items() for cell in own}
 
 
-def stored_keys(store: Store, wanted: Iterable[Cell]) -> set[str]:
+def stored_keys(store: Store, runs: Iterable[Cell]) -> set[str]:
     """Return the keys of those of these runs that have a result."""
-    return {result.card["key"] for result in store.of(wanted)}
+    return {result.card["key"] for result in store.of(runs)}
 
 
-def budget(artefacts: Iterable[Artefact], scale: str, todo: Sequence[Cell]) -> float:
-    """Return the minutes that the runs in ``todo`` may take together."""
-    planned = minutes(artefacts, scale)
-    return sum(planned[key] for key in dict.fromkeys(cell.key for cell in todo))
-
-
-def budget_text(minutes: float, todo: Iterable[Cell]) -> str:
-    """Return a budget as text; for GPUs in hours, by assumed rates since they were not measured."""
+def budget_text(minutes: Mapping[str, float], todo: Sequence[Cell]) -> str:
+    """Return the time of the runs in ``todo``; for GPUs in hours, by assumed rates since they were not measured."""
+    total = sum(minutes[cell.key] for cell in todo)
     if not any(cell.arguments.get("engine") == GPU for cell in todo):
-        return f"{minutes:.2g} minutes of one core"
-    return f"{minutes / 60:.3g} hours of one GPU by assumed rates"
+        return f"{total:.2g} minutes of one core"
+    return f"{total / 60:.3g} hours of one GPU by assumed rates"
 
 
 def make(
-    artefacts: Sequence[Artefact],
+    wanted: Planned,
     scale: str,
     store: Store,
     folder: Path,
@@ -71,11 +75,10 @@ def make(
     """
     folder.mkdir(parents=True, exist_ok=True)
     runs = Runs(store)
-    for artefact in artefacts:
-        wanted = cells([artefact], scale)
+    for artefact, own in wanted.items():
         content = with_changes_noted(artefact.data(runs, scale), changed)
-        used = [result for cell in wanted if (result := runs.result(cell)) is not None]
-        card = writing.make_card(artefact, content, scale, used, len(wanted), changed)
+        used = [result for cell in own if (result := runs.result(cell)) is not None]
+        card = writing.make_card(artefact, content, scale, used, len(own), changed)
         paths = writing.write(artefact, content, card, folder, style)
         if used and not artefact.pack:  # an incomplete pack is fine: missing runs can be made later
             path = folder / RUNS / f"{artefact.name}{SUFFIX}"
@@ -101,13 +104,13 @@ def committed_data_sets(scale: str) -> set[str]:
     return {data_set(result.card["arguments"].get("problem", "")) for result in committed_results(scale)} - {""}
 
 
-def copy_committed_runs(artefacts: Sequence[Artefact], scale: str, store: Store) -> int:
+def copy_committed_runs(wanted: Planned, scale: str, store: Store) -> int:
     """Copy committed runs that the store lacks into it; return their number.
 
     A run packed by another version of its job has another key and is not copied.
     """
-    wanted = cells(artefacts, scale)
-    missing = {cell.key for cell in wanted} - stored_keys(store, wanted)
+    runs = cells(wanted)
+    missing = {cell.key for cell in runs} - stored_keys(store, runs)
     committed = {result.card["key"]: result for result in committed_results(scale)} if missing else {}
     copied = [result for key, result in committed.items() if key in missing]
     if copied:

@@ -72,14 +72,14 @@ def runs():
     store = MemoryStore()
     with pytest.MonkeyPatch.context() as patched, substitutes.assume_present(making.committed_data_sets("laptop")):
         patched.setattr(substitutes, "present", lambda name: False)
-        making.copy_committed_runs([artefact(name) for name in NAMES], "laptop", store)
+        making.copy_committed_runs(making.planned([artefact(name) for name in NAMES], "laptop"), "laptop", store)
         yield Runs(store)
 
 
 def as_committed(name, runs, folder, wanted=str):
     """Rows, table, verdicts, reasons and guards of the runs of the card are those that lie there."""
     made, kept = artefact(name), card(name)
-    assert sum(map(runs.has, making.cells([made], "laptop"))) == kept["runs"]["wanted"]
+    assert sum(map(runs.has, making.cells(making.planned([made], "laptop")))) == kept["runs"]["wanted"]
     shown = made.data(runs, "laptop")
     made_card = json.loads(json.dumps(writing.make_card(made, shown, "laptop", [], 0)))
     for word in ("title", "source", "kind", "caption", "unavailable", "ran", "agreement", "findings"):

@@ -13,7 +13,7 @@ from fedbounds import main
 from figures import substitutes, writing
 from figures.artefact import Artefact
 from figures.catalogue import artefact, BY_PAPER, NAMES, select
-from figures.making import budget
+from figures.making import minutes, planned
 from figures.runs import Runs
 from figures.scale import SCALES
 from figures.writing import PICTURES
@@ -59,20 +59,15 @@ def test_without_data_only_what_needs_none_is_run_and_each_says_what_is_missing(
         assert set(verdicts(shown)) <= {OPEN} or not made.cells("smoke")
 
 
-def together(names, scale):
-    return list({key: cell for name in names for key, cell in of(name, scale).items()}.values())
-
-
 def test_the_whole_set_and_every_paper_keep_to_their_time_by_the_written_budgets(monkeypatch):
     monkeypatch.setattr(Artefact, "cells", lambda made, scale: of(made.name, scale).values())
-    for scale, minutes in MINUTES.items():
-        assert budget(select(["all"]), scale, together(NAMES, scale)) <= CORES * minutes, scale
+    for scale, most in MINUTES.items():
+        assert sum(minutes(planned(select(["all"]), scale), scale).values()) <= CORES * most, scale
     assert f" {MINUTES['laptop']} minutes" in SCALES["laptop"]
     for paper, most in LAPTOP.items():
-        made = select([paper])
-        found = together([one.name for one in made], "laptop")
-        assert len(found) > 20, paper
-        assert 0.1 * most < budget(made, "laptop", found) <= most, paper
+        cost = minutes(planned(select([paper]), "laptop"), "laptop")
+        assert len(cost) > 20, paper
+        assert 0.1 * most < sum(cost.values()) <= most, paper
 
 
 def test_names_are_those_of_papers_or_ours():

@@ -50,7 +50,11 @@ def test_step_sizes_are_doubled_until_the_best_lies_inside(tmp_path, monkeypatch
             assert (cell.arguments["seed"], cell.arguments["rounds"] in (1000, 2000)) == (1000, True)
             keep(store, cell, {"test_accuracy": [0.1, *[ended(cell.arguments)] * 5]})
         searched += len(todo)
-        list(making.make([artefact("fedals.table_4")], "overnight", store, tmp_path / "overnight"))
+        list(
+            making.make(
+                making.planned([artefact("fedals.table_4")], "overnight"), "overnight", store, tmp_path / "overnight"
+            )
+        )
     shown = artefact("fedals.table_4").data(Runs(store), "overnight")
     rows = {row["setting"]: row["planned"] for row in shown.rows}
     assert rows["step size, CIFAR-10, FedAvg non-iid"] == "0.005: 43.9, 0.01: 50.9, 0.02: 57.9, 0.04: 59.1, 0.08: 52.1"
@@ -61,6 +65,10 @@ def test_step_sizes_are_doubled_until_the_best_lies_inside(tmp_path, monkeypatch
     assert grid.arguments("overnight", "CIFAR-10", "SCAFFOLD", "non-iid")["step_size"] == 0.32
     a_run_that_diverged = tables.searches("overnight")[3]
     keep(store, a_run_that_diverged, {"test_accuracy": [0.9] * 5}, "diverged")
-    list(making.make([artefact("fedals.table_4")], "overnight", store, tmp_path / "overnight"))
+    list(
+        making.make(
+            making.planned([artefact("fedals.table_4")], "overnight"), "overnight", store, tmp_path / "overnight"
+        )
+    )
     given = a_run_that_diverged.arguments
     assert grid.search_results("overnight")[grid.search_key(given)][given["step_size"]] == 0

@@ -46,10 +46,9 @@ def curve_data(runs, scale):
     return Content("toy runs, 3 seeds", rows)
 
 
-TABLE = Artefact("fedinit.table_3", "accuracy for several beta", table_data)
+TABLE = Artefact("accuracy for several beta", table_data, name="fedinit.table_3")
 CURVES = Artefact(
-    "fedinit.figure_6", "curves", curve_data,
-    curve_drawing(Axis("round"), Axis("test accuracy")),
+    "curves", curve_data, curve_drawing(Axis("round"), Axis("test accuracy")), name="fedinit.figure_6",
 )  # fmt: skip
 
 
@@ -72,7 +71,7 @@ def store(tmp_path):
 def made(tmp_path_factory):
     """A folder with a table and a picture of the runs; what a test wrote is not to be changed."""
     folder = tmp_path_factory.mktemp("made")
-    list(making.make([TABLE, CURVES], "laptop", filled(folder / "store"), folder / "out"))
+    list(making.make(making.planned([TABLE, CURVES], "laptop"), "laptop", filled(folder / "store"), folder / "out"))
     return folder / "out"
 
 
@@ -87,7 +86,7 @@ def test_missing_failed_and_diverged_runs_are_told_apart(store):
 
 
 def test_the_same_runs_give_the_same_bytes_in_the_report_too(made, tmp_path):
-    list(making.make([TABLE, CURVES], "laptop", filled(tmp_path / "store"), tmp_path / "out"))
+    list(making.make(making.planned([TABLE, CURVES], "laptop"), "laptop", filled(tmp_path / "store"), tmp_path / "out"))
     names = {p.relative_to(made) for p in made.rglob("*.*")}
     assert {p.suffix for p in names} == {".csv", ".json", ".md", ".tex", ".pdf", ".svg", ".png", ".xz"}
     assert names == {p.relative_to(tmp_path / "out") for p in (tmp_path / "out").rglob("*.*")}
@@ -120,19 +119,20 @@ def test_a_picture_is_one_column_wide_with_embedded_type_42_fonts(made):
 
 def test_what_is_not_available_is_said_not_drawn(tmp_path):
     missing = Content("svhn", [], unavailable="SVHN: data not available")
-    gone = Artefact("fedals.figure_2", "curves", lambda runs, scale: missing, CURVES.draw)
-    list(making.make([gone], "laptop", Store(tmp_path / "none"), tmp_path / "out"))
+    gone = Artefact("curves", lambda runs, scale: missing, CURVES.draw, name="fedals.figure_2")
+    list(making.make(making.planned([gone], "laptop"), "laptop", Store(tmp_path / "none"), tmp_path / "out"))
     assert "data not available" in (tmp_path / "out" / "REPORT.md").read_text()
     assert {p.name for p in (tmp_path / "out").iterdir()} == {"REPORT.md", "fedals.figure_2.json"}
 
 
 def test_whatever_a_table_shows_stays_in_its_row(tmp_path):
     odd = Artefact(
-        TABLE.name, "a | b\nc",
+        "a | b\nc",
         lambda r, s: Content("one\n\ntwo", [{"a": 'x, "y"\nz'}], [["a|b", "c\nd"], ["[e]", "f & g"]],
                              unavailable="no η"),
+        name=TABLE.name,
     )  # fmt: skip
-    list(making.make([odd], "laptop", Store(tmp_path / "none"), tmp_path))
+    list(making.make(making.planned([odd], "laptop"), "laptop", Store(tmp_path / "none"), tmp_path))
     assert "| a\\|b | c d |\n| --- | --- |\n| [e] | f & g |\n" in (tmp_path / f"{TABLE.name}.md").read_text()
     tex = (tmp_path / f"{TABLE.name}.tex").read_text()
     assert "    {[}e] & f \\& g \\\\\n" in tex
@@ -147,19 +147,19 @@ def test_whatever_a_table_shows_stays_in_its_row(tmp_path):
 def test_a_finished_figures_runs_are_packed_and_taken_over(store, tmp_path, monkeypatch):
     """Same numbers, cards and verdicts out of the packed runs as out of the store that they were packed from."""
     folder = tmp_path / "smoke"
-    list(making.make([TABLE], "smoke", store, folder))
+    list(making.make(making.planned([TABLE], "smoke"), "smoke", store, folder))
     pack = folder / making.RUNS / f"{TABLE.name}{SUFFIX}"
     assert pack.stat().st_size < 1e6
     monkeypatch.setattr(making, "COMMITTED", tmp_path / "laptop")
     other = Store(tmp_path / "other")
     wanted = seeds(*BETAS)
-    assert making.copy_committed_runs([TABLE], "smoke", other) == len(wanted)
-    assert making.copy_committed_runs([TABLE], "smoke", other) == 0
+    assert making.copy_committed_runs(making.planned([TABLE], "smoke"), "smoke", other) == len(wanted)
+    assert making.copy_committed_runs(making.planned([TABLE], "smoke"), "smoke", other) == 0
     for cell in wanted:
         mine, theirs = store.get(cell), other.get(cell)
         assert mine.columns() == theirs.columns()
         assert mine.card == theirs.card
-    list(making.make([TABLE], "smoke", other, tmp_path / "again"))
+    list(making.make(making.planned([TABLE], "smoke"), "smoke", other, tmp_path / "again"))
     for name in (f"{TABLE.name}.json", f"{TABLE.name}.csv", f"{making.RUNS}/{pack.name}"):
         assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes()
 
@@ -167,6 +167,6 @@ def test_a_finished_figures_runs_are_packed_and_taken_over(store, tmp_path, monk
 def test_the_finished_runs_of_an_unfinished_figure_are_packed(store, tmp_path):
     missing, *there = seeds(*BETAS)
     store.forget([missing])
-    list(making.make([TABLE], "smoke", store, tmp_path))
+    list(making.make(making.planned([TABLE], "smoke"), "smoke", store, tmp_path))
     pack = tmp_path / making.RUNS / f"{TABLE.name}.jsonl.xz"
     assert {kept.card["key"] for kept in unpacked(pack.read_bytes(), pack.name)} == {cell.key for cell in there}
