@@ -6,7 +6,7 @@ Booleans are not numbers, and nothing is rounded: ``true`` rounds or 2.5 clients
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any
@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from bounds.domains import COUNT, Domain, NONNEGATIVE, POSITIVE, RELAXATION, WHOLE
-from bounds.errors import unknown
+from bounds.errors import DomainError, unknown
+from bounds.showing.numbers import whole_word
 
 from .errors import EmpiricsError
 
@@ -76,6 +77,37 @@ def _words(value: Any, domain: Domain) -> str:
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value > LARGEST:
         return f"{domain.words} and at most {LARGEST}" if domain.whole else "a finite number"
     return domain.words
+
+
+Seeds = int | str | Sequence[int]
+"""Seeds of runs: how many (3: 0, 1 and 2), a list of them, or a text such as ``3``, ``5,6,7`` or ``5..9``."""
+MOST_SEEDS = 10_000
+
+
+def seed_list(seeds: Seeds) -> list[int]:
+    """Return the seeds one by one; a range includes both ends."""
+    numbers: Any = seeds
+    if isinstance(seeds, str):
+        try:
+            parts = [[whole_word(end) for end in part.strip().split("..")] for part in seeds.split(",")]
+        except DomainError as error:
+            raise EmpiricsError(f"seeds {error}: give their number, or seeds such as 5,6,7 or 5..9") from None
+        ranges = [range(ends[0], min(ends[-1], ends[0] + MOST_SEEDS) + 1) for ends in parts]
+        numbers = parts[0][0] if len(parts) == len(parts[0]) == 1 else [seed for each in ranges for seed in each]
+    if isinstance(numbers, Integral) and not isinstance(numbers, bool):
+        numbers = range(min(int(numbers), MOST_SEEDS + 1))
+    rule = f"1 to {MOST_SEEDS}, as their number or as a list of different ones"
+    must(isinstance(numbers, Sequence) and 1 <= len(numbers) <= MOST_SEEDS, "seeds", rule, seeds)
+    for seed in numbers:
+        check_options({"seed": seed})
+    must(len(set(numbers)) == len(numbers), "seeds", rule, seeds)
+    return list(numbers)
+
+
+def seeds_text(seeds: Sequence[int]) -> str:
+    """Return a list of seeds as the text that ``seed_list`` reads: ``5..9``, or ``5,7,8`` with gaps."""
+    contiguous = len(seeds) > 1 and list(seeds) == list(range(seeds[0], seeds[0] + len(seeds)))
+    return f"{seeds[0]}..{seeds[-1]}" if contiguous else ",".join(map(str, seeds))
 
 
 def quoted(value: Any) -> str:

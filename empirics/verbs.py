@@ -9,12 +9,10 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from os import PathLike
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from bounds.showing.files import write_whole
 from bounds.showing.process import remark
@@ -28,12 +26,12 @@ from .federation.partitions import Split
 from .measuring import Measurement, measurement, Row, Run, write
 from .measuring.constants import constants as estimate_constants
 from .measuring.constants.core import Constants
-from .measuring.kept import Keeper
-from .measuring.trained import Trained
-from .models.compiled import compiled, engine_of, NotServed, prepare
+from .measuring.kept import Keeper, rounds_of
+from .measuring.trained import Trained, TrainedRun
+from .models.compiled import engine_of, NotServed, prepare
 from .models.linear import LeastSquares
-from .numbers import check_choice, check_options
-from .problems.own_problem import resolve_problem
+from .numbers import check_choice, check_options, seed_list, Seeds
+from .problems.own_problem import OWN_DATA, resolve_problem
 from .problems.problem import FederatedProblem
 from .problems.tasks import deal, describe_problem, Task, task
 from .progress import Progress, progress, Silent
@@ -41,14 +39,10 @@ from .spec_strings import refuse_twice
 from .training.engines import device_named
 from .training.setting import refuse_both, Setting
 
-OWN = ("csv", "frame", "target", "group", "leave_out", "kind", "model", "regularisation")
-"""The options that describe data of the user's own."""
 Problem = str | Task | FederatedProblem
 DEFAULT_MEASUREMENTS = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
 """The default measurements."""
 
-DIVERGING = 10.0
-"""A run counts as diverging if its last training loss is more than this factor times the first."""
 COMPILING = "fedbounds: compiling the passes of models, once on this machine: 10 to 20 seconds"
 STEPS_WORTH_COMPILING = 1_000_000
 """The clients' local steps in a run from which compiling pays for linear models: it saves about three microseconds a
@@ -62,8 +56,8 @@ a problem, an algorithm or a partition of your own is path/file.py:variable"""
 
 TRAIN_JSON = """\
 --json prints a list of objects, one per method: algorithm; seeds, for each seed what was measured last by quantity
-(null where the run left the finite numbers); diverges, for each seed whether it did or ended far above its first
-loss."""
+(null where the numbers are not finite); diverged, for each seed whether it did: numbers that are not finite, or a last
+training loss of more than 10 times the first."""
 
 
 def train(
@@ -94,7 +88,7 @@ def train(
     augment: str | None = None,
     sampling: str = "without_replacement",
     average: str = "renormalised",
-    seeds: int = 1,
+    seeds: Seeds = 1,
     engine: str = "auto",
     device: str = "cpu",
     measure: Sequence[str | Measurement] | None = None,
@@ -141,7 +135,7 @@ def train(
         augment: Random crops and mirror images: crop_flip, decaying_k or fedinit (none).
         sampling: without_replacement, with_replacement or bernoulli (without_replacement).
         average: Weights of a cohort: renormalised or unbiased (renormalised).
-        seeds: Number of seeds (1).
+        seeds: Number of seeds (1), or other seeds such as 5,6,7 or 5..9.
         engine: torch, compiled (several times as fast for small networks), or auto: compiled where it pays (auto).
         device: cpu, cuda, cuda:NUMBER, or auto: the GPU where there is one (cpu).
         measure: Measurements, such as "runtime(upload_rate=2)" (train_loss train_accuracy test_loss test_accuracy).
@@ -167,7 +161,8 @@ def train(
     args = _with_own_data(Namespace(**locals()))
     args.compare, args.measure = _as_tuple(compare), None if measure is None else _as_tuple(measure)
     args.keep_state, args.output = (path and Path(path) for path in (keep_state, output))
-    check_options(vars(args))
+    args.seeds = seed_list(seeds)
+    check_options(vars(args) | {"seeds": len(args.seeds)})
     if args.keep_state is not None:
         writable_file("--keep-state", args.keep_state, ".pt")
     if args.output is not None:
@@ -240,7 +235,7 @@ def plain(estimates: Constants, command: str) -> Any:
 
 def _with_own_data(args: Namespace) -> Namespace:
     """Replace the options of the user's own data by the problem and the partition made of them."""
-    own = {name: vars(args).pop(name) for name in OWN}
+    own = {name: vars(args).pop(name) for name in OWN_DATA}
     args.problem, args.partition = resolve_problem(args.problem, args.partition, needed=True, **own)
     return args
 
@@ -254,41 +249,40 @@ def _trained(args: Namespace) -> Trained:
     measurements = None if args.measure is None else [_object(text, measurement) for text in args.measure]
     refuse_twice(method.name for method in methods)
     refuse_twice(each.name for each in measurements or ())
-    rows, lines = list[Row](), list[str]()
-    ends: dict[str, list[dict[str, float] | None]] = {}
+    rows, runs = list[Row](), list[TrainedRun]()
     keeper = None if args.keep_state is None else _keeper(args)
     try:
         with progress() as bar:
             bar.doing(f"reading {args.problem}")
             source = _object(args.problem, task)
-            bar.start(len(methods) * args.seeds * args.rounds)
-            for seed in range(args.seeds):
-                problem = deal(source, args.partition, args.clients, seed, args.client_weight, args.augment).to(device)
-                cohort = problem.clients if args.cohort is None else args.cohort
-                setting = Setting(**{**{name: getattr(args, name) for name in SETTING_FIELDS}, "cohort": cohort})
-                problem = replace(problem, model=_with_engine(problem, setting, args, bar, first=not seed))
-                if not seed:
+            bar.start(len(methods) * len(args.seeds) * args.rounds)
+            for seed in args.seeds:
+                problem, first = (
+                    deal(source, args.partition, args.clients, seed, args.client_weight, args.augment),
+                    not runs,
+                )
+                setting = Setting.among(problem.clients, **{name: getattr(args, name) for name in SETTING_FIELDS})
+                problem = _with_engine(problem.to(device), setting, args.engine, bar, first)
+                if first:
                     remark(describe_problem(source, problem, args.batch))
                 for method in methods:
                     measured = _default_measurements(problem) if measurements is None else measurements
                     run = Run(problem, method, setting, seed, measured, args.every, experiment=str(source))
-                    run, earlier = (run, []) if keeper is None else keeper.resumed(run)
+                    bar.doing(f"{method}, seed {seed}")
                     begin = len(rows)
-                    end, line = _finish(run, bar, rows, earlier)
-                    ends.setdefault(str(method), []).append(end)
-                    lines.append(line)
-                    args.report(line)
-                    if keeper is not None:
-                        keeper.add(run, rows[begin:])
-                    if end is not None:  # after keeper.add: a continued run may converge again
-                        rows += _diverging(rows[begin:])
+                    for at, new in rounds_of(run, keeper):
+                        rows += new
+                        if at:
+                            bar.step()
+                    runs.append(TrainedRun.of(run, rows[begin:]))
+                    args.report(runs[-1].line)
     except BaseException:  # interrupted, or a later method failed: write the rows so far, without replacing the output
         _write(rows, args.output and args.output.with_suffix(f".partial{args.output.suffix}"))
         raise
     finally:
         if keeper is not None:
             keeper.write()
-    return Trained(rows, ends, lines, engine_of(problem.model), _write(rows, args.output))
+    return Trained(rows, runs, engine_of(problem.model), _write(rows, args.output))
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
@@ -334,81 +328,29 @@ def _default_measurements(problem: FederatedProblem) -> list[Measurement]:
     return [measurement(name) for name in names]
 
 
-def _finish(run: Run, bar: Progress, rows: list[Row], earlier: Sequence[Row]) -> tuple[dict[str, float] | None, str]:
-    """Add the rows of a run as they are measured; return its last numbers (None if it diverged) and a line on them.
-
-    ``earlier`` are the rows before the round from which the run is continued.
-    """
-    begin = len(rows)
-    rows += earlier
-    who = f"{run.algorithm}, seed {run.seed}"
-    bar.doing(who)
-    for state, measured in run:
-        rows += measured
-        if state.round:
-            bar.step()
-    end = rows[-1] if len(rows) > begin else None
-    if end is not None and end.quantity == "diverged":
-        return None, f"{who}: diverged in round {end.round}, norms up to {end.value:.4g} before"
-    last = _last(rows[begin:])
-    line = f"{who}, round {run.setting.rounds}: {', '.join(f'{n} {v:.4g}' for n, v in last.items())}"
-    for row in _diverging(rows[begin:]):
-        line += f"; the run diverges: train_loss was {row.value:.4g} at the start"
-    return last, line
-
-
-def _diverging(rows: Sequence[Row]) -> list[Row]:
-    """A row ``diverges`` with the first loss of a run, if its last loss is far above it; else no row."""
-    losses = [row for row in rows if row.quantity == "train_loss" and row.client is None]
-    if len(losses) < 2 or not losses[-1].value > DIVERGING * losses[0].value > 0:
-        return []
-    return [losses[-1]._replace(quantity="diverges", value=losses[0].value)]
-
-
-def _last(rows: Sequence[Row]) -> dict[str, float]:
-    """Quantities of the last measured round: means over clients, after the last local step, over all layers."""
-    values: dict[str, list[float]] = {}
-    last = max((row.round for row in rows), default=0)
-    steps = {row.quantity: row.step for row in rows if row.step is not None}
-    for row in rows:
-        if row.round == last and not row.layer and row.step == steps.get(row.quantity):
-            suffix = "" if row.client is None else " (mean over clients)"
-            values.setdefault(row.quantity + suffix, []).append(row.value)
-    return {name: float(np.mean(each)) for name, each in values.items()}
-
-
-def last_numbers(trained: Trained, command: str) -> list[dict[str, Any]]:
-    """The data that ``train --json`` prints: by method the last numbers of every seed, null where it diverged."""
-    diverging = {(row.algorithm, row.seed) for row in trained.rows if row.quantity in ("diverged", "diverges")}
-    return [
-        {"algorithm": method, "seeds": list(runs), "diverges": [(method, s) in diverging for s in range(len(runs))]}
-        for method, runs in trained.ends.items()
-    ]
-
-
 def _write(rows: Sequence[Row], path: Path | None) -> tuple[Path, ...]:
     """Write the table, if there is a path and a row; return the paths written."""
     return (write(rows, path),) if path is not None and rows else ()
 
 
-def _with_engine(problem: FederatedProblem, setting: Setting, args: Namespace, bar: Progress, first: bool) -> Any:
-    """The problem's model, computed by the engine that ``--engine`` asks for; by torch, with a message, if it cannot.
+def _with_engine(
+    problem: FederatedProblem, setting: Setting, engine: str, bar: Progress, first: bool
+) -> FederatedProblem:
+    """The problem, computed by the ``engine`` that is asked for; by torch, with a message, if that one cannot.
 
     Messages are printed for the ``first`` seed alone.
     """
-    model: Any = problem.model
     steps = float(setting.planned(problem.federation.client_sizes).mean())
     steps *= min(setting.cohort, problem.clients) * setting.rounds  # expected local steps of all clients in the run
-    pays = not model.stacked or (problem.convex and steps >= STEPS_WORTH_COMPILING)
-    if args.engine == "compiled" or (args.engine == "auto" and pays and problem.device.type == "cpu"):
-        try:
-            if problem.device.type != "cpu":
-                raise NotServed(f"it lies on {problem.device}")
-            model = compiled(model)
-            if first:
-                bar.doing("loading compiled passes")
-                prepare(model, lambda: isinstance(bar, Silent) or print(COMPILING, file=sys.stderr, flush=True))
-        except NotServed as reason:
-            if first:
-                print(f"fedbounds: {reason}", file=sys.stderr, flush=True)
-    return model
+    pays = not problem.model.stacked or (problem.convex and steps >= STEPS_WORTH_COMPILING)
+    if engine != "compiled" and not (engine == "auto" and pays and problem.device.type == "cpu"):
+        return problem
+    try:
+        problem = problem.compiled()
+        if first:
+            bar.doing("loading compiled passes")
+            prepare(problem.model, lambda: isinstance(bar, Silent) or print(COMPILING, file=sys.stderr, flush=True))
+    except NotServed as reason:
+        if first:
+            print(f"fedbounds: {reason}", file=sys.stderr, flush=True)
+    return problem

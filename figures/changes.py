@@ -1,4 +1,4 @@
-"""Changes that a command line makes to the plans of figures: the number of seeds, and arguments of the runs.
+"""Changes that a command line makes to the plans of figures: the seeds, and arguments of the runs.
 
 A changed figure cannot be mistaken for the committed one: caption, card and CSV state the changes, and it gets a
 folder of its own.
@@ -19,7 +19,7 @@ from bounds.showing.command_line import READERS, verb_signature
 from bounds.showing.numbers import number
 from empirics.experiments import Cell
 from empirics.federation.partitions import partition
-from empirics.numbers import check_options, quoted
+from empirics.numbers import check_options, quoted, seeds_text
 from empirics.spec_strings import refuse_twice
 
 from .artefact import Artefact
@@ -37,15 +37,23 @@ ODD = re.compile(r"[^\w.=+-]+")
 
 @dataclass(frozen=True)
 class Changes:
-    """A number of seeds (None: as planned) and new values of arguments, for every run that takes them."""
+    """The seeds (None: as planned) and new values of arguments, for every run that takes them."""
 
-    seeds: int | None = None
+    seeds: Sequence[int] | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def _words(self) -> list[str]:
-        seeds = {} if self.seeds is None else {"seeds": self.seeds}
+        seeds = {}
+        if self.seeds is not None:
+            seeds["seeds"] = seeds_text(self.seeds) if self.other_seeds else len(self.seeds)
         return [f"{name}={value}" for name, value in {**seeds, **self.arguments}.items()]
+
+    @property
+    def other_seeds(self) -> tuple[int, ...]:
+        """The seeds if they are others than 0, 1, 2, ...; else empty."""
+        seeds = tuple(self.seeds or ())
+        return () if seeds == tuple(range(len(seeds))) else seeds
 
     def __str__(self) -> str:
         """``seeds=5, step_size=0.05``; empty where nothing is changed."""
@@ -65,7 +73,8 @@ class Changes:
         rounds = self.arguments.get("rounds")
         return replace(
             plan,
-            seeds=self.seeds or plan.seeds,
+            seeds=len(self.seeds or ()) or plan.seeds,
+            other_seeds=self.other_seeds,
             setting=change(plan.setting),
             own={name: change(arguments) for name, arguments in plan.own.items()},
             every=self.arguments.get("every", plan.every),
@@ -91,7 +100,9 @@ def apply_to_plans(changes: Changes, scale: str) -> Iterator[None]:
             plans[scale] = plan
 
 
-def read_changes(words: Sequence[str], seeds: int | None, artefacts: Sequence[Artefact], scale: str) -> Changes:
+def read_changes(
+    words: Sequence[str], seeds: Sequence[int] | None, artefacts: Sequence[Artefact], scale: str
+) -> Changes:
     """Return the changes given as ``name=value`` texts; raise if no run takes them or figures compare their values."""
     if not words and seeds is None:
         return Changes(None, {})
@@ -107,6 +118,10 @@ def read_changes(words: Sequence[str], seeds: int | None, artefacts: Sequence[Ar
         _refuse_compared(artefact.name, own, changes.arguments)
     with apply_to_plans(changes, scale):
         now = {cell.key for cell in cells(planned(artefacts, scale))}
+    if changes.other_seeds and (counted := [cell for cell in every if "seeds" in cell.arguments]):
+        raise BoundsError(
+            f"{counted[0].job} takes the number of its seeds alone: give seeds={len(changes.other_seeds)}"
+        )
     if now == {cell.key for cell in every}:
         names = ", ".join(artefact.name for artefact in artefacts)
         raise BoundsError(
@@ -118,7 +133,7 @@ def read_changes(words: Sequence[str], seeds: int | None, artefacts: Sequence[Ar
 def _value(name: str, text: str, cells: Sequence[Cell]) -> Any:
     """Return the value as ``fedbounds train`` reads it, else as the planned type; raise if it cannot be set."""
     if name in SEEDS:
-        raise BoundsError(f"{name} is not set by --set; give the number of seeds by --seeds")
+        raise BoundsError(f"{name} is not among the arguments to set: choose seeds by --seeds 5,6,7 or --seeds 5..9")
     given = [cell.arguments[name] for cell in cells if name in cell.arguments]
     if name in SUBJECT:
         raise BoundsError(f"{name} is what a figure is about, which --set leaves as it is")

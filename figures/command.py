@@ -8,14 +8,15 @@ from pathlib import Path
 
 from bounds.errors import BoundsError, unknown
 from bounds.showing.command_line import Report
-from bounds.showing.numbers import check_between, check_workers
+from bounds.showing.numbers import check_workers
 from bounds.showing.tables import aligned
 from bounds.showing.terminal import printable
 from bounds.showing.usage import refuse_unused, UsageError, writable_folder
 from empirics.experiments import Store
 from empirics.experiments.checking import check_words
 from empirics.experiments.command import folder as store_folder
-from empirics.experiments.running import Done, interrupted, sweep
+from empirics.experiments.running import Done, sweep
+from empirics.numbers import seed_list, Seeds
 from empirics.progress import progress
 
 from . import making
@@ -40,7 +41,6 @@ from .scale import SCALES
 from .style import HOUSE, STYLES
 from .substitutes import assume_present
 
-MOST_SEEDS = 1000
 FIGURE_JSON = """\
 scales:
   smoke      seconds, on data that come with the packages: everything runs end to end
@@ -57,7 +57,7 @@ MODES = ("fresh", "no_sweep", "dry_run", "redraw", "bundle")
 def figure(
     *names: str,
     scale: str = "laptop",
-    seeds: int | None = None,
+    seeds: Seeds | None = None,
     set_: Sequence[str] = (),
     output: Path | str | None = None,
     store: Path | str | None = None,
@@ -76,7 +76,7 @@ def figure(
     Args:
         names: Figures or tables, the short name of a paper, or all.
         scale: How much is computed: smoke, laptop, overnight or paper (laptop).
-        seeds: Number of seeds of every run, instead of the plan's.
+        seeds: Number of seeds of every run, instead of the plan's, or other seeds such as 5,6,7 or 5..9.
         set_: Another value in every run that has the argument, as ARGUMENT=VALUE.
         output: Folder of the files (./figures-SCALE-CHANGES; of a bundle ./fedbounds-bundle).
         store: Folder of the runs ($FEDBOUNDS_STORE, else ./fedbounds-store).
@@ -94,7 +94,7 @@ def figure(
     if len(modes := [f"--{name.replace('_', '-')}" for name in MODES if given[name]]) > 1:
         raise UsageError(f"give only one of {', '.join(modes)}")
     check_workers(workers)
-    check_between("seeds", seeds, 1, MOST_SEEDS)
+    listed_seeds = None if seeds is None else seed_list(seeds)
     if scale not in SCALES:
         raise unknown("scale", scale, SCALES)
     if style not in STYLES:
@@ -128,7 +128,7 @@ def figure(
         refuse_unused("--dry-run runs and writes nothing", **work, output=output)
     artefacts = select(names)
     own = [each.name for each in artefacts if each.name in names]  # named individually, not as part of a group
-    changes = read_changes(set_options, seeds, artefacts, scale)
+    changes = read_changes(set_options, listed_seeds, artefacts, scale)
     results, target = Store(store_folder(store)), Path(output or f"figures-{scale}{changes.folder}")
     if redraw:
         writable_folder("-o", target, {"REPORT.md": TITLE})
@@ -149,7 +149,7 @@ def figure(
         if no_sweep:
             failed = _report_missing_runs(wanted, results, own)
         else:
-            failed = bool(_sweep(wanted, scale, results, fresh, workers, scheduler, report))
+            failed = _sweep(wanted, scale, results, fresh, workers, scheduler, report)
         paths = write_figures(wanted, scale, results, target, style, str(changes))
     data = {"figures": [each.name for each in wanted], "files": list(map(str, paths)), "folder": str(target)}
     lines = [f"{len(wanted)} figures and tables, {len(paths)} files in {target}"]
@@ -213,29 +213,20 @@ def _sweep(
     workers: int | None,
     scheduler: str | None,
     report: Callable[[str], object],
-) -> list[Done]:
-    """Run what is missing; return the runs that failed."""
+) -> bool:
+    """Run what is missing; return whether a run failed."""
     todo = cells(wanted)
     there = set() if fresh else stored_keys(store, todo)
     missing = [cell for cell in todo if cell.key not in there]
     if missing:
         writable_folder("--store", store.folder)
     report(f"{len(todo)} runs, {len(missing)} to do: at most {budget_text(minutes(wanted, scale), missing)}")
-    failed: list[Done] = []
-    with progress("running what the figures read") as bar:
-        bar.start(len(todo))
 
-        def finished(done: Done) -> None:
-            if done.how == "failed":
-                failed.append(done)
-                print(printable(f"failed: {done.cell}: {done.error}"), file=sys.stderr, flush=True)
-            bar.step()
+    def finished(done: Done) -> None:
+        if done.how == "failed":
+            print(printable(f"failed: {done.cell}: {done.error}"), file=sys.stderr, flush=True)
 
-        try:
-            sweep(todo, store, workers, scheduler, fresh, finished)
-        except KeyboardInterrupt:
-            raise interrupted(store, todo, "runs") from None
-    return failed
+    return any(done.how == "failed" for done in sweep(todo, store, workers, scheduler, fresh, finished))
 
 
 def _list() -> Report:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from bounds.showing.command_line import Report
 from bounds.showing.tables import aligned
 from empirics.experiments import Cell, Store
 from empirics.experiments.cells import text
-from empirics.experiments.results import ordered
+from empirics.numbers import seeds_text
 
 from .making import budget_text, cells, committed_results, minutes, Planned, stored_keys
 
@@ -60,7 +59,7 @@ def _lines(figure_cells: Sequence[Cell], cost: Mapping[str, float], there: set[s
         left = [cell for cell in group if cell.key not in there]
         row = [group[0].job] if several_jobs else []
         row += [_value_text(group[0], name) for name in varying]
-        row.append(_seeds(cell.arguments[SEED] for cell in group if SEED in cell.arguments))
+        row.append(seeds_text(sorted(cell.arguments[SEED] for cell in group if SEED in cell.arguments)))
         row += [f"{len(group) - len(left)} of {len(group)}", f"{sum(cost[cell.key] for cell in left):.2g}"]
         rows.append(row)
     head = [*(["job"] if several_jobs else []), *varying, "seeds", "there", "minutes"]
@@ -70,10 +69,3 @@ def _lines(figure_cells: Sequence[Cell], cost: Mapping[str, float], there: set[s
 def _value_text(cell: Cell, name: str) -> str:
     value = cell.arguments.get(name)
     return "" if value is None else value if isinstance(value, str) else text(value)
-
-
-def _seeds(seeds: Iterable[Any]) -> str:
-    """Return the seeds as a range ``0-4``, or one by one if they have gaps."""
-    numbers = sorted(seeds, key=ordered)
-    contiguous = len(numbers) > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-    return f"{numbers[0]}-{numbers[-1]}" if contiguous else " ".join(map(str, numbers))

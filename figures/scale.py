@@ -78,7 +78,7 @@ class Plan:
     ``rounds`` has the same keys ("": any other). ``setting`` are the arguments of every run, ``own`` further ones by
     data set, task or method. A run is measured every ``every`` rounds on ``tests`` samples (None: all); a result is the
     mean of the last ``window`` measurements. ``axes`` are the rows, columns or curves that are run, ``counts`` other
-    numbers. ``changed`` are the arguments that the command line changes (``changes.py``).
+    numbers. ``changed`` are the arguments and ``other_seeds`` the seeds that the command line changes (``changes.py``).
     """
 
     seeds: int
@@ -94,6 +94,7 @@ class Plan:
     counts: Mapping[str, int] = field(default_factory=dict)
     engine: str = "torch"
     changed: Mapping[str, Any] = field(default_factory=dict)
+    other_seeds: tuple[int, ...] = ()
 
     @property
     def engine_argument(self) -> dict[str, str]:
@@ -106,7 +107,8 @@ class Plan:
 
     def cells(self, job: str, **arguments: Any) -> list[Cell]:
         """Return one such cell for every seed."""
-        return [self.cell(job, **arguments, seed=seed) for seed in range(self.seeds)]
+        seeds = (self.other_seeds or range(self.seeds))[: self.seeds]
+        return [self.cell(job, **arguments, seed=seed) for seed in seeds]
 
 
 def apply_changes(cell: Cell, changed: Mapping[str, Any]) -> Cell:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from types import UnionType
@@ -10,7 +11,7 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import shortened, unknown
+from ..errors import BoundsError, shortened, unknown
 from .command_line import SYNONYMS
 from .usage import UsageError
 
@@ -66,10 +67,29 @@ def with_checked_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
             for value in given if kind is Parameter.VAR_POSITIONAL else [given]:
                 if kind is not Parameter.VAR_KEYWORD and not _accepts(annotation, value, function.__globals__):
                     raise UsageError(f"{name}: {each} must be of type {annotation}; got {shortened(repr(value))}")
-        return function(*arguments, **options)
+        try:
+            return function(*arguments, **options)
+        except BoundsError as error:  # its message may name options as they are typed in a shell
+            error.args = (in_python(str(error), parameters),)
+            raise
 
     checked.__module__ = "fedbounds"  # where pickling finds it
     return checked
+
+
+def in_python(message: str, parameters: Collection[str]) -> str:
+    """Return a message with options of the command line (``--seeds 5..9``) as arguments (``seeds="5..9"``)."""
+
+    def argument(found: re.Match[str]) -> str:
+        option, value = found[1].replace("-", "_"), found[2]
+        name = next((name for name in (option, f"{option}_") if name in parameters), None)
+        if name is None:
+            return found[0]
+        if value is not None and not re.fullmatch(r"[\d.]*\d|\".*", value.replace("..", "to")):
+            value = f'"{value}"'
+        return name if value is None else f"{name}={value}"
+
+    return re.sub(r'--([a-z][a-z-]*)(?: ("[^"]*"|[\dA-Z](?:[\w.,=]*\w)?))?', argument, message)
 
 
 def _accepts(annotation: str, value: Any, aliases: Mapping[str, Any]) -> bool:

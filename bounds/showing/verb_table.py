@@ -96,7 +96,7 @@ VERBS = {
         "Train a federation and measure it.",
         'fedbounds train --problem "softmax(digits)" --clients 10 --partition "dirichlet(1)" --seeds 3',
         ("empirics.verbs:PROBLEM", "empirics.verbs:TRAIN_JSON"),
-        data="empirics.verbs:last_numbers",
+        data="empirics.measuring.trained:as_json",
     ),
     "constants": Verb(
         SETTING,

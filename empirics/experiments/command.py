@@ -28,7 +28,7 @@ them that they import: if it has changed, runs are computed again, and results m
 such a file opens is not tracked: if it has changed, use --fresh, or name it in an argument"""
 SWEEP_JSON = """\
 --json prints one object: sweep (its name), cells (the number of runs), count (done, diverged, failed, there: stored
-before, to_do: left) and failed (cell, error); with --status count is of the results in store, and damaged lists the
+before) and failed (cell, error); with --status count is of the results in store, and damaged lists the
 unreadable ones."""
 
 
@@ -83,25 +83,12 @@ def sweep(
         if done.how == "failed":
             failed.append({"cell": _which(plan, done.cell), "error": done.error})
             print(printable(f"failed: {failed[-1]['cell']}: {done.error}"), file=sys.stderr, flush=True)
-        bar.doing(f"{len(failed)} failed")
-        bar.step()
 
-    def summary_line() -> str:
-        words = {"done": "done", "diverged": "diverged", "failed": "failed", "there": "there before"}
-        counts = ", ".join(f"{count[k]} {w}" for k, w in words.items() if count[k]) or "nothing done"
-        left = len(cells) - count.total()
-        return f"{plan.name}: {len(cells)} runs: {counts}{f', {left} to do: run it again to go on' if left else ''}"
-
-    try:
-        with progress() as bar:
-            bar.start(len(cells))
-            bar.doing("checking the runs")
-            run(cells, results, workers, scheduler, fresh, heard, True, keep_states)
-    except KeyboardInterrupt:
-        print(f"interrupted; {summary_line()}")
-        raise
-    data = _summary(plan, cells, {**count, "to_do": len(cells) - count.total()})
-    return Report([summary_line()], data | {"failed": failed}, int(bool(failed)))
+    run(cells, results, workers, scheduler, fresh, heard, True, keep_states, f"runs of {plan.name}")
+    words = {"done": "done", "diverged": "diverged", "failed": "failed", "there": "there before"}
+    counts = ", ".join(f"{count[k]} {w}" for k, w in words.items() if count[k])
+    data = _summary(plan, cells, dict(count)) | {"failed": failed}
+    return Report([f"{plan.name}: {len(cells)} runs: {counts}"], data, int(bool(failed or count["diverged"])))
 
 
 def _which(grid: Grid, cell: Cell) -> str:

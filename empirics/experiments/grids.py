@@ -7,7 +7,7 @@ rounds = 20
 measure = ["test_accuracy"]
 [vary]
 algorithm = ["fedavg()", "fedinit(beta=0.1)"]
-seed = [0, 1, 2]
+seed = "0..2"                # or [0, 1, 2], or 3: their number
 [[also]]                     # another block: its differences from the one above
 fixed.partition = "dirichlet(0.1)"
 """
@@ -29,6 +29,7 @@ from bounds.showing.loading import from_file
 from bounds.showing.numbers import decimal
 
 from ..errors import EmpiricsError
+from ..numbers import seed_list
 from . import Cell
 
 TRAIN = "train"
@@ -48,7 +49,7 @@ class Grid:
 
     name: str
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    vary: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    vary: Mapping[str, Any] = field(default_factory=dict)
     job: str = TRAIN
     also: Sequence[Mapping[str, Any]] = ()
 
@@ -71,7 +72,9 @@ class Grid:
             for word, values in block.get("vary", {}).items():
                 if word in block.get("fixed", {}):
                     raise EmpiricsError(f"grid {self.name!r}: {word} is fixed and varied: leave it in one of the two")
-                if isinstance(values, (str, bytes)) or not isinstance(values, Sequence) or not values:
+                if word == "seed" and isinstance(values, (str, int)):
+                    seed_list(values)
+                elif isinstance(values, (str, bytes)) or not isinstance(values, Sequence) or not values:
                     self._refuse(word, "a list of values to go through", values)
 
     def _refuse(self, word: str, rule: str, got: Any) -> NoReturn:
@@ -98,11 +101,16 @@ class Grid:
         return list(cells.values())
 
     def _blocks(self) -> Iterator[Block]:
-        yield self.job, self.fixed, self.vary
+        yield self.job, self.fixed, _listed(self.vary)
         for other in self.also:
             fixed = other.get("fixed", {})
             vary = {k: v for k, v in {**self.vary, **other.get("vary", {})}.items() if k not in fixed}
-            yield other.get("job", self.job), {**self.fixed, **fixed}, vary
+            yield other.get("job", self.job), {**self.fixed, **fixed}, _listed(vary)
+
+
+def _listed(vary: Mapping[str, Any]) -> Mapping[str, Sequence[Any]]:
+    """The values of the varying arguments, with seeds one by one."""
+    return {word: seed_list(x) if word == "seed" and isinstance(x, (str, int)) else x for word, x in vary.items()}
 
 
 def read_grid(text: str) -> Grid:

@@ -15,6 +15,7 @@ from typing import Any
 from bounds.showing.loading import message_with_place
 
 from ..errors import Diverged, EmpiricsError
+from ..progress import progress
 from . import Cell, Outcome, Store
 from .cells import run
 from .checking import check
@@ -42,10 +43,11 @@ def sweep(
     heard: Callable[[Done], object] = lambda done: None,
     tried: bool = False,
     keep_states: bool = False,
+    what: str = "runs",
 ) -> list[Done]:
     """Compute all runs whose result is not in the store, and store each at its end; results do not depend on workers.
 
-    Runs that failed before are tried again; diverged ones are results.
+    Runs that failed before are tried again; diverged ones are results. Progress is shown.
 
     Args:
         cells: the runs.
@@ -57,43 +59,56 @@ def sweep(
         tried: check all runs before the first one starts, and raise if one cannot work.
         keep_states: jobs that can do so store the end of a run beside the results, and continue it when more rounds are
             requested; the numbers are the same.
+        what: what the runs are called.
+
+    Raises:
+        KeyboardInterrupt: if it is interrupted, with the number of stored runs and how to continue.
     """
-    to_run, finished = [], []
-    for cell, (kept, _) in zip(cells, store.look(cells), strict=True):
-        if kept and kept.status in RESULTS and not fresh:
-            finished.append(Done(cell, "there"))
-            heard(finished[-1])
+    to_run, finished, failed = [], list[Done](), 0
+    with progress(what) as bar:
+        bar.start(len(cells))
+
+        def finish(done: Done) -> None:
+            nonlocal failed
+            finished.append(done)
+            heard(done)
+            failed += done.how == "failed"
+            bar.doing(f"{failed} failed" if failed else "")
+            bar.step()
+
+        for cell, (kept, _) in zip(cells, store.look(cells), strict=True):
+            if kept and kept.status in RESULTS and not fresh:
+                finish(Done(cell, "there"))
+            else:
+                to_run.append(cell)
+        if not to_run:
+            return finished
+        calls = [
+            (c.home, dict(c.arguments), str(store.state(c)) if keep_states and c.spec.resumable else None)
+            for c in to_run
+        ]
+        engines = {str(cell.arguments.get("engine", "torch")) for cell in to_run}
+        if scheduler:
+            computers: AbstractContextManager[Spread] = running_cluster(scheduler, engines)
         else:
-            to_run.append(cell)
-    if not to_run:
-        return finished
-    calls = [
-        (c.home, dict(c.arguments), str(store.state(c)) if keep_states and c.spec.resumable else None) for c in to_run
-    ]
-    engines = {str(cell.arguments.get("engine", "torch")) for cell in to_run}
-    if scheduler:
-        computers: AbstractContextManager[Spread] = running_cluster(scheduler, engines)
-    else:
-        computers = nullcontext(in_this_process) if workers == 0 else own_processes(workers, GPU in engines)
-    with computers as spread:
-        ((_, (reason, error)),) = spread(lacking, [(engines,)])
-        if tried and not (reason or error):
-            ((_, (_, error)),) = spread(check, [(cells, to_run)])
-        if reason or error:
-            raise EmpiricsError(reason or error)
-        if fresh:
-            store.forget(to_run)
-        for index, (result, error) in spread(attempt, calls):
-            finished.append(_keep(store, to_run[index], *(result or (None, error, 0.0))))
-            heard(finished[-1])
+            computers = nullcontext(in_this_process) if workers == 0 else own_processes(workers, GPU in engines)
+        try:
+            with computers as spread:
+                ((_, (reason, error)),) = spread(lacking, [(engines,)])
+                if tried and not (reason or error):
+                    bar.doing("checking the runs")
+                    ((_, (_, error)),) = spread(check, [(cells, to_run)])
+                if reason or error:
+                    raise EmpiricsError(reason or error)
+                if fresh:
+                    store.forget(to_run)
+                for index, (result, error) in spread(attempt, calls):
+                    finish(_keep(store, to_run[index], *(result or (None, error, 0.0))))
+        except KeyboardInterrupt:
+            done = len(store.of(cells))
+            end = f"are stored in {store.folder}: run the command again to continue" if done else "were done"
+            raise KeyboardInterrupt(f"interrupted: {done or 'none'} of {len(cells)} {what} {end}") from None
     return finished
-
-
-def interrupted(store: Store, cells: Sequence[Cell], what: str) -> KeyboardInterrupt:
-    """Return a KeyboardInterrupt whose message has the number of these runs (called ``what``) that are stored."""
-    done = len(store.of(cells))
-    end = f"are stored in {store.folder}: run the command again to continue" if done else "were done"
-    return KeyboardInterrupt(f"interrupted: {done or 'none'} of {len(cells)} {what} {end}")
 
 
 Attempt = tuple[Outcome | None, str, float]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -85,6 +85,22 @@ class Keeper:
         if self.changed:
             with whole(self.path) as beside:
                 write(beside, self.runs, self.words, self.versions)
+
+
+def rounds_of(run: Run, keeper: Keeper | None = None) -> Iterator[tuple[int, list[Row]]]:
+    """Train a run and yield every round with the rows measured at it.
+
+    A run that ``keeper`` has goes on from there, after its earlier rows as those of round 0; its new end is kept.
+    """
+    rows: list[Row] = []
+    if keeper is not None:
+        run, rows = keeper.resumed(run)
+        yield 0, list(rows)
+    for state, measured in run:
+        rows += measured
+        yield state.round, measured
+    if keeper is not None:
+        keeper.add(run, rows)
 
 
 CLASSES: list[Any] = [KeptRun, Reached, State, Exchange, Folded, RunningMean, Weights, Row]

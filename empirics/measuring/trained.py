@@ -12,31 +12,72 @@ import numpy as np
 from bounds.showing.notebook import card
 from bounds.showing.tables import html_table, Tabular
 
-from .table import Row
+from .record import Run
+from .table import losses, Row, run_status
 
-Ends = Mapping[str, Sequence[Mapping[str, float] | None]]
+
+@dataclass(frozen=True)
+class TrainedRun:
+    """A finished run: its numbers in the last measured round by quantity (None: not finite), and how it ended.
+
+    ``line`` says all of this; numbers of clients are averaged, and those of local steps are after the last step.
+    """
+
+    algorithm: str
+    seed: int
+    last: Mapping[str, float] | None
+    diverged: bool
+    line: str
+
+    @classmethod
+    def of(cls, run: Run, rows: Sequence[Row]) -> TrainedRun:
+        """Describe a run with these rows."""
+        name, diverged = str(run.algorithm), run_status(rows) == "diverged"
+        who, end = f"{name}, seed {run.seed}", rows[-1] if rows else None
+        if end is not None and end.quantity == "diverged":
+            line = f"{who}: diverged in round {end.round}, norms up to {end.value:.4g} before"
+            return cls(name, run.seed, None, diverged, line)
+        last = last_numbers(rows)
+        line = f"{who}, round {run.setting.rounds}: {', '.join(f'{n} {v:.4g}' for n, v in last.items())}"
+        if diverged:
+            line += f"; diverged: train_loss was {losses(rows)[0]:.4g} at the start"
+        return cls(name, run.seed, last, diverged, line)
+
+
+def last_numbers(rows: Sequence[Row]) -> dict[str, float]:
+    """Quantities of the last measured round: means over clients, after the last local step, over all layers."""
+    values: dict[str, list[float]] = {}
+    last = max((row.round for row in rows), default=0)
+    steps = {row.quantity: row.step for row in rows if row.step is not None}
+    for row in rows:
+        if row.round == last and not row.layer and row.step == steps.get(row.quantity):
+            suffix = "" if row.client is None else " (mean over clients)"
+            values.setdefault(row.quantity + suffix, []).append(row.value)
+    return {name: float(np.mean(each)) for name, each in values.items()}
 
 
 @dataclass(frozen=True, eq=False)
 class Trained(Tabular):
-    """Trained runs: ``rows`` has one row per measured number, as ``fedbounds train -o FILE`` writes them.
-
-    ``ends`` are the last numbers of every method by seed (None if it diverged); ``run_lines`` has a line for every run.
-    """
+    """Trained runs: ``rows`` has one row per measured number, as ``fedbounds train -o FILE`` writes them."""
 
     rows: Sequence[Row]
-    ends: Ends
-    run_lines: Sequence[str]
+    runs: Sequence[TrainedRun]
     engine: str = "torch"
     wrote: Sequence[Path] = ()
 
     @property
     def status(self) -> int:
         """The exit status of the command: 1 if a run diverged."""
-        return int(any(row.quantity in ("diverged", "diverges") for row in self.rows))
+        return int(any(run.diverged for run in self.runs))
+
+    @property
+    def by_algorithm(self) -> Mapping[str, Sequence[TrainedRun]]:
+        """The runs of every method, one per seed."""
+        methods = dict.fromkeys(run.algorithm for run in self.runs)
+        return {method: [run for run in self.runs if run.algorithm == method] for method in methods}
 
     def lines(self) -> Iterator[str]:
-        yield from self.run_lines
+        yield from (run.line for run in self.runs)
         yield from self.summary()
         if self.engine != "torch":
             yield f"numbers by {self.engine}"
@@ -47,12 +88,12 @@ class Trained(Tabular):
     def summary(self) -> Iterator[str]:
         """Lines with mean and standard error of every method's last numbers, over the seeds that did not diverge."""
         yield ""
-        for method, runs in self.ends.items():
-            finished = [run for run in runs if run is not None]
+        for method, runs in self.by_algorithm.items():
+            finished = [run.last for run in runs if run.last is not None and not run.diverged]
             if len(finished) < len(runs):
                 yield f"{method}  diverged with {len(runs) - len(finished)} of {len(runs)} seeds"
             for name in finished[0] if finished else ():
-                sample = np.array([run[name] for run in finished])
+                sample = np.array([last[name] for last in finished])
                 error = f" ± {sample.std(ddof=1) / len(sample) ** 0.5:.2g}" if len(sample) > 1 else ""
                 yield f"{method}  {name}  {sample.mean():.6g}{error}"
 
@@ -60,10 +101,17 @@ class Trained(Tabular):
         return [row._asdict() for row in self.rows]
 
     def __repr__(self) -> str:
-        return f"<Trained {', '.join(self.ends)}: {len(self.rows)} rows>"
+        return f"<Trained {', '.join(self.by_algorithm)}: {len(self.rows)} rows>"
 
     def _repr_html_(self) -> str:
-        runs = [(method, seed, end) for method, ends in self.ends.items() for seed, end in enumerate(ends)]
-        missing = {name: None for _, _, end in runs for name in end or ()}
-        last = [{"algorithm": m, "seed": s, **(missing if end is None else end)} for m, s, end in runs]
+        missing = {name: None for run in self.runs for name in run.last or ()}
+        last = [{"algorithm": run.algorithm, "seed": run.seed, **missing, **(run.last or {})} for run in self.runs]
         return card(*html_table(last), f"<p>the last of {len(self.rows)} rows; to_pandas() has them all</p>")
+
+
+def as_json(trained: Trained, command: str) -> list[dict[str, Any]]:
+    """The data that ``train --json`` prints: by method the last numbers of every seed, and whether it diverged."""
+    return [
+        {"algorithm": method, "seeds": [run.last for run in runs], "diverged": [run.diverged for run in runs]}
+        for method, runs in trained.by_algorithm.items()
+    ]

@@ -28,6 +28,8 @@ REGULARISATION = 0.01
 MODELS = {"regression": "ridge", "binary": "logistic", "classification": "softmax"}
 """Default model for each kind of target."""
 BY_GROUP = "by_group()"
+OWN_DATA = ("csv", "frame", "target", "group", "leave_out", "kind", "model", "regularisation")
+"""The options of verbs that describe data of the user's own."""
 
 
 class OwnProblem(NamedTuple):

@@ -20,6 +20,7 @@ from bounds.dissimilarity import convex_pair, excess, split_for
 
 from ..errors import EmpiricsError
 from ..federation.federation import Federation
+from ..models.compiled import compiled, NotServed
 from ..models.linear import LeastSquares, Linear, minimisers
 from ..models.model import Model
 from ..numbers import must
@@ -114,6 +115,12 @@ class FederatedProblem:
     def device(self) -> torch.device:
         """The device of the clients' samples, on which runs compute."""
         return self.federation.members.device
+
+    def compiled(self) -> FederatedProblem:
+        """Return the problem with compiled passes; raise ``NotServed`` if its model cannot be compiled."""
+        if self.device.type != "cpu":
+            raise NotServed(f"it lies on {self.device}")
+        return replace(self, model=compiled(self.model))
 
     def to(self, device: torch.device | str) -> FederatedProblem:
         """Return the problem with training and test samples on ``device``; the population is not moved."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -68,6 +68,11 @@ class Setting:
     epsilon: float = 1e-8
     step_size_rule: str = "constant"
     step_offset: float | None = None
+
+    @classmethod
+    def among(cls, clients: int, rounds: int, cohort: int | None = None, **others: Any) -> Setting:
+        """Return a setting for this number of clients, all of which take part if no ``cohort`` is given."""
+        return cls(rounds, clients if cohort is None else cohort, **others)
 
     def described(self, clients: int) -> str:
         """Return participation, rounds and local steps in words."""

@@ -58,7 +58,6 @@ communication_time and minibatch_time, seconds of a round and of a step; where c
 list), or client_download_rate and client_upload_rate with model_size: a round then takes as long as its slowest
 participant. Bounds and formulas need constants only (@file.json, which fedbounds constants writes). The quadratic
 surrogate, schedules and training need the federation: --problem, as fedbounds train takes it."""
-OWN_DATA = ("csv", "frame", "target", "group", "leave_out", "kind", "model", "regularisation")
 
 
 def compare(
@@ -296,7 +295,7 @@ class Inputs(NamedTuple):
 
 def _inputs(given: Mapping[str, Any]) -> Inputs:
     """The bounds and the federation that the arguments of ``compare`` or ``advise`` describe."""
-    from empirics.problems.own_problem import resolve_problem
+    from empirics.problems.own_problem import OWN_DATA, resolve_problem
 
     own, known, words = given["own"], given["scenario"], given["words"]
     own_data = {name: given[name] for name in OWN_DATA}

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 
@@ -23,7 +23,7 @@ from bounds.errors import BoundsError
 from bounds.scenario_values import ROUNDING
 from empirics.algorithms.algorithm import fedavg, renamed
 from empirics.errors import Diverged
-from empirics.models.compiled import compiled, NotServed
+from empirics.models.compiled import NotServed
 from empirics.problems.problem import FederatedProblem
 from empirics.progress import Progress
 from empirics.training.rounds import rounds
@@ -185,7 +185,7 @@ def race(
     if seeds < 2:
         raise BoundsError(f"a standard error needs at least 2 seeds to measure with; got {seeds}")
     with suppress(NotServed):  # compiling pays off over hundreds of runs
-        problem = replace(problem, model=compiled(problem.model))
+        problem = problem.compiled()
     limit = math.inf  # the most that a run to a target may cost
     if goal.to is not None:
         least = math.inf if surrogate is None else surrogate.near[0].value

@@ -13,7 +13,7 @@ from bounds.errors import BoundsError, unknown
 from bounds.showing.command_line import Report
 from bounds.showing.loading import load
 from bounds.showing.usage import UsageError
-from empirics.problems.own_problem import resolve_problem
+from empirics.problems.own_problem import OWN_DATA, resolve_problem
 from empirics.problems.problem import FederatedProblem
 from empirics.progress import progress
 
@@ -27,8 +27,6 @@ from .survey import Survey, survey
 if TYPE_CHECKING:
     from empirics.federation.partitions import Split
     from empirics.problems.tasks import Task
-
-OWN_DATA = ("csv", "frame", "target", "group", "leave_out", "kind", "model")
 
 
 def validate(
@@ -116,9 +114,9 @@ def validate(
         if idle := [name for name in given if name not in OPTION_NAMES[MANY]]:
             raise unknown(f"option of a validation of {bound}", idle[0], ["problem", "workers"])
         return survey(bound, **given)
-    own = {name: given.pop(name) for name in OWN_DATA if name in given}
-    if own.keys() & {"csv", "frame"} and "regularisation" in given:
-        own["regularisation"] = given.pop("regularisation")
+    has_table = not {"csv", "frame"}.isdisjoint(given)  # otherwise regularisation is an option of draws
+    names_of_own = [name for name in OWN_DATA if name in given and (has_table or name != "regularisation")]
+    own = {name: given.pop(name) for name in names_of_own}
     own_problem, split = resolve_problem(given.pop("problem", None), given.pop("partition", "iid"), **own)
     if own_problem is not None:
         given["problem"] = own_problem

@@ -27,7 +27,7 @@ from bounds.showing.reading import as_words, read
 from bounds.showing.usage import refuse_unused, UsageError, writable_folder
 from empirics.experiments import Cell, Store
 from empirics.experiments.command import folder
-from empirics.experiments.running import interrupted, sweep
+from empirics.experiments.running import sweep
 from empirics.progress import duration, progress
 
 from ..runs.obstacles import obstacle
@@ -228,20 +228,8 @@ def _sweep(
         on = "one core" if cores == 1 else f"{cores} cores"
         takes = f"about {duration(sum(missing) / cores)} on {on}"
         remark([f"{len(missing)} points to {verb}, {takes}; finished ones are kept"])
-    failed: dict[str, str] = {}
-    with progress(what) as bar:
-        bar.start(len(cells))
-
-        def heard(done: Any) -> None:
-            if done.how == "failed":
-                failed[done.cell.key] = done.error
-            bar.step()
-
-        try:
-            sweep(cells, store, args.workers, heard=heard)
-        except KeyboardInterrupt:
-            raise interrupted(store, cells, what) from None
-    return failed
+    finished = sweep(cells, store, args.workers, what=what)
+    return {done.cell.key: done.error for done in finished if done.how == "failed"}
 
 
 def _prove(args: TableRequest, bound: Bound, rows: Sequence[dict[str, Any]], card: dict[str, Any]) -> list[str]:

@@ -118,10 +118,10 @@ def test_measurements_of_one_quantity_are_told_apart_by_their_arguments():
     """Five minibatches take .5 s, a model has .0208 Mbit, received at 20 Mbit/s."""
     texts = ["runtime(upload_rate=1)", "runtime(upload_rate=100)"]
     found = train("softmax(digits)", clients=4, rounds=2, measure=texts)
-    (end,) = found.ends["fedavg()"]
+    (one,) = found.runs
     names = [measurement(text).name for text in texts]
-    assert list(end) == names
-    assert list(end.values()) == pytest.approx([2 * (0.0208 / 20 + 5 * 0.1 + 0.0208 / rate) for rate in (1, 100)])
+    assert list(one.last) == names
+    assert list(one.last.values()) == pytest.approx([2 * (0.0208 / 20 + 5 * 0.1 + 0.0208 / rate) for rate in (1, 100)])
     assert {row.quantity for row in found.rows} == set(names)
 
 

@@ -16,7 +16,7 @@ from figures.runs import Runs
 
 NAME = "fedinit.table_3"
 SMOKE = ["figure", NAME, "--scale", "smoke"]
-TWO = Changes(3, {"step_size": 0.07, "cohort": 3})
+TWO = Changes(range(3), {"step_size": 0.07, "cohort": 3})
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +28,7 @@ def here(tmp_path, monkeypatch):
 def test_every_figure_can_be_made_with_other_arguments(store):
     arguments = {"partition": "shards(2)", "step_size": 0.3, "rounds": 7, "every": 3, "clients": 9, "cohort": 3}
     for name in NAMES:
-        with apply_to_plans(Changes(3, arguments), "smoke"):
+        with apply_to_plans(Changes(range(3), arguments), "smoke"):
             shown = artefact(name).data(Runs(store), "smoke")
         assert shown.caption or shown.unavailable, name
 
@@ -68,7 +68,11 @@ REFUSED = (
     ("--set local_epochs=3", "local_steps"),
     ("--set step_size=", "'step_size='"),
     ("--set batch=3 batch=5", "batch"),
-    ("--seeds 0", "1000"),
+    ("--seeds 0", "10000"),
+    ("--seeds 5,5", "5,5"),
+    ("--seeds 5..3", "5..3"),
+    ("--seeds 5..x", "'x'"),
+    ("--seeds 5,-1", "-1"),
     ("--seeds 2", "seeds=2"),
     ("--dry-run --no-sweep", "--no-sweep"),
 )
@@ -102,7 +106,7 @@ def test_a_dry_run_says_what_is_there_and_what_is_left_and_writes_nothing(run):
     assert "step_size=0.1," in shared
     kinds = list(dict.fromkeys((c.arguments["algorithm"], c.arguments["partition"]) for c in cells))
     there = [2, 1, *[0] * (len(kinds) - 2)]
-    rows = [[*kind, "0-1", f"{n} of 2", f"{(2 - n) * each:.2g}"] for kind, n in zip(kinds, there, strict=True)]
+    rows = [[*kind, "0..1", f"{n} of 2", f"{(2 - n) * each:.2g}"] for kind, n in zip(kinds, there, strict=True)]
     assert table == [f"  {line}" for line in aligned(rows, ["algorithm", "partition", "seeds", "there", "minutes"])]
     assert sorted(store.folder.iterdir()) == files
     assert list(Path().iterdir()) == [Path("store")]

@@ -17,9 +17,10 @@ from ...algorithms.state import copy_state, State
 from ...measuring import Measurement, measurement, Row, Run
 from ...measuring.core import quantities, Snapshot
 from ...measuring.record import Folded, Reached
+from ...measuring.table import run_status
 from .. import Outcome
 from ..registry import job
-from .train import columns, engine_fact, SharedRun, status
+from .train import columns, engine_fact, SharedRun
 
 BEGUN = 16
 """The number of first rounds in a worker's cache."""
@@ -74,7 +75,7 @@ def begun(plan: SharedRun, first: str, after: int, every: int, measure: tuple[st
     for after_round, measured in beginning(plan, first, after, every, measure):
         state = after_round
         rows += measured
-    return FirstRounds(None if status(rows) == "diverged" else state, tuple(rows))
+    return FirstRounds(None if rows and rows[-1].quantity == "diverged" else state, tuple(rows))
 
 
 @job("continued", version=1, shared=True)
@@ -107,4 +108,4 @@ def continued(
     )  # fmt: skip
     rows = run.rows()
     facts = {**engine_fact(problem), "first": first, "algorithm": method.name, "parameters": problem.model.dim}
-    return Outcome(columns([*before.rows, *rows]), facts, status(rows))
+    return Outcome(columns([*before.rows, *rows]), facts, run_status(rows))

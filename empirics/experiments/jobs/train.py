@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache, wraps
 from inspect import signature
 from pathlib import Path
@@ -17,8 +17,9 @@ from ...federation.augment import AUGMENTATIONS
 from ...federation.federate import LOCAL_TESTS
 from ...federation.partitions import partition as read_partition
 from ...measuring import Measurement, measurement, Row, Run
-from ...measuring.kept import Keeper
-from ...models.compiled import compiled, engine_of
+from ...measuring.kept import Keeper, rounds_of
+from ...measuring.table import run_status
+from ...models.compiled import engine_of
 from ...numbers import check_choice, check_options, quoted
 from ...problems.problem import FederatedProblem
 from ...problems.tasks import Task, task, TASKS
@@ -74,12 +75,12 @@ class SharedRun:
         check_choice("engine", self.engine, CELL_ENGINES)
         if self.engine == GPU:
             return problem.to(device_named(GPU))
-        return problem if self.engine == "torch" else replace(problem, model=compiled(problem.model))
+        return problem if self.engine == "torch" else problem.compiled()
 
     def setting_for(self, rounds: int, clients: int) -> Setting:
-        """The setting with this number of rounds; all clients take part if no cohort is given."""
-        cohort = clients if self.cohort is None else self.cohort
-        return Setting(rounds, cohort, client_weight=self.client_weight, **dict(self.setting_fields))
+        """The setting with this number of rounds."""
+        others = dict(self.setting_fields)
+        return Setting.among(clients, rounds, self.cohort, client_weight=self.client_weight, **others)
 
 
 SHARED = tuple(name for name in SharedRun.__dataclass_fields__ if name != "setting_fields")
@@ -141,16 +142,9 @@ def train(state: str | None = None, **arguments: Any) -> Outcome:
     """
     run = prepared(**arguments)
     keeper = None if state is None else state_keeper(Path(state), run.setting.rounds)
-    run, earlier = (run, []) if keeper is None else keeper.resumed(run)
-    rows = [*earlier, *run.rows()]
+    rows = [row for _, measured in rounds_of(run, keeper) for row in measured]
     if keeper is not None:
-        keeper.add(run, rows)
         keeper.write()
-    return outcome(run, rows)
-
-
-def outcome(run: Run, rows: Sequence[Row]) -> Outcome:
-    """The outcome of a training run with these rows."""
     problem = run.problem
     facts = {
         **engine_fact(problem),
@@ -160,12 +154,7 @@ def outcome(run: Run, rows: Sequence[Row]) -> Outcome:
         "samples": int(problem.federation.client_sizes.sum()),
         "determinism": "bit-identical on one device",
     }
-    return Outcome(columns(rows), facts, status(rows))
-
-
-def status(rows: Sequence[Row]) -> str:
-    """The status of a run with these rows: "diverged" or "done"."""
-    return "diverged" if any(row.quantity == "diverged" for row in rows) else "done"
+    return Outcome(columns(rows), facts, run_status(rows))
 
 
 def state_keeper(path: Path, rounds: int) -> Keeper | None:
