@@ -257,10 +257,8 @@ def _trained(args: Namespace) -> Trained:
             source = _object(args.problem, task)
             bar.start(len(methods) * len(args.seeds) * args.rounds)
             for seed in args.seeds:
-                problem, first = (
-                    deal(source, args.partition, args.clients, seed, args.client_weight, args.augment),
-                    not runs,
-                )
+                first = not runs
+                problem = deal(source, args.partition, args.clients, seed, args.client_weight, args.augment)
                 setting = Setting.among(problem.clients, **{name: getattr(args, name) for name in SETTING_FIELDS})
                 problem = _with_engine(problem.to(device), setting, args.engine, bar, first)
                 if first:

@@ -20,7 +20,6 @@ from bounds.showing.usage import writable_folder
 from empirics.errors import EmpiricsError
 from empirics.experiments import Kept, Store
 from empirics.experiments.machine import machine
-from empirics.progress import progress
 from paper_checks.audit import report
 from paper_checks.audit.records import ordered
 from paper_checks.audit.running import audit, CLAIMS, REVIEWS
@@ -93,14 +92,11 @@ def _figures(wanted: Planned, scale: str, store: Store, target: Path) -> str:
 
 def _audit(target: Path, workers: int) -> None:
     """Check all claims, and write the reports and a CSV of the verdicts."""
-    claims = list(CLAIMS.values())
-    with progress("checking the claims") as bar:
-        bar.start(len(claims))
-        try:
-            verdicts = ordered(audit(claims, workers, lambda verdict: bar.step()))
-        except KeyboardInterrupt:
-            words = f"interrupted: figures, tables, numbers and bounds are in {target}; the audit is not"
-            raise KeyboardInterrupt(words) from None
+    try:
+        verdicts = ordered(audit(CLAIMS.values(), workers))
+    except KeyboardInterrupt:
+        words = f"interrupted: figures, tables, numbers and bounds are in {target}; the audit is not"
+        raise KeyboardInterrupt(words) from None
     (target / "audit/reports").mkdir(parents=True, exist_ok=True)
     for name, text in report.files(verdicts, REVIEWS).items():
         write_whole(target / "audit" / name, text)

@@ -133,7 +133,9 @@ def read_changes(
 def _value(name: str, text: str, cells: Sequence[Cell]) -> Any:
     """Return the value as ``fedbounds train`` reads it, else as the planned type; raise if it cannot be set."""
     if name in SEEDS:
-        raise BoundsError(f"{name} is not among the arguments to set: choose seeds by --seeds 5,6,7 or --seeds 5..9")
+        raise BoundsError(
+            f'{name} is not among the arguments to set: choose seeds by --seeds "5,6,7" or --seeds "5..9"'
+        )
     given = [cell.arguments[name] for cell in cells if name in cell.arguments]
     if name in SUBJECT:
         raise BoundsError(f"{name} is what a figure is about, which --set leaves as it is")

@@ -8,14 +8,12 @@ from pathlib import Path
 
 from bounds.errors import BoundsError, unknown
 from bounds.showing.command_line import Report
-from bounds.showing.numbers import check_workers
 from bounds.showing.tables import aligned
-from bounds.showing.terminal import printable
 from bounds.showing.usage import refuse_unused, UsageError, writable_folder
 from empirics.experiments import Store
 from empirics.experiments.checking import check_words
-from empirics.experiments.command import folder as store_folder
-from empirics.experiments.running import Done, sweep
+from empirics.experiments.command import check_computers, folder as store_folder
+from empirics.experiments.running import sweep
 from empirics.numbers import seed_list, Seeds
 from empirics.progress import progress
 
@@ -93,14 +91,12 @@ def figure(
     given = locals()
     if len(modes := [f"--{name.replace('_', '-')}" for name in MODES if given[name]]) > 1:
         raise UsageError(f"give only one of {', '.join(modes)}")
-    check_workers(workers)
     listed_seeds = None if seeds is None else seed_list(seeds)
     if scale not in SCALES:
         raise unknown("scale", scale, SCALES)
     if style not in STYLES:
         raise unknown("style", style, STYLES)
-    if scheduler == "":
-        raise UsageError("--scheduler needs the address of a running dask cluster")
+    check_computers(workers, scheduler)
     set_options = [set_] if isinstance(set_, str) else list(set_)
     work = {"workers": workers, "scheduler": scheduler}
     edits = {"seeds": seeds, "set": tuple(set_options)}
@@ -118,8 +114,6 @@ def figure(
         if modes or scale != "laptop":
             raise UsageError(f"{modes[0] if modes else '--scale'} needs the names of figures, or all")
         return _list()
-    if scheduler:
-        refuse_unused("--scheduler is a running cluster with workers of its own", workers=workers)
     if no_sweep:
         refuse_unused("--no-sweep runs nothing", **work)
     if redraw:
@@ -221,12 +215,8 @@ def _sweep(
     if missing:
         writable_folder("--store", store.folder)
     report(f"{len(todo)} runs, {len(missing)} to do: at most {budget_text(minutes(wanted, scale), missing)}")
-
-    def finished(done: Done) -> None:
-        if done.how == "failed":
-            print(printable(f"failed: {done.cell}: {done.error}"), file=sys.stderr, flush=True)
-
-    return any(done.how == "failed" for done in sweep(todo, store, workers, scheduler, fresh, finished))
+    finished = sweep(todo, store, workers, scheduler, fresh, named=str)
+    return any(done.how == "failed" for done in finished)
 
 
 def _list() -> Report:

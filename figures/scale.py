@@ -9,13 +9,8 @@ from typing import Any
 from empirics.experiments import Cell
 from empirics.experiments.jobs import BLOCKS
 
-SCALES: dict[str, str] = {
-    "smoke": "seconds, on data that come with the packages: everything runs end to end",
-    "laptop": "budgeted to 88 minutes on two cores for the whole set: smaller networks, fewer rounds and seeds",
-    "overnight": "the papers' own local work and half of their rounds or more, on networks for two cores: four days",
-    "paper": "the setting of the paper itself, for GPUs",
-}
-"""Every figure and table exists at each of these scales."""
+SCALES = ("smoke", "laptop", "overnight", "paper")
+"""Every figure and table exists at each of these scales, which ``command.FIGURE_JSON`` explains."""
 
 BEGINNING = 0.25
 """Share of the first rounds that counts towards each of the runs that share them."""

@@ -78,18 +78,13 @@ def with_checked_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def in_python(message: str, parameters: Collection[str]) -> str:
-    """Return a message with options of the command line (``--seeds 5..9``) as arguments (``seeds="5..9"``)."""
+    """Return a message with options of the command line (``--seeds "5..9"``) as arguments (``seeds="5..9"``)."""
 
     def argument(found: re.Match[str]) -> str:
-        option, value = found[1].replace("-", "_"), found[2]
-        name = next((name for name in (option, f"{option}_") if name in parameters), None)
-        if name is None:
-            return found[0]
-        if value is not None and not re.fullmatch(r"[\d.]*\d|\".*", value.replace("..", "to")):
-            value = f'"{value}"'
-        return name if value is None else f"{name}={value}"
+        name = found[1].replace("-", "_")
+        return f"{name}{'=' if found[2] else ''}" if name in parameters else found[0]
 
-    return re.sub(r'--([a-z][a-z-]*)(?: ("[^"]*"|[\dA-Z](?:[\w.,=]*\w)?))?', argument, message)
+    return re.sub(r'--([a-z][a-z-]*)( (?=["\dA-Z]))?', argument, message)
 
 
 def _accepts(annotation: str, value: Any, aliases: Mapping[str, Any]) -> bool:

@@ -83,10 +83,6 @@ class Cell:
         end = "" if length is None else f"-{text(length)}"
         return self.key_prefix + re.sub(r"[^\w.+-]", "_", end)
 
-    def run(self) -> Outcome:
-        """Call the job."""
-        return run(self.home, self.arguments)
-
     def __str__(self) -> str:
         return f"{self.job}({', '.join(f'{k}={v}' for k, v in self.arguments.items())})"
 

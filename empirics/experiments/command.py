@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 from collections import Counter
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bounds.showing.command_line import Report
 from bounds.showing.numbers import check_workers
-from bounds.showing.terminal import printable
 from bounds.showing.usage import refuse_unused, UsageError
 
 from ..errors import EmpiricsError
 from ..progress import Progress, progress
-from . import Cell, Store, StoreError
+from . import Cell, Store
 from .checking import check_words
 from .grids import Grid, read_grid
-from .running import Done, sweep as run
+from .running import sweep as run
 from .store import RESULTS
 
 OWN = """runs depend on the text of your own files that a grid names (path/file.py:variable) and of the files beside
@@ -55,12 +53,7 @@ def sweep(
     """
     if fresh and status:
         raise UsageError("give only one of --fresh, --status")
-    check_workers(workers)
-    if scheduler == "":
-        raise UsageError("--scheduler needs the address of a running dask cluster")
-    if scheduler:
-        cluster = "--scheduler is a running cluster with workers of its own"
-        refuse_unused(cluster, workers=workers, status=status, keep_states=keep_states)
+    check_computers(workers, scheduler, status=status, keep_states=keep_states)
     if status:
         refuse_unused("--status runs nothing", workers=workers, keep_states=keep_states)
     plan, results = read_grid(grid), Store(folder(store))
@@ -72,19 +65,10 @@ def sweep(
             bar.start(len(cells))
             bar.doing("reading the store")
             return _status(plan, cells, results, bar)
-    count: Counter[str] = Counter()
-    failed: list[dict[str, str]] = []
-
-    def heard(done: Done) -> None:
-        if not count:  # the store exists from the first run on
-            with suppress(StoreError):  # a read-only store: its runs can still be named by the plan's file
-                results.record(plan.name, cells)
-        count[done.how] += 1
-        if done.how == "failed":
-            failed.append({"cell": _which(plan, done.cell), "error": done.error})
-            print(printable(f"failed: {failed[-1]['cell']}: {done.error}"), file=sys.stderr, flush=True)
-
-    run(cells, results, workers, scheduler, fresh, heard, True, keep_states, f"runs of {plan.name}")
+    named = partial(_which, plan)
+    runs = run(cells, results, workers, scheduler, fresh, True, keep_states, name=plan.name, named=named)
+    count = Counter(done.how for done in runs)
+    failed = [{"cell": named(done.cell), "error": done.error} for done in runs if done.how == "failed"]
     words = {"done": "done", "diverged": "diverged", "failed": "failed", "there": "there before"}
     counts = ", ".join(f"{count[k]} {w}" for k, w in words.items() if count[k])
     data = _summary(plan, cells, dict(count)) | {"failed": failed}
@@ -117,6 +101,15 @@ def _status(grid: Grid, cells: list[Cell], store: Store, bar: Progress) -> Repor
     lines = [*damages, f"{grid.name} in {store.folder}: {len(cells)} runs: {counts}"]
     data = _summary(grid, cells, dict(count)) | {"store": str(store.folder), "damaged": damages}
     return Report(lines, data, int(bool(damages)))
+
+
+def check_computers(workers: int | None, scheduler: str | None, **others: object) -> None:
+    """Raise if the processes or the cluster that should compute are invalid, or a cluster makes options useless."""
+    check_workers(workers)
+    if scheduler == "":
+        raise UsageError("--scheduler needs the address of a running dask cluster")
+    if scheduler:
+        refuse_unused("--scheduler is a running cluster with workers of its own", workers=workers, **others)
 
 
 def folder(given: Path | str | None) -> Path:

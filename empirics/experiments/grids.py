@@ -69,12 +69,10 @@ class Grid:
             for word in ("fixed", "vary"):
                 if not isinstance(block.get(word, {}), Mapping):
                     self._refuse(word, "a table", block[word])
-            for word, values in block.get("vary", {}).items():
+            for word, values in _listed(block.get("vary", {})).items():
                 if word in block.get("fixed", {}):
                     raise EmpiricsError(f"grid {self.name!r}: {word} is fixed and varied: leave it in one of the two")
-                if word == "seed" and isinstance(values, (str, int)):
-                    seed_list(values)
-                elif isinstance(values, (str, bytes)) or not isinstance(values, Sequence) or not values:
+                if isinstance(values, (str, bytes)) or not isinstance(values, Sequence) or not values:
                     self._refuse(word, "a list of values to go through", values)
 
     def _refuse(self, word: str, rule: str, got: Any) -> NoReturn:

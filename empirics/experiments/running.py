@@ -6,17 +6,19 @@ runs are lost.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from bounds.showing.loading import message_with_place
+from bounds.showing.terminal import printable
 
 from ..errors import Diverged, EmpiricsError
 from ..progress import progress
-from . import Cell, Outcome, Store
+from . import Cell, Outcome, Store, StoreError
 from .cells import run
 from .checking import check
 from .machine import GPU, lacking
@@ -40,10 +42,11 @@ def sweep(
     workers: int | None = None,
     scheduler: str | None = None,
     fresh: bool = False,
-    heard: Callable[[Done], object] = lambda done: None,
     tried: bool = False,
     keep_states: bool = False,
     what: str = "runs",
+    name: str = "",
+    named: Callable[[Cell], str] | None = None,
 ) -> list[Done]:
     """Compute all runs whose result is not in the store, and store each at its end; results do not depend on workers.
 
@@ -55,11 +58,12 @@ def sweep(
         workers: processes (None: one per core, or per GPU if runs need one; 0: in this process).
         scheduler: the address of a running dask cluster, in place of workers.
         fresh: delete stored results of these runs, and compute all.
-        heard: called with each run at its end.
         tried: check all runs before the first one starts, and raise if one cannot work.
         keep_states: jobs that can do so store the end of a run beside the results, and continue it when more rounds are
             requested; the numbers are the same.
         what: what the runs are called.
+        name: the name of the sweep, which is recorded in the store with its first result.
+        named: the name of a run in the line that is printed if it fails (None: no line).
 
     Raises:
         KeyboardInterrupt: if it is interrupted, with the number of stored runs and how to continue.
@@ -70,9 +74,13 @@ def sweep(
 
         def finish(done: Done) -> None:
             nonlocal failed
+            if name and not finished:
+                with suppress(StoreError):  # a read-only store: its runs can still be named by the plan's file
+                    store.record(name, cells)
             finished.append(done)
-            heard(done)
             failed += done.how == "failed"
+            if done.how == "failed" and named is not None:
+                print(printable(f"failed: {named(done.cell)}: {done.error}"), file=sys.stderr, flush=True)
             bar.doing(f"{failed} failed" if failed else "")
             bar.step()
 

@@ -78,16 +78,16 @@ class Trained(Tabular):
 
     def lines(self) -> Iterator[str]:
         yield from (run.line for run in self.runs)
-        yield from self.summary()
+        yield ""
+        yield from self._means()
         if self.engine != "torch":
             yield f"numbers by {self.engine}"
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
-    def summary(self) -> Iterator[str]:
+    def _means(self) -> Iterator[str]:
         """Lines with mean and standard error of every method's last numbers, over the seeds that did not diverge."""
-        yield ""
         for method, runs in self.by_algorithm.items():
             finished = [run.last for run in runs if run.last is not None and not run.diverged]
             if len(finished) < len(runs):

@@ -76,21 +76,13 @@ def check(
             return contract(named)
     reached: list[Verdict] = []
     interrupted = ""
-    with progress("checking the claims") as bar:
-
-        def step(verdict: Verdict) -> None:
-            reached.append(verdict)
-            bar.doing(verdict.claim.name)
-            bar.step()
-
-        claims = chosen(names, key or "", workers)
-        bar.start(len(claims))
-        try:
-            verdicts = audit(claims, workers, step)
-        except KeyboardInterrupt:
-            unwritten = "; no report was written" if report or renew else ""
-            interrupted = f"interrupted: {len(reached)} of {len(claims)} claims were checked{unwritten}"
-            verdicts = reached
+    claims = chosen(names, key or "", workers)
+    try:
+        verdicts = audit(claims, workers, reached.append)
+    except KeyboardInterrupt:
+        unwritten = "; no report was written" if report or renew else ""
+        interrupted = f"interrupted: {len(reached)} of {len(claims)} claims were checked{unwritten}"
+        verdicts = reached
     in_order = ordered(verdicts)
     in_full = bool(names) and len(claims) <= FEW and not interrupted
     status = int(not all(v.as_audited for v in verdicts))

@@ -12,6 +12,7 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 
 from bounds.showing.usage import to_install
+from empirics.progress import progress
 
 from ..claims.claim import Book, Check, Claim, ClaimError, Finding, Grade, Status
 from ..claims.review import Review, review
@@ -96,15 +97,20 @@ def audit(
 ) -> list[Verdict]:
     """Return the verdicts in the order of the claims, computed by ``workers`` processes of one thread each.
 
-    ``step`` is called with each verdict as it is reached. Raises ``ClaimError`` if an optional dependency is missing.
+    Progress is shown, and ``step`` is called with each verdict as it is reached. Raises ``ClaimError`` if an optional
+    dependency is missing.
     """
     claims = list(claims)
     verdicts: dict[int, Verdict] = {}
-    for place, outcome in spread(_outcome, claims, workers):
-        verdict = verdicts[place] = Verdict(claims[place], *outcome)
-        if verdict.crashed and NEEDS_EXTRA in verdict.finding.evidence:
-            raise ClaimError(verdict.finding.evidence)
-        step(verdict)
+    with progress("checking the claims") as bar:
+        bar.start(len(claims))
+        for place, outcome in spread(_outcome, claims, workers):
+            verdict = verdicts[place] = Verdict(claims[place], *outcome)
+            if verdict.crashed and NEEDS_EXTRA in verdict.finding.evidence:
+                raise ClaimError(verdict.finding.evidence)
+            step(verdict)
+            bar.doing(verdict.claim.name)
+            bar.step()
     return [verdicts[i] for i in range(len(claims))]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 
@@ -11,9 +10,7 @@ from bounds.papers import paper as known
 from bounds.showing.command_line import Report
 from bounds.showing.files import write_whole
 from bounds.showing.usage import writable_file
-from empirics.progress import progress
 
-from ..claims.claim import Claim
 from .erratum import belongs, erratum
 from .own import bounds_of, of_file, reviews
 from .records import ordered, papers
@@ -40,10 +37,10 @@ def page(name: str, errors: bool, output: Path | None, workers: int) -> Report:
     if errors:
         book = bounds_of(name) if own else BOUNDS
         sentences = {claim: text for review in reviews([name]).values() for claim, text in review.found.items()}
-        text = erratum(_judged([c for c in claims if belongs(c, book)], workers), book, sentences)
+        text = erratum(audit([c for c in claims if belongs(c, book)], workers), book, sentences)
     elif own:
         with_review = reviews([name])  # raises what is wrong with a review before the claims are judged
-        verdicts = ordered(_judged(claims, workers))
+        verdicts = ordered(audit(claims, workers))
         texts = []
         for about, group in papers(verdicts).items():
             whole = files(group, with_review)[f"{FOLDER}/{about}.md"]
@@ -58,9 +55,3 @@ def page(name: str, errors: bool, output: Path | None, workers: int) -> Report:
     wrote = [] if output is None else [write_whole(output, f"{text}\n")]
     lines = [text] if output is None else []
     return Report(lines, {"paper": paper or name, "text": text}, int(bool(changed)), warnings, wrote)
-
-
-def _judged(claims: Sequence[Claim], workers: int) -> list[Verdict]:
-    with progress("checking the claims") as bar:
-        bar.start(len(claims))
-        return audit(claims, workers, lambda verdict: bar.step())

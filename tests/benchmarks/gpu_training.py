@@ -21,6 +21,7 @@ from empirics.algorithms.state import State
 from empirics.data.catalogue import DATASETS, present
 from empirics.errors import Diverged, EmpiricsError
 from empirics.experiments import Cell, Outcome, Store
+from empirics.experiments.cells import run
 from empirics.experiments.jobs import continued, train
 from empirics.experiments.machine import computing, machine
 from empirics.experiments.store import packed, RESULTS, unpacked
@@ -185,7 +186,7 @@ class Trainer:
         self.before = {}  # whatever is kept from here on takes its place
         try:
             with single_thread(), mock.patch.object(continued, "begun", self.begun):
-                outcome = self._train(one.cell) if one.cell.job == "train" else one.cell.run()
+                outcome = self._train(one.cell) if one.cell.job == "train" else run(one.cell.home, one.cell.arguments)
         except Stopped as stop:
             self.told.say(note=f"the time is up, kept after round {stop}: {one.name}")
             return

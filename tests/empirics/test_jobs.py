@@ -13,6 +13,7 @@ from refusals import all_refused
 from sweep_cells import HERE
 
 from empirics.experiments import Cell, Outcome, registry as jobs, Store
+from empirics.experiments.cells import run
 from empirics.experiments.sources import own_files
 from empirics.job_modules import MODULES
 from empirics.training.setting import Setting
@@ -143,7 +144,7 @@ def test_a_function_of_a_file_must_be_made_there_and_return_outcomes(tmp_path):
         "def fine(number) -> Outcome:\n    return Outcome({'n': [number]})\n"
         "def silent(number):\n    return Outcome({'n': [number]})\n"
     )
-    assert Cell(f"{path}:fine", {"number": 7}).run() == Outcome({"n": [7]})
+    assert run(f"{path}:fine", {"number": 7}) == Outcome({"n": [7]})
     for name, words in (("rmtree", f"{path} 'rmtree'"), ("silent", "Outcome"), ("Outcome", f"{path} 'Outcome'")):
         all_refused([(Cell(f"{path}:{name}", {"number": 7}).run, words)])
 

@@ -145,6 +145,11 @@ def train(state: str | None = None, **arguments: Any) -> Outcome:
     rows = [row for _, measured in rounds_of(run, keeper) for row in measured]
     if keeper is not None:
         keeper.write()
+    return outcome(run, rows)
+
+
+def outcome(run: Run, rows: Sequence[Row]) -> Outcome:
+    """The outcome of a training run with these rows."""
     problem = run.problem
     facts = {
         **engine_fact(problem),
