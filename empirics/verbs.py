@@ -5,7 +5,6 @@ Problems, partitions, algorithms and measurements are passed as text, as on the 
 
 from __future__ import annotations
 
-import json
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
@@ -226,11 +225,6 @@ def constants(
 def save(estimates: Constants, path: Path, command: str) -> list[Path]:
     """Write constants as the JSON file that other verbs read; return its path."""
     return [write_whole(path, f"{estimates}\n")]
-
-
-def plain(estimates: Constants, command: str) -> Any:
-    """The data that ``constants --json`` prints."""
-    return json.loads(str(estimates))
 
 
 def _with_own_data(args: Namespace) -> Namespace:

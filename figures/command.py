@@ -17,7 +17,7 @@ from empirics.experiments.running import sweep
 from empirics.numbers import seed_list, Seeds
 from empirics.progress import progress
 
-from . import making
+from . import writing
 from .artefact import Artefact
 from .catalogue import artefact, NAMES, select
 from .changes import apply_to_plans, read_changes, refuse_mixed
@@ -33,7 +33,7 @@ from .making import (
     planned,
     stored_keys,
 )
-from .report import TITLE
+from .report import read_card, TITLE
 from .runs import Runs
 from .scale import SCALES
 from .style import HOUSE, STYLES
@@ -153,14 +153,17 @@ def figure(
 
 def _unavailable(wanted: Planned, scale: str, store: Store) -> dict[str, str]:
     """Return the reason, by name, why figures and tables without runs at this scale have no numbers of ours."""
-    runs = Runs(store)
-    reasons = {each.name: each.data(runs, scale).unavailable for each, own in wanted.items() if not own}
-    return {name: why for name, why in reasons.items() if why}
+    without_runs = [(each.name, each.data(Runs(store), scale)) for each, own in wanted.items() if not own]
+    return {name: shown.unavailable for name, shown in without_runs if shown.unavailable}
 
 
 def _redraw(wanted: Sequence[Artefact], folder: Path, style: str) -> Report:
     """Draw the figures in a folder again from their numbers."""
-    paths = [path for paths in making.redraw(wanted, folder, style) for path in paths]
+    paths: list[Path] = []
+    for each in wanted:
+        numbers, card = (folder / f"{each.name}{suffix}" for suffix in (".csv", ".json"))
+        if each.draw is not None and numbers.exists() and card.exists():
+            paths += writing.picture(each, writing.read_rows(numbers), read_card(card), folder, style)
     if not paths:
         raise BoundsError(f"none of these figures lies in {folder} with its numbers (CSV) and its card (JSON)")
     data = {"figures": [each.name for each in wanted], "files": list(map(str, paths)), "folder": str(folder)}

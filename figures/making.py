@@ -127,14 +127,6 @@ def with_changes_noted(content: Content, changed: str) -> Content:
     return replace(content, caption=f"{words} {content.caption}", rows=rows)
 
 
-def redraw(artefacts: Sequence[Artefact], folder: Path, style: str) -> Iterator[list[Path]]:
-    """Draw the figures in a folder again from their CSV files and cards; yield the paths of each."""
-    for artefact in artefacts:
-        numbers, card = (folder / f"{artefact.name}{suffix}" for suffix in (".csv", ".json"))
-        if artefact.draw is not None and numbers.exists() and card.exists():
-            yield writing.picture(artefact, writing.read_rows(numbers), report.read_card(card), folder, style)
-
-
 def committed_report() -> str:
     """Return the report on the committed figures and tables, each at the scale with the longest runs."""
     cards = report.read_cards(*(COMMITTED.with_name(scale) for scale in LONGEST_FIRST))

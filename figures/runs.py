@@ -25,7 +25,6 @@ class Runs:
     def __init__(self, store: Store | None = None) -> None:
         self._store = store
         self._kept: dict[str, Kept | None] = {}
-        self._columns: dict[str, dict[str, list[Any]]] = {}
         self._curves: dict[str, dict[tuple[str, str], Curve]] = {}
         self.requested: dict[str, Cell] = {}
 
@@ -53,11 +52,7 @@ class Runs:
     def columns(self, cell: Cell) -> dict[str, list[Any]]:
         """Return the table of a run by column; empty if it is missing."""
         result = self.result(cell)
-        if result is None:
-            return {}
-        if cell.key not in self._columns:
-            self._columns[cell.key] = result.columns()
-        return self._columns[cell.key]
+        return {} if result is None else result.columns()
 
     def rows(self, cell: Cell, *names: str) -> list[tuple[Any, ...]]:
         """Return these columns of the table of a run, row by row; empty if it is missing or has not all of them."""

@@ -111,7 +111,6 @@ VERBS = {
             (".json",),
             alone=True,
         ),
-        data="empirics.verbs:plain",
     ),
     "validate": Verb(
         SETTING,

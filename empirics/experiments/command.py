@@ -7,7 +7,6 @@ import stat
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from bounds.showing.command_line import Report
 from bounds.showing.numbers import check_workers
@@ -69,19 +68,15 @@ def sweep(
     runs = run(cells, results, workers, scheduler, fresh, True, keep_states, name=plan.name, named=named)
     count = Counter(done.how for done in runs)
     failed = [{"cell": named(done.cell), "error": done.error} for done in runs if done.how == "failed"]
-    words = {"done": "done", "diverged": "diverged", "failed": "failed", "there": "there before"}
-    counts = ", ".join(f"{count[k]} {w}" for k, w in words.items() if count[k])
-    data = _summary(plan, cells, dict(count)) | {"failed": failed}
+    in_order = [how for how in ("done", "diverged", "failed", "there") if count[how]]
+    counts = ", ".join(f"{count[how]} {how}{' before' if how == 'there' else ''}" for how in in_order)
+    data = {"sweep": plan.name, "cells": len(cells), "count": dict(count), "failed": failed}
     return Report([f"{plan.name}: {len(cells)} runs: {counts}"], data, int(bool(failed or count["diverged"])))
 
 
 def _which(grid: Grid, cell: Cell) -> str:
     """The run's values of the arguments that vary."""
     return ", ".join(f"{name}={cell.arguments.get(name)}" for name in grid.vary) or str(cell)
-
-
-def _summary(grid: Grid, cells: list[Cell], count: dict[str, int]) -> dict[str, Any]:
-    return {"sweep": grid.name, "cells": len(cells), "count": count}
 
 
 def _status(grid: Grid, cells: list[Cell], store: Store, bar: Progress) -> Report:
@@ -99,7 +94,8 @@ def _status(grid: Grid, cells: list[Cell], store: Store, bar: Progress) -> Repor
         check_words(cell for cell in cells if ".py:" not in cell.home)  # --status must not run the user's files
     counts = ", ".join(f"{n} {how}" for how, n in count.items())
     lines = [*damages, f"{grid.name} in {store.folder}: {len(cells)} runs: {counts}"]
-    data = _summary(grid, cells, dict(count)) | {"store": str(store.folder), "damaged": damages}
+    about = {"sweep": grid.name, "cells": len(cells), "count": dict(count)}
+    data = {**about, "store": str(store.folder), "damaged": damages}
     return Report(lines, data, int(bool(damages)))
 
 

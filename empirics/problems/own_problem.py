@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from os import PathLike
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
@@ -32,14 +32,6 @@ OWN_DATA = ("csv", "frame", "target", "group", "leave_out", "kind", "model", "re
 """The options of verbs that describe data of the user's own."""
 
 
-class OwnProblem(NamedTuple):
-    """A problem as text, or as a task if it is a frame; its partition ("": not determined); remarks for the user."""
-
-    problem: str | Task
-    partition: str
-    remarks: tuple[str, ...]
-
-
 def own_problem(
     data: Any,
     target: str,
@@ -48,9 +40,10 @@ def own_problem(
     model: str = "",
     regularisation: float | None = None,
     kind: str = "",
-) -> OwnProblem:
+) -> tuple[str | Task, str, list[str]]:
     """Return the problem of predicting a column of ``data``, the path of a CSV file or a pandas DataFrame.
 
+    The problem is a text, or a task for a data frame. With it come its partition ("": not determined) and remarks.
     A fifth of the rows is held out for tests. ``model`` is a linear model or a network, possibly with options, such as
     ``femnist_dnn(precision='float64')``; the default depends on the kind of the target. ``regularisation`` is the L2
     penalty of a linear model, 0.01 by default. ``kind`` of the target is ``"classes"`` or ``"numbers"``; the default is
@@ -76,12 +69,12 @@ def own_problem(
     partition = BY_GROUP if group else ""
     if not path:
         task = parse(spec_string(name, FRAME, *more, **penalty), {**TASKS, FRAME: lambda: held}, "problem")
-        return OwnProblem(task, partition, (f"the problem is {task}", *_held_out_remarks(held)))
+        return task, partition, [f"the problem is {task}", *_held_out_remarks(held)]
     options = {"target": target, "group": group, "leave_out": ignored, "kind": kind}
     options = {name: value for name, value in options.items() if value}
     text = spec_string(name, spec_string("held_out", spec_string("table", repr(path), **options)), *more, **penalty)
     note = f'--csv means --problem "{text}"' + f' --partition "{partition}"' * bool(partition)
-    return OwnProblem(text, partition, (note, *_held_out_remarks(held)))
+    return text, partition, [note, *_held_out_remarks(held)]
 
 
 def resolve_problem(
@@ -104,9 +97,9 @@ def resolve_problem(
         raise EmpiricsError("data of your own need --target COLUMN (target=COLUMN), the column to predict")
     if "group" in options and partition != "iid":
         raise EmpiricsError("group= makes a client of every group: leave partition= out, or group=")
-    own_data = own_problem(data[0], **options)
-    remark(own_data.remarks)
-    return own_data.problem, own_data.partition or partition
+    problem, own_partition, remarks = own_problem(data[0], **options)
+    remark(remarks)
+    return problem, own_partition or partition
 
 
 def _held_out_remarks(data: Dataset) -> Iterable[str]:

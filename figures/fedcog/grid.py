@@ -157,17 +157,16 @@ class Setup:
     stretch: float = 1.0
 
     @property
-    def paper_setting(self) -> SettingText:
-        """The paper's setting."""
-        return self.paper_setting_for(ROUNDS)
+    def taking_part(self) -> int:
+        """The number of clients per round."""
+        return self.clients if self.cohort is None else self.cohort
 
-    def paper_setting_for(self, rounds: int) -> SettingText:
-        """Return the paper's setting for another number of rounds."""
+    def paper_setting(self, rounds: int = ROUNDS) -> SettingText:
+        """Return the paper's setting after this number of rounds."""
         network = CNN if self.data != "CIFAR-100" else BIG
-        cohort = self.clients if self.cohort is None else self.cohort
         work = rounds * round(self.stretch * LOCAL_STEPS)
         title = network_title(network.format("data"))
-        return SettingText(self.data, title, str(self.clients), str(cohort), str(rounds), work)
+        return SettingText(self.data, title, str(self.clients), str(self.taking_part), str(rounds), work)
 
 
 BASE = Setup()
@@ -254,7 +253,7 @@ def cells(
         "rounds": end,
         "measure": ["test_accuracy"],
         "every": plan.every,
-        "cohort": setup.clients if setup.cohort is None else setup.cohort,
+        "cohort": setup.taking_part,
         **close,
         **next((own for word, own in plan.own.items() if word in text), {}),
         **plan.engine_argument,
@@ -265,8 +264,8 @@ def cells(
 def info_of(cells: Sequence[Cell], setup: Setup = BASE, later: int | None = None) -> RunInfo | None:
     """Return the setting of these cells beside the paper's, ``later`` rounds after the change (None: at the end)."""
     if later is None or not cells:
-        return describe(cells, setup.paper_setting)
-    return describe(cells, setup.paper_setting_for(FIRST + later), cells[0].arguments["after"] + later)
+        return describe(cells, setup.paper_setting())
+    return describe(cells, setup.paper_setting(FIRST + later), cells[0].arguments["after"] + later)
 
 
 def data_name(scale: str, data: str = MAIN) -> str:

@@ -44,7 +44,7 @@ def _rows(
 ) -> list[dict[str, Any]]:
     """Return the rows of one curve, a running mean over as many rounds as the scale's plan sets."""
     factor, window = QUANTITIES[quantity][1], PLANS[scale].counts["smoothing"]
-    return curve_rows(runs, cells, quantity, panel, curve, describe(cells, setup.paper_setting), factor, window)
+    return curve_rows(runs, cells, quantity, panel, curve, describe(cells, setup.paper_setting()), factor, window)
 
 
 def methods(data: str, quantity: str, runs: Runs, scale: str) -> Content:
@@ -98,7 +98,7 @@ def over_intervals(runs: Runs, scale: str) -> Content:
     )
     paper = ROUNDS[HOME.data]
     ours = {k: accuracies(runs, scale, cells) for k, cells in used.items()}
-    info = {k: describe(cells, HOME.paper_setting_for(paper, k)) for k, cells in used.items()}
+    info = {k: describe(cells, HOME.paper_setting(paper, k)) for k, cells in used.items()}
     curve = f"FedInit over {interval_argument(scale).removeprefix('local_')}"
     rows = [row for k, values in ours.items() for row in point_rows(values, float(k), curve, info[k])]
     best, least, most = PLANS[scale].setting[interval_argument(scale)], min(used), max(used)
@@ -131,7 +131,8 @@ def over_betas(runs: Runs, scale: str) -> Content:
     """Return Figure 1b: accuracy of FedInit against beta."""
     cells_at = {b: with_beta(scale, b) for b in BETAS}
     ours = {b: accuracies(runs, scale, cells) for b, cells in cells_at.items()}
-    rows = [row for b in BETAS for row in point_rows(ours[b], b, "FedInit", describe(cells_at[b], HOME.paper_setting))]
+    info = {b: describe(cells, HOME.paper_setting()) for b, cells in cells_at.items()}
+    rows = [row for b in BETAS for row in point_rows(ours[b], b, "FedInit", info[b])]
 
     def above(other: float, points: float = 0.0) -> Pair:
         return Pair(f"beta={BEST:g} over {other:g}", ours[BEST], ours[other], points)

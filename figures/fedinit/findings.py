@@ -57,7 +57,7 @@ def guards(
     for setup in run_here:
         cells = grid.cells(scale, setup, "FedAvg")
         ours, printed = accuracies(runs, scale, cells), printed_accuracy(setup)
-        info = describe(cells, setup.paper_setting)
+        info = describe(cells, setup.paper_setting())
         required += [horizon(info, runs.percent(cells)), *above_guessing(info, ours), *level(info, ours, printed, size)]
         required += ceiling(ours, printed) if remedy else []
     if remedy and run_here:

@@ -53,14 +53,10 @@ class Setup:
         """The name of the column in the reported tables."""
         return f"{self.data}/{self.share}/Dir-{self.split}"
 
-    @property
-    def paper_setting(self) -> SettingText:
-        """The paper's setting."""
-        return self.paper_setting_for(ROUNDS[self.data])
-
-    def paper_setting_for(self, rounds: int, epochs: int | None = None) -> SettingText:
-        """Return the paper's setting for other numbers of rounds and local passes (None: as printed)."""
+    def paper_setting(self, rounds: int | None = None, epochs: int | None = None) -> SettingText:
+        """Return the paper's setting with these numbers of rounds and local passes (None: as printed)."""
         total, cohort = SHARES[self.share]
+        rounds = rounds or ROUNDS[self.data]
         given = {"clients": total, "batch": BATCH, "local_epochs": epochs or INTERVAL}
         work = rounds * steps_of_round(given)
         return SettingText(self.data, self.network, str(total), str(cohort), str(rounds), work)
@@ -226,7 +222,7 @@ def cells(scale: str, setup: Setup, method: str, beta: float | None = None, step
 
 def info_of(scale: str, setup: Setup) -> RunInfo | None:
     """Return the setting of a setup's runs beside the paper's, or None if nothing is run."""
-    return describe(cells(scale, setup, "FedAvg"), setup.paper_setting)
+    return describe(cells(scale, setup, "FedAvg"), setup.paper_setting())
 
 
 def _info_any_network(scale: str, setup: Setup) -> RunInfo | None:
@@ -237,7 +233,7 @@ def _info_any_network(scale: str, setup: Setup) -> RunInfo | None:
 def client_text(scale: str, setup: Setup) -> str:
     """Return ``5 of 50 for 10 of 100 clients``."""
     info = _info_any_network(scale, setup)
-    return f"{info.clients if info else setup.paper_setting.taking_part} clients"
+    return f"{info.clients if info else setup.paper_setting().taking_part} clients"
 
 
 def column(scale: str, setup: Setup) -> str:

@@ -28,7 +28,7 @@ def _accuracy(
     runs: Runs, scale: str, name: str, key: tuple[str, str], row: str, setup: Setup, cells: Sequence[Cell]
 ) -> Entry:
     """Return the entry of a printed accuracy and the runs of a setup."""
-    ours, info = accuracies(runs, scale, cells), describe(cells, setup.paper_setting)
+    ours, info = accuracies(runs, scale, cells), describe(cells, setup.paper_setting())
     return entry(table("fedinit", name)[key], row, column(scale, setup), ours, absence(scale, setup), info)
 
 
@@ -136,7 +136,7 @@ def betas(runs: Runs, scale: str) -> Content:
         for name, quantity in COLUMNS.items():
             far = divergences(runs, scale, cells, quantity) if name != ACCURACY else accuracies(runs, scale, cells)
             ours = [math.inf] if math.inf in far else far  # one run that diverged leaves no spread to give
-            info, note = describe(cells, HOME.paper_setting), absence(scale, HOME)
+            info, note = describe(cells, HOME.paper_setting()), absence(scale, HOME)
             entries.append(entry(printed.get((row, name)), row, name, ours, note, info))
     at = by_position(entries)
 

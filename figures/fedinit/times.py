@@ -54,7 +54,7 @@ def seconds_per_round(runs: Runs, scale: str) -> Content:
         ours = taken if word == "wall-clock" else [a / b for a, b in zip(taken, plain, strict=True)]
         column, info = (
             f"{client_text(scale, setup)}, {word}",
-            describe(timing(scale, share), replace(setup.paper_setting, rounds="")),
+            describe(timing(scale, share), replace(setup.paper_setting(), rounds="")),
         )
         entries.append(entry(printed[m, f"{share}/{word}"], m, column, ours, absence(scale, setup), info))
     ratios = [e for e in entries if e.column.endswith("ratio")]
@@ -62,7 +62,7 @@ def seconds_per_round(runs: Runs, scale: str) -> Content:
     mine = {c: at["FedInit", c].ours for c in columns}
     others = [m for m in METHODS if m not in ("FedInit", "FedAvg")]
     timed = {share: timing(scale, share) for share in SHARES}
-    whole = [horizon(describe(c, Setup(share=s).paper_setting_for(1), 1)) for s, c in timed.items() if c]
+    whole = [horizon(describe(c, Setup(share=s).paper_setting(1), 1)) for s, c in timed.items() if c]
     cheap = [Pair(f"{CHEAP:g} over FedInit, {c}", [CHEAP] * len(mine[c]), mine[c]) for c in columns]
     faster = [Pair(f"{m} over FedInit, {c}", at[m, c].ours, mine[c]) for c in columns for m in others]
     slowest = f"FedSAM is the slowest per round ({columns[0].rpartition(',')[0]})"
@@ -120,7 +120,8 @@ def _until(runs: Runs, scale: str, setup: Setup, method: str, word: str, speed: 
     ours = [value if math.isfinite(of) else math.nan for of, value in times]
     there = [own for own in until if not math.isnan(own)]
     reason = f"reached by {sum(map(math.isfinite, there))} of {len(there)}" if there else ""
-    column, info = (f"{_name(scale, setup)}, {ending}", describe(grid.cells(scale, setup, method), setup.paper_setting))
+    column = f"{_name(scale, setup)}, {ending}"
+    info = describe(grid.cells(scale, setup, method), setup.paper_setting())
     return entry(printed, method, column, ours, absence(scale, setup) or reason, info)
 
 

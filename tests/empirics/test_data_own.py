@@ -188,11 +188,11 @@ def test_the_model_is_that_of_the_target_and_the_long_line_prints_the_same(targe
 
 def test_a_group_whose_lines_are_all_held_out_is_no_client(frame):
     numbered = frame.assign(row=np.arange(24))[["row", "cost"]]
-    held = set(range(24)) - {int(row) for row in own_problem(numbered, "cost").problem.data.inputs[:, 0]}
+    held = set(range(24)) - {int(row) for row in own_problem(numbered, "cost")[0].data.inputs[:, 0]}
     frame.loc[min(held), "site"] = "lone"
-    found = own_problem(frame, "cost", "site", ["ill"])
-    assert "site 'lone'" in found.remarks[-1]
-    assert found.problem.deal("by_group()", None, 0).clients == 3
+    problem, _, remarks = own_problem(frame, "cost", "site", ["ill"])
+    assert "site 'lone'" in remarks[-1]
+    assert problem.deal("by_group()", None, 0).clients == 3
 
 
 def test_options_that_do_not_go_together_are_one_clear_line(file, run):
