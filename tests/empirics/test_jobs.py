@@ -146,7 +146,7 @@ def test_a_function_of_a_file_must_be_made_there_and_return_outcomes(tmp_path):
     )
     assert run(f"{path}:fine", {"number": 7}) == Outcome({"n": [7]})
     for name, words in (("rmtree", f"{path} 'rmtree'"), ("silent", "Outcome"), ("Outcome", f"{path} 'Outcome'")):
-        all_refused([(Cell(f"{path}:{name}", {"number": 7}).run, words)])
+        all_refused([(lambda name=name: run(f"{path}:{name}", {"number": 7}), words)])
 
 
 def test_naming_a_file_does_not_run_it(tmp_path, run):
