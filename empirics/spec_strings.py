@@ -53,6 +53,16 @@ def refuse_twice(names: Iterable[str]) -> None:
             raise EmpiricsError(f"{name} is given twice")
 
 
+def assignments(what: str, words: Iterable[str]) -> dict[str, str]:
+    """Return the values by name of texts ``name=value``; ``what`` takes them."""
+    pairs = [word.partition("=") for word in words]
+    for name, equals, value in pairs:
+        if not equals or not name:
+            raise EmpiricsError(f"{what} takes name=value; got {name + equals + value!r}")
+    refuse_twice(name for name, _, _ in pairs)
+    return {name: value for name, _, value in pairs}
+
+
 def bind_arguments(
     who: str, kind: str, called: Signature, arguments: Sequence[Any], options: Mapping[str, Any]
 ) -> Mapping[str, Any]:
@@ -85,17 +95,17 @@ def parse(
     kind: str,
     own: type[Any] | None = None,
     declared: bool = False,
-    made: bool = True,
+    evaluate: bool = True,
 ) -> Any:
     """Return the object of a call: ``parse("fedprox(mu=0.01)", ALGORITHMS, "algorithm")``; ``fedavg`` is ``fedavg()``.
 
     ``path/file.py:variable`` is a user's own object, which must be of the type ``own`` (None: not allowed). With
-    ``declared``, numbers must have the types that the called functions are annotated with. Without ``made``, names and
-    options are checked, and nothing is called.
+    ``declared``, numbers must have the types that the called functions are annotated with. Without ``evaluate``, names
+    and options are checked, and nothing is called.
     """
     if own is not None and isinstance(text, str) and names_file(text):
         return from_file(text.strip(), own)
-    return _Parser(registry, kind, text, declared, made).build(tree(text, kind))
+    return _Parser(registry, kind, text, declared, evaluate).build(tree(text, kind))
 
 
 def tree(text: str, kind: str = "a call") -> ast.expr:
@@ -150,7 +160,7 @@ class _Parser(NamedTuple):
     kind: str
     text: str
     declared: bool
-    made: bool
+    evaluate: bool
 
     def build(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Name):
@@ -177,7 +187,7 @@ class _Parser(NamedTuple):
         values = bind_arguments(f"{self.kind} {name}", f"option of {name}", called, arguments, options)
         for option, value in values.items() if self.declared else ():
             check_kind(f"{name}: {option}", str(called.parameters[option].annotation), value)
-        return make(*arguments, **options) if self.made else name
+        return make(*arguments, **options) if self.evaluate else name
 
     def value(self, node: ast.expr) -> Any:
         if isinstance(node, (ast.Call, ast.Name)):

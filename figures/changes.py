@@ -20,7 +20,7 @@ from bounds.showing.numbers import number
 from empirics.experiments import Cell
 from empirics.federation.partitions import partition
 from empirics.numbers import check_options, quoted, seeds_text
-from empirics.spec_strings import refuse_twice
+from empirics.spec_strings import assignments
 
 from .artefact import Artefact
 from .catalogue import BY_PAPER
@@ -44,9 +44,7 @@ class Changes:
 
     @property
     def _words(self) -> list[str]:
-        seeds = {}
-        if self.seeds is not None:
-            seeds["seeds"] = seeds_text(self.seeds) if self.other_seeds else len(self.seeds)
+        seeds = {} if self.seeds is None else {"seeds": seeds_text(self.other_seeds) or len(self.seeds)}
         return [f"{name}={value}" for name, value in {**seeds, **self.arguments}.items()]
 
     @property
@@ -108,12 +106,8 @@ def read_changes(
         return Changes(None, {})
     before = planned(artefacts, scale)
     every = cells(before)
-    pairs = [word.partition("=") for word in words]
-    for name, equals, text in pairs:
-        if not (name and equals and text):
-            raise BoundsError(f"--set takes argument=value; got {name + equals + text!r}")
-    refuse_twice(name for name, _, _ in pairs)
-    changes = Changes(seeds, {name: _value(name, text, every) for name, _, text in pairs})
+    texts = assignments("--set", words)
+    changes = Changes(seeds, {name: _value(name, text, every) for name, text in texts.items()})
     for artefact, own in before.items():
         _refuse_compared(artefact.name, own, changes.arguments)
     with apply_to_plans(changes, scale):

@@ -174,7 +174,7 @@ def _curves(span: Grid, x: str, order: np.ndarray, named: bool) -> list[Curve]:
         place: Any = index if flat else (order, *index)
         return np.broadcast_to(full[place], (len(order),))
 
-    made = []
+    curves = []
     for index in np.ndindex(*(len(next(iter(a.values()))) for a in axes)):
         at = [f"{q} = {v[i]:.4g}" if np.ndim(v[i]) == 0 else f"{q} {i + 1}"
               for i, axis in zip(index, axes, strict=True) for q, v in axis.items()]  # fmt: skip
@@ -182,8 +182,8 @@ def _curves(span: Grid, x: str, order: np.ndarray, named: bool) -> list[Curve]:
         holds = ~np.logical_or.reduce([np.zeros(len(order), dtype=bool), *met.values()])
         label = _label(span.bound, at, named)
         lines = {name: along(term, index) for name, term in terms.items()}
-        made.append(Curve(span.bound.name, label, along(formula, index), lines, holds, met))
-    return made
+        curves.append(Curve(span.bound.name, label, along(formula, index), lines, holds, met))
+    return curves
 
 
 def _label(bound: Bound, at: Sequence[str], named: bool) -> str:
@@ -324,11 +324,13 @@ def write(picture: Picture, path: Path, *, outside: bool = False) -> list[Path]:
     """Write the picture to ``path`` (format by its suffix), its numbers as CSV and its caption; return their paths."""
 
     def drawn() -> Any:
-        made, axes = new_figure(1, 1, len(picture.curves[0].terms) if len(picture.curves) == 1 else len(picture.curves))
+        figure, axes = new_figure(
+            1, 1, len(picture.curves[0].terms) if len(picture.curves) == 1 else len(picture.curves)
+        )
         draw(axes[0, 0], picture, outside=outside)
         handles, labels = axes[0, 0].get_legend_handles_labels()
-        legend_on_top(made, dict(zip(labels, handles, strict=True)), 2)
-        return made
+        legend_on_top(figure, dict(zip(labels, handles, strict=True)), 2)
+        return figure
 
     return write_files(output_paths(path), drawn, rows(picture), _caption(picture, outside))
 

@@ -50,9 +50,9 @@ def new_figure(rows: int, across: int, legend_lines: int = 1, **options: Any) ->
     from matplotlib.figure import Figure
 
     height = 0.55 + 0.16 * legend_lines + (PANEL_HEIGHT + TITLE_HEIGHT) * rows
-    made = Figure(figsize=(WIDTH * width_factor(), height * width_factor()), layout="constrained")
-    FigureCanvasAgg(made)
-    return made, made.subplots(rows, across, squeeze=False, **options)
+    figure = Figure(figsize=(WIDTH * width_factor(), height * width_factor()), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, figure.subplots(rows, across, squeeze=False, **options)
 
 
 def each_panel(
@@ -77,7 +77,7 @@ def each_panel(
     for row in rows:
         panels.setdefault(row["panel"], []).append(row)
     wide = min(wide, max(len(panels), 1))
-    made, axes = new_figure(-(-len(panels) // wide) or 1, wide, legend_lines, sharey=shared)
+    figure, axes = new_figure(-(-len(panels) // wide) or 1, wide, legend_lines, sharey=shared)
     info = [run_text(mine, name) for name, mine in panels.items()]
     everywhere = info[0] if len(set(info)) == 1 else ""
     for ax, letter, (name, mine), here in zip(axes.flat, ascii_lowercase, panels.items(), info, strict=False):
@@ -88,9 +88,9 @@ def each_panel(
         ax.set_axis_off()
     label_axes(axes, x, y)
     spare = axes.flat[-1] if panels and len(panels) < axes.size else None
-    if not add_legend(made, axes, spare=spare, info=everywhere):
-        set_figure_note(made, everywhere)
-    return made
+    if not add_legend(figure, axes, spare=spare, info=everywhere):
+        set_figure_note(figure, everywhere)
+    return figure
 
 
 def run_text(rows: Sequence[Row], known: str = "") -> str:
@@ -117,11 +117,11 @@ def set_panel_title(ax: Axes, title: str, info: str) -> None:
     ax.set_title(fill(title, letters), loc="left", pad=4 + height, parse_math=False)
 
 
-def set_figure_note(made: Any, info: str) -> None:
+def set_figure_note(figure: Any, info: str) -> None:
     """Write a note on the runs of a whole picture above it."""
     if info:
         letters = int(LETTERS * width_factor() / font_factor())
-        made.suptitle(fill(info, letters), x=0.02, ha="left", fontsize="small", color=GREY)
+        figure.suptitle(fill(info, letters), x=0.02, ha="left", fontsize="small", color=GREY)
 
 
 def draw_panels(
@@ -245,11 +245,11 @@ def label_axes(axes: Any, x: Axis, y: Axis) -> None:
         if y.label:
             row[0].set_ylabel(y.label)
         more += any(ax.get_xlabel() for ax in row) and place + 1 < len(axes)
-    made = axes.flat[0].figure
-    made.set_figheight(made.get_figheight() + more * X_LABEL * width_factor())
+    figure = axes.flat[0].figure
+    figure.set_figheight(figure.get_figheight() + more * X_LABEL * width_factor())
 
 
-def add_legend(made: Any, axes: Any, most: int = 3, spare: Any = None, info: str = "") -> bool:
+def add_legend(figure: Any, axes: Any, most: int = 3, spare: Any = None, info: str = "") -> bool:
     """Draw a legend in the ``spare`` axes, or on top with the note ``info``; return whether it has the note."""
     handles: dict[str, Any] = {}
     for ax in axes.flat:
@@ -258,20 +258,20 @@ def add_legend(made: Any, axes: Any, most: int = 3, spare: Any = None, info: str
     if len(handles) > 1 and spare is not None:
         spare.legend(handles.values(), handles.keys(), loc="center", handlelength=2.6)
     elif len(handles) > 1:
-        return bool(legend_on_top(made, handles, most, info) and info)
+        return bool(legend_on_top(figure, handles, most, info) and info)
     return False
 
 
-def legend_on_top(made: Any, handles: Mapping[str, Any], most: int = 3, info: str = "") -> Any:
+def legend_on_top(figure: Any, handles: Mapping[str, Any], most: int = 3, info: str = "") -> Any:
     """Draw a legend above the picture, in as many columns (up to ``most``) as fit; return it."""
     letters = int(LETTERS * width_factor() / font_factor())
     for columns in range(min(most, len(handles)), 0, -1):
-        made_legend = made.legend(
+        made_legend = figure.legend(
             handles.values(), handles.keys(), loc="outside upper left", ncols=columns, handlelength=2.6,
             columnspacing=1.0, title=fill(info, letters) or None, title_fontsize="small", alignment="left",
         )  # fmt: skip
         made_legend.get_title().set_color(GREY)
-        if columns == 1 or made_legend.get_window_extent().width <= made.bbox.width:
+        if columns == 1 or made_legend.get_window_extent().width <= figure.bbox.width:
             return made_legend
         made_legend.remove()
     return None

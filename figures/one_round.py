@@ -56,10 +56,10 @@ def save_figure(result: Comparison, folder: Path) -> list[Path]:
     """Write the figure as ``NAME.svg`` and ``NAME.png`` into the folder; return the paths."""
     x, y = Axis("", log=True), Axis("loss", log=True)
     with matplotlib.rc_context(cast(Any, STYLE)):
-        made = each_panel(data(result.numbers()), panel, x, y, legend_lines=2, shared=True)
+        figure = each_panel(data(result.numbers()), panel, x, y, legend_lines=2, shared=True)
         paths = [folder / f"{result.bound.name}{suffix}" for suffix in (".svg", ".png")]
         for path in paths:
-            write(made, path)
+            write(figure, path)
     return paths
 
 

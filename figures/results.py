@@ -13,8 +13,8 @@ from bounds.errors import unknown
 from bounds.showing.command_line import Report
 from bounds.showing.usage import refuse_unused, UsageError, writable_file
 from empirics.errors import EmpiricsError
-from empirics.experiments.results import filters, is_number, ordered, Row, selected, shown, STALE, tabulated
-from empirics.spec_strings import refuse_twice
+from empirics.experiments.results import is_number, ordered, Row, selected, shown, STALE, tabulated
+from empirics.spec_strings import assignments, refuse_twice
 
 from .curves import output_paths, WIDE_RANGE, write_files
 from .drawing import Axis, draw_panels
@@ -75,7 +75,9 @@ def results(
         raise UsageError("give only one of --csv, --latex")
     if sweep == "":
         raise UsageError("--sweep needs the name of a sweep, or the file of its plan")
-    table, damages, remarks = selected(filters(words), sweep, store, rounds=plot and x in ("round", "rounds"))
+    table, damages, remarks = selected(
+        assignments("a filter", words), sweep, store, rounds=plot and x in ("round", "rounds")
+    )
     if plot:
         axes = {"x": x, "y": y} | ({"hue": hue} if hue else {})
         report = Report([], None, wrote=write(table, axes, path))

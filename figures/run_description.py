@@ -228,7 +228,9 @@ TRAINING_ARGUMENTS = {
 """How captions write the arguments of training; a run without the argument counts as 0."""
 
 
-def caption(shown: str, used: Iterable[tuple[str, Sequence[Cell]]], paper: Mapping[str, Arguments], *more: str) -> str:
+def run_caption(
+    shown: str, used: Iterable[tuple[str, Sequence[Cell]]], paper: Mapping[str, Arguments], *more: str
+) -> str:
     """Return a caption: what is shown, how the runs train and with how many seeds, how the paper trains, then more.
 
     ``used`` are names and cells (one per seed) of groups of runs. The paper is left out if it trains the same way.

@@ -35,10 +35,6 @@ class Runs:
             self._kept[cell.key] = next(iter(self._store.of([cell])), None) if self._store is not None else None
         return self._kept[cell.key]
 
-    def has(self, cell: Cell) -> bool:
-        """Whether the cell has a result; runs that diverged have one too."""
-        return self.result(cell) is not None
-
     def diverged(self, cell: Cell) -> bool:
         """Whether the run diverged to values that are not finite."""
         result = self.result(cell)

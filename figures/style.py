@@ -74,15 +74,15 @@ def font_factor() -> float:
     return float(matplotlib.rcParams["font.size"] / STYLE["font.size"])
 
 
-def scale_line_widths(made: Any) -> None:
+def scale_line_widths(figure: Any) -> None:
     """Scale lines and marks of a figure with the font size of the current style."""
     from matplotlib.collections import LineCollection
     from matplotlib.lines import Line2D
 
     times = font_factor()
-    for line in made.findobj(Line2D) if times != 1 else ():
+    for line in figure.findobj(Line2D) if times != 1 else ():
         line.set(linewidth=line.get_linewidth() * times, markersize=line.get_markersize() * times)
-    for bars in made.findobj(LineCollection) if times != 1 else ():
+    for bars in figure.findobj(LineCollection) if times != 1 else ():
         bars.set_linewidth([width * times for width in bars.get_linewidth()])
 
 
@@ -145,17 +145,17 @@ def line_style(label: str, place: int) -> LineStyle:
     return LINES.get(label.partition(" over ")[0], PLACES[place % len(PLACES)])
 
 
-def fix_layout(made: Any) -> Any:
+def fix_layout(figure: Any) -> Any:
     """Fix the layout of a figure, so that all formats share it; return the bounding box to save."""
-    made.draw_without_rendering()
-    made.set_layout_engine(None)
-    return made.get_tightbbox().padded(STYLE["savefig.pad_inches"])
+    figure.draw_without_rendering()
+    figure.set_layout_engine(None)
+    return figure.get_tightbbox().padded(STYLE["savefig.pad_inches"])
 
 
-def save(made: Any, path: str | Path, box: Any = "tight") -> None:
+def save(figure: Any, path: str | Path, box: Any = "tight") -> None:
     """Write a figure without a date, so that the same numbers give the same file; ``box`` comes from ``fix_layout``."""
     dateless, kind = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}, Path(path).suffix.lower()
-    made.savefig(path, metadata=dateless.get(kind), bbox_inches=box)
+    figure.savefig(path, metadata=dateless.get(kind), bbox_inches=box)
     if kind == ".svg":
         Path(path).write_text(with_stable_ids(Path(path).read_text(encoding="utf-8")), encoding="utf-8")
 

@@ -67,13 +67,13 @@ def picture(
     with matplotlib.rc_context():
         matplotlib.rcdefaults()  # the user's own settings must not change the bytes
         matplotlib.rcParams.update(cast(Any, STYLES[style]))
-        made = cast(Any, artefact.draw)(Content(card["caption"], numbers))
-        typeset(made)
-        scale_line_widths(made)
-        box = fix_layout(made)
+        figure = cast(Any, artefact.draw)(Content(card["caption"], numbers))
+        typeset(figure)
+        scale_line_widths(figure)
+        box = fix_layout(figure)
         for path in paths:
             with whole(path) as beside:
-                save(made, beside, box)
+                save(figure, beside, box)
     name = f"{card['source'] or 'Ours'}: {card['title']}"
     below = notes(card["caption"], card.get("ran"))
     texts = (

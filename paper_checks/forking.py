@@ -1,4 +1,7 @@
-"""Work on many items in forked processes; the items need not pickle, only the results."""
+"""Work on many items in forked processes, which inherit the formulas that are loaded; only results need to pickle.
+
+Sweeps need new interpreters instead (``empirics.experiments.processes``): PyTorch and GPUs do not survive a fork.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ class WorkerError(BoundsError):
     """A worker process died."""
 
 
-def spread(work: Callable[[Item], Result], items: Sequence[Item], workers: int) -> Iterator[tuple[int, Result]]:
+def forked_map(work: Callable[[Item], Result], items: Sequence[Item], workers: int) -> Iterator[tuple[int, Result]]:
     """Yield (index, result) of every item as it is ready, with one thread per worker.
 
     A single worker is this process. When the iteration is stopped or this process dies, the workers end too.

@@ -173,10 +173,10 @@ WORKERS = """
 import os, signal, subprocess, sys, threading, time
 from bounds.showing.process import guarded
 from empirics.experiments.processes import own_processes
-from paper_checks.forking import spread
+from paper_checks.forking import forked_map
 
 def working(*seconds):
-    return sum(abs(result or 0) for _, result in spread(time.sleep, seconds, workers=2))
+    return sum(abs(result or 0) for _, result in forked_map(time.sleep, seconds, workers=2))
 
 def run():
     {}
@@ -186,7 +186,7 @@ if __name__ == "__main__":
 """
 TERMINATED = "threading.Timer(2, os.kill, (os.getpid(), signal.SIGTERM)).start(); "
 ENDS = [
-    ("for _ in spread(time.sleep, [0.1, 600, 600, 600], workers=2): raise KeyboardInterrupt", 130),
+    ("for _ in forked_map(time.sleep, [0.1, 600, 600, 600], workers=2): raise KeyboardInterrupt", 130),
     (TERMINATED + "working(600, 600, 600)", 143),
     (TERMINATED + "own_processes(2).__enter__(); time.sleep(60)", 143),
 ]

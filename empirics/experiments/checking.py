@@ -13,6 +13,7 @@ from functools import cache
 from inspect import Parameter, Signature, signature
 from typing import Any
 
+from bounds.errors import shortened
 from bounds.showing.loading import message_with_place
 
 from ..errors import EmpiricsError
@@ -99,6 +100,5 @@ def _naming(cell: Cell) -> Iterator[None]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        message, which = message_with_place(error, quiet=(ValueError,)), str(cell)
-        which = which if len(which) <= LONGEST else f"{which[:LONGEST]}..."
-        raise EmpiricsError(f"this run cannot work: {which}: {message}") from None
+        message = message_with_place(error, quiet=(ValueError,))
+        raise EmpiricsError(f"this run cannot work: {shortened(str(cell), LONGEST)}: {message}") from None

@@ -45,8 +45,8 @@ Call = tuple[Any, ...]
 """The arguments of one call."""
 Answer = tuple[Any, str]
 """The result of a call, or None and an error message."""
-Spread = Callable[[Callable[..., Any], Sequence[Call]], Iterator[tuple[int, Answer]]]
-"""Calls a function with each of these arguments and yields (index of the call, answer) as calls end.
+Compute = Callable[[Callable[..., Any], Sequence[Call]], Iterator[tuple[int, Answer]]]
+"""A function that calls another one with each of these arguments and yields (index of the call, answer) as calls end.
 
 The next call starts before an answer is yielded, so that workers do not wait while it is stored.
 """
@@ -114,7 +114,7 @@ class Worker:
         self.process.wait()
 
 
-def _spread(
+def _compute(
     workers: Sequence[Worker], function: Callable[..., Any], calls: Sequence[Call]
 ) -> Iterator[tuple[int, Answer]]:
     """Distribute calls over processes; a call whose process died is made again, ``DEATHS`` times in all."""
@@ -148,7 +148,7 @@ def _spread(
 
 
 @contextmanager
-def own_processes(count: int | None, gpu: bool = False) -> Iterator[Spread]:
+def own_processes(count: int | None, gpu: bool = False) -> Iterator[Compute]:
     """Start worker processes on this machine, which end with the block; by default one per core.
 
     With ``gpu`` each uses one of the GPUs visible to this process, and by default there is one process per GPU.
@@ -160,7 +160,7 @@ def own_processes(count: int | None, gpu: bool = False) -> Iterator[Spread]:
             workers.append(Worker(environment))
         for worker in workers:
             worker.ready()
-        yield partial(_spread, workers)
+        yield partial(_compute, workers)
         grace = GRACE
     finally:  # after an error there is no grace for running calls
         until = time.monotonic() + grace
@@ -207,7 +207,7 @@ def _end_with(parent: int) -> None:
 
 
 @contextmanager
-def running_cluster(address: str, engines: Collection[str]) -> Iterator[Spread]:
+def running_cluster(address: str, engines: Collection[str]) -> Iterator[Compute]:
     """Connect to a running dask cluster; certificates for ``tls://`` are those of dask's configuration.
 
     Raises if a worker lacks one of these engines.
@@ -219,7 +219,7 @@ def running_cluster(address: str, engines: Collection[str]) -> Iterator[Spread]:
     except (OSError, ValueError, TypeError) as error:
         raise EmpiricsError(f"no cluster answers at {address}: {' '.join(str(error).split())}") from None
 
-    def spread(function: Callable[..., Any], calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
+    def compute(function: Callable[..., Any], calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
         running = {client.submit(function, *call, pure=False): place for place, call in enumerate(calls)}
         for future in as_completed(list(running)):
             yield running.pop(future), answer_of(future)
@@ -228,7 +228,7 @@ def running_cluster(address: str, engines: Collection[str]) -> Iterator[Spread]:
         for worker, reason in client.run(lacking, engines).items():
             if reason:
                 raise EmpiricsError(f"on {worker}, {reason}")
-        yield spread
+        yield compute
 
 
 def answer_of(future: Any) -> Answer:

@@ -224,16 +224,6 @@ def _keys(store: Store, sweep: str) -> Collection[str]:
     return set(sweeps[sweep])
 
 
-def filters(words: Sequence[str]) -> dict[str, str]:
-    """Parse filters ``column=value`` into values by column."""
-    pairs = [word.partition("=") for word in words]
-    for name, equals, _ in pairs:
-        if not equals or not name:
-            raise EmpiricsError(f"a filter is written quantity=value; got {name!r}")
-    refuse_twice(name for name, _, _ in pairs)
-    return {name: value for name, _, value in pairs}
-
-
 def _columns(table: Sequence[Row], wanted: Sequence[str]) -> list[str]:
     """The ``wanted`` columns, or by default those that differ between rows and some that are always included."""
     columns = list(dict.fromkeys(name for row in table for name in row))

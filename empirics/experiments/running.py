@@ -22,7 +22,7 @@ from . import Cell, Outcome, Store, StoreError
 from .cells import run
 from .checking import check
 from .machine import GPU, lacking
-from .processes import in_this_process, own_processes, running_cluster, Spread
+from .processes import Compute, in_this_process, own_processes, running_cluster
 from .store import OutcomeError, RESULTS
 
 
@@ -97,20 +97,20 @@ def sweep(
         ]
         engines = {str(cell.arguments.get("engine", "torch")) for cell in to_run}
         if scheduler:
-            computers: AbstractContextManager[Spread] = running_cluster(scheduler, engines)
+            computers: AbstractContextManager[Compute] = running_cluster(scheduler, engines)
         else:
             computers = nullcontext(in_this_process) if workers == 0 else own_processes(workers, GPU in engines)
         try:
-            with computers as spread:
-                ((_, (reason, error)),) = spread(lacking, [(engines,)])
+            with computers as compute:
+                ((_, (reason, error)),) = compute(lacking, [(engines,)])
                 if tried and not (reason or error):
                     bar.doing("checking the runs")
-                    ((_, (_, error)),) = spread(check, [(cells, to_run)])
+                    ((_, (_, error)),) = compute(check, [(cells, to_run)])
                 if reason or error:
                     raise EmpiricsError(reason or error)
                 if fresh:
                     store.forget(to_run)
-                for index, (result, error) in spread(attempt, calls):
+                for index, (result, error) in compute(attempt, calls):
                     finish(_keep(store, to_run[index], *(result or (None, error, 0.0))))
         except KeyboardInterrupt:
             done = len(store.of(cells))

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..artefact import Content
 from ..drawing import Axis, draw_panels
-from ..run_description import caption as put_together
+from ..run_description import run_caption
 from ..runs import half_interval, mean_rows, Runs, standard_error
 from ..style import GREY
 from . import grid
@@ -52,7 +52,7 @@ def caption(scale: str, shown: str, *more: str) -> str:
     used = [(title, grid.cells(scale, task, key)) for task in here for key, title in CURVES.items()]
     classes = "" if scale in ("smoke", "paper") else "CIFAR100's hundred classes would need more rounds than ten."
     left_out = f"Not run, for their time: {'; '.join(missing)}." if missing else ""
-    return put_together(shown, used, PLANS["paper"].own, time_budget, classes, left_out, *more)
+    return run_caption(shown, used, PLANS["paper"].own, time_budget, classes, left_out, *more)
 
 
 # ---- the figures ----
@@ -84,8 +84,8 @@ def data(quantity: str, runs: Runs, scale: str) -> Content:
 def draw(y: Axis, content: Content) -> Any:
     """Draw a panel for each task, with a vertical line at the plateau."""
     curves, lines = ([row for row in content.rows if (row["curve"] == PLATEAU) is line] for line in (False, True))
-    made = draw_panels(curves, Axis("simulated time (minutes)"), y)
+    figure = draw_panels(curves, Axis("simulated time (minutes)"), y)
     names = list(dict.fromkeys(row["panel"] for row in curves))
     for row in lines:
-        made.axes[names.index(row["panel"])].axvline(float(row["x"]), color=GREY, lw=0.9)
-    return made
+        figure.axes[names.index(row["panel"])].axvline(float(row["x"]), color=GREY, lw=0.9)
+    return figure

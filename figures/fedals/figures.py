@@ -14,7 +14,7 @@ from ..artefact import Content, figure_content
 from ..comparing import Finding, judge, Pair, Reproduction
 from ..drawing import Axis, draw_panels
 from ..guards import horizon
-from ..run_description import caption as put_together, describe
+from ..run_description import describe, run_caption
 from ..runs import curve_rows, mean_rows, Runs
 from .findings import caption, label, method_findings
 from .grid import cells_of, data_set_for, figure_1_cells, LAYERS, paper_setting, PLANS, TEXT
@@ -49,7 +49,7 @@ def layers(runs: Runs, scale: str) -> Content:
             1 / by, parameters=size,
         )
     ]  # fmt: skip
-    summary = put_together(
+    summary = run_caption(
         "Mean squared distance of the clients' models to their average.", [("FedAvg", used)], {},
         "Distances before averaging, per parameter as the released code has them; bands: standard error over seeds.",
         "" if scale == "smoke" else "Group norm for batch norm.",

@@ -10,7 +10,7 @@ from paper_checks.reported import Reported, table
 
 from ..comparing import Finding, judge, Pair
 from ..guards import above_guessing, ceiling, drift, Guard, horizon, level, POINT, treatment
-from ..run_description import caption as put_together, describe
+from ..run_description import describe, run_caption
 from ..runs import Runs
 from ..sheets import Entry, entry
 from . import grid
@@ -91,7 +91,7 @@ def caption(
     plain = {**grid.printed_arguments(), "local_steps": LOCAL_STEPS}
     paper = {split: {**plain, "rounds": rounds(split)} for split in ("non-iid", "iid")}
     runs = [(name, cells) for (_, name), cells in used.items()]
-    return put_together(shown, runs, paper, *(summary if given else ()), more)
+    return run_caption(shown, runs, paper, *(summary if given else ()), more)
 
 
 # ---- guards ----

@@ -175,17 +175,17 @@ def arguments(scale: str, column: str, method: str, split: str, layers: int | No
     With all layers in the extractor there is no head, which is FedAvg with alpha times the local steps.
     """
     plan, text = PLANS[scale], column == TEXT and scale != "smoke"
-    name, made = data_set_for(scale, column), algorithm(method)
+    name, call = data_set_for(scale, column), algorithm(method)
     where = "iid" if split == "iid" else f"sorted({'group' if text else 'label'!r})"
-    searched = best_step_size(scale, (name, made.partition("alpha")[0], where))
-    places = (f"{name} {split}", f"{name} {made}", name, "scaffold" if "scaffold" in made else "")
+    searched = best_step_size(scale, (name, call.partition("alpha")[0], where))
+    places = (f"{name} {split}", f"{name} {call}", name, "scaffold" if "scaffold" in call else "")
     own = next((plan.own[place] for place in places if place in plan.own), {})
     language = {**printed_arguments(text=True), "step_size": plan.setting["step_size"]}
     count = plan.rounds.get(name, plan.rounds[""])
     count = int(count * IID_SHARE) if split == "iid" else count
     steps = LOCAL_STEPS
     if layers == plan.counts["layers"]:
-        made, count, steps, layers = METHODS["FedAvg"], max(count // ALPHA, 1), steps * ALPHA, None
+        call, count, steps, layers = METHODS["FedAvg"], max(count // ALPHA, 1), steps * ALPHA, None
     border = "" if layers in (None, plan.counts["layers"] - 1) else f", extractor={layers}"
     network = "opt({data}{border})" if text else plan.networks[""]
     data = f"held_out({name})" if name in ("digits", "omniglot") else f"{name}(task='next')" if text else name
@@ -196,7 +196,7 @@ def arguments(scale: str, column: str, method: str, split: str, layers: int | No
         "problem": network.format(data=data, border=border),
         "partition": where,
         "clients": CLIENTS,
-        "algorithm": made,
+        "algorithm": call,
         "rounds": count,
         "local_steps": steps,
         "every": max(count // plan.counts["points"], 1),

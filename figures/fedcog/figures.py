@@ -81,8 +81,8 @@ def local_models(runs: Runs, scale: str) -> Content:
 
 
 def draw_local_models(content: Content) -> Any:
-    made, axes = new_figure(1, len(MEASURES), 0)
-    set_figure_note(made, run_text(content.rows))
+    figure, axes = new_figure(1, len(MEASURES), 0)
+    set_figure_note(figure, run_text(content.rows))
     for ax, words in zip(axes[0], MEASURES.values(), strict=True):
         points = [r for r in content.rows if r["panel"] == words]
         for place, r in enumerate(points):
@@ -91,7 +91,7 @@ def draw_local_models(content: Content) -> Any:
         ax.set_xlim(-0.5, len(THREE) - 0.5)
         ax.set_xticks(range(len(THREE)), THREE, rotation=90)
         ax.set_ylabel(words.replace(", ", ",\n").replace("distance of ", "distance of\n"))
-    return made
+    return figure
 
 
 # ---- Figure 3 ----
@@ -260,7 +260,7 @@ def images(runs: Runs, scale: str) -> Content:
 
 def _rows(runs: Runs, cell: Cell) -> list[dict[str, Any]]:
     """Return a row for every image, with its pixels as hexadecimal bytes, channel after channel."""
-    if not runs.has(cell):
+    if not runs.result(cell):
         return []
     shape = runs.fact(cell, "shape")  # flat inputs are square and grey
     channels, side = (shape[0], shape[-1]) if len(shape) == 3 else (1, round(shape[0] ** 0.5))
@@ -290,10 +290,10 @@ def draw_images(content: Content) -> Any:
 
     steps = list(dict.fromkeys(r["steps"] for r in content.rows)) or [REAL]
     classes = max((r["label"] for r in content.rows), default=0) + 1
-    made, axes = new_figure(len(steps), classes)
-    set_figure_note(made, run_text(content.rows))
-    made.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.01, h_pad=0.01, wspace=0, hspace=0))
-    made.set_figheight((0.4 + WIDTH * len(steps) / (classes + 2.5)) * width_factor())
+    figure, axes = new_figure(len(steps), classes)
+    set_figure_note(figure, run_text(content.rows))
+    figure.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.01, h_pad=0.01, wspace=0, hspace=0))
+    figure.set_figheight((0.4 + WIDTH * len(steps) / (classes + 2.5)) * width_factor())
     for ax in axes.flat:
         ax.set(xticks=[], yticks=[])
         ax.spines[:].set_visible(False)
@@ -302,7 +302,7 @@ def draw_images(content: Content) -> Any:
     for ax, number in zip(axes[:, 0], steps, strict=True):
         words = "test sample" if number == REAL else f"{number} steps"
         ax.set_ylabel(words, rotation=0, ha="right", va="center")
-    return made
+    return figure
 
 
 # ---- Figure 6 ----

@@ -14,7 +14,7 @@ from paper_checks.reported import table
 
 from .. import guards
 from ..guards import Guard
-from ..run_description import caption as put_together
+from ..run_description import run_caption
 from ..runs import Runs
 from ..sheets import Entry, entry, printed_number
 from . import grid
@@ -158,4 +158,4 @@ def caption(scale: str, shown: str, used: Iterable[tuple[str, Sequence[Cell]]], 
     paper = FIRST, grid.SAMPLES, grid.STEPS, DISTILLATION
     words = f"FedCOG: {generated(*ours)}{step}{'' if ours == paper else f' (the paper: {generated(*paper)})'}."
     end = f"An accuracy is the mean of the last {window} rounds." if window > 1 else ""
-    return put_together(shown, runs, {"": {**grid.OWN, "rounds": grid.ROUNDS}}, words, end, *more)
+    return run_caption(shown, runs, {"": {**grid.OWN, "rounds": grid.ROUNDS}}, words, end, *more)

@@ -10,7 +10,7 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..guards import above_guessing, ceiling, effect, Guard, horizon, level, treatment
-from ..run_description import caption as put_together, describe
+from ..run_description import describe, run_caption
 from ..runs import Runs
 from . import grid
 from .grid import absence, HOME, PARTS, PLANS, Setup, SPLITS
@@ -87,7 +87,7 @@ def caption(scale: str, shown: str, used: Iterable[tuple[str, Sequence[Cell]]], 
     """Return the caption: what is shown, how the runs of each name train, here and in the paper, then more."""
     paper = {data: {**PLANS["paper"].setting, "rounds": rounds} for data, rounds in grid.ROUNDS.items()}
     plain = "" if PLANS[scale].setting["augment"] != "none" else "Pictures are not augmented."
-    return put_together(shown, used, paper, plain, *more)
+    return run_caption(shown, used, paper, plain, *more)
 
 
 def end_note(scale: str) -> str:

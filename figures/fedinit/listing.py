@@ -124,25 +124,25 @@ class Costs:
 
 def count_costs(text: str) -> Costs:
     """Return the costs of the method called ``text``, counted in one round on a toy problem."""
-    from empirics.algorithms import algorithm  # brings torch, which listing the figures does without
+    from empirics.algorithms import algorithm as read_algorithm  # brings torch, which listing the figures does without
     from empirics.problems.tasks import task
     from empirics.training.rounds import plan_round
     from empirics.training.setting import Setting
 
-    made = algorithm(text)
+    algorithm = read_algorithm(text)
     dealt = task(TOY).deal("iid", TOY_CLIENTS, 0)
-    state = made.begin(dealt.model.start(0), TOY_CLIENTS)
+    state = algorithm.begin(dealt.model.start(0), TOY_CLIENTS)
     cohort = np.arange(COHORT), np.ones(COHORT)
-    work = plan_round(dealt.model, dealt.federation, made, Setting(1, COHORT), 0, state, cohort)
+    work = plan_round(dealt.model, dealt.federation, algorithm, Setting(1, COHORT), 0, state, cohort)
     starts, calls = work.starts.clone(), []
 
     def gradient(point: Any, objective: object = None) -> Any:
         calls.append(point)
         return work.starts.clone()  # its value does not matter here
 
-    made.direction(work, starts, gradient(starts), gradient)
+    algorithm.direction(work, starts, gradient(starts), gradient)
     kept = sum(tensor.shape == (TOY_CLIENTS, dealt.model.dim) for tensor in state.memory.values())
-    return Costs((made.uploads + made.downloads) / 2, len(calls), int(kept + made.downloads), kept)
+    return Costs((algorithm.uploads + algorithm.downloads) / 2, len(calls), int(kept + algorithm.downloads), kept)
 
 
 def costs_of_a_round(runs: Runs, scale: str) -> Content:

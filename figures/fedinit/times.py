@@ -101,7 +101,7 @@ def rounds_to_target(runs: Runs, scale: str, setup: Setup, method: str) -> list[
     for cell, plain in zip(mine, grid.cells(scale, setup, "FedAvg"), strict=True):
         fixed = TARGETS[setup.data] if scale == "paper" else 100 * runs.last(plain, "test_accuracy", window)
         (curve,) = runs.percent([cell])
-        reached.append(first_round_at(*curve, fixed, window) if runs.has(cell) and fixed > 0 else math.nan)
+        reached.append(first_round_at(*curve, fixed, window) if runs.result(cell) and fixed > 0 else math.nan)
     return reached
 
 

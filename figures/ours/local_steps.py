@@ -79,7 +79,7 @@ def _trained_steps(runs: Runs, scale: str) -> dict[str, Points]:
     """Return the same on data; empty unless every number of local steps was run, as a missing one could be best."""
     steps = PLANS[scale].axes["steps"]
     listed = [local_steps_cell(scale, k) for k in steps]
-    if not all([runs.has(cell) for cell in listed]):
+    if not all([runs.result(cell) for cell in listed]):
         return {}
     triples: list[tuple[float, float, float]] = []
     for k, table in zip(steps, map(runs.columns, listed), strict=True):

@@ -161,8 +161,8 @@ def draw(look: Callable[[Row], Look], label: str, height: float, content: Conten
         return float(np.exp(np.log([ratio for group in groups for ratio in group]).mean()))
 
     names = sorted(ratios, key=lambda name: centre(ratios[name].values()))
-    made, axes = new_figure(1, 1)
-    made.set_figheight((0.7 + height * max(len(names), SHORTEST)) * width_factor())
+    figure, axes = new_figure(1, 1)
+    figure.set_figheight((0.7 + height * max(len(names), SHORTEST)) * width_factor())
     ax = axes[0, 0]
     for place, name in enumerate(names):
         for (words, mark, colour, filled, shift), values in ratios[name].items():
@@ -175,8 +175,8 @@ def draw(look: Callable[[Row], Look], label: str, height: float, content: Conten
     ax.set_xscale("log")
     ax.set_yticks([-i for i in range(len(names))], names)
     ax.set_xlabel(label)
-    add_legend(made, axes, most=2)
-    return made
+    add_legend(figure, axes, most=2)
+    return figure
 
 
 draw_runs = partial(draw, _run_look, "bound / value\n1: tight; left of 1: violated", 0.17)

@@ -166,7 +166,7 @@ def _look(label: str) -> LineStyle:
 
 def draw(content: Content) -> Any:
     """Draw shares above, bounds below, and the limits in both."""
-    made, axes = new_figure(2, 1, 2, sharex=True)
+    figure, axes = new_figure(2, 1, 2, sharex=True)
     above, below = axes[0, 0], axes[1, 0]
     for letter, ax, panel, y in (("a", above, ABOVE, "share of divergence"), ("b", below, BELOW, "divergence")):
         mine = [row for row in content.rows if row["panel"] == panel and not row["outside"]]
@@ -185,5 +185,5 @@ def draw(content: Content) -> Any:
             ax.text(row["x"], 0.97, words, transform=ax.get_xaxis_transform(), rotation=90, fontsize="small",
                     color=GREY, ha="right", va="top")  # fmt: skip
     below.set_xlabel("relaxation beta")
-    add_legend(made, axes, 2)
-    return made
+    add_legend(figure, axes, 2)
+    return figure

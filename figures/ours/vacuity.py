@@ -126,7 +126,7 @@ def draw(content: Content) -> Any:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    made, axes = new_figure(2, 2, 2)
+    figure, axes = new_figure(2, 2, 2)
     names = list(dict.fromkeys(row["panel"] for row in content.rows))
     for ax, letter, name in zip(axes.flat, ascii_lowercase, names, strict=False):
         mine = [row for row in content.rows if row["panel"] == name]
@@ -150,5 +150,5 @@ def draw(content: Content) -> Any:
         Patch(facecolor=FACES[s], hatch=HATCHES[s], edgecolor=edges[s], lw=0.3, label=w) for s, w in WORDS.items()
     ]
     handles.append(Line2D([], [], color=THEORY, lw=0.5, label="1/10, ..., 1/10⁴ of the trivial value"))
-    legend_on_top(made, {handle.get_label(): handle for handle in handles}, 2)
-    return made
+    legend_on_top(figure, {handle.get_label(): handle for handle in handles}, 2)
+    return figure

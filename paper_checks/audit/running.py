@@ -17,7 +17,7 @@ from empirics.progress import progress
 from ..claims.claim import Book, Check, Claim, ClaimError, Finding, Grade, Status
 from ..claims.review import Review, review
 from ..claims.rows import Claims
-from ..forking import spread
+from ..forking import forked_map
 
 CLAIMS = Claims("fedals", "fedinit", "decaying_k", "fedcog", "classics")
 REVIEWS: dict[str, Review] = {paper: review(paper) for paper in CLAIMS.papers}
@@ -104,7 +104,7 @@ def audit(
     verdicts: dict[int, Verdict] = {}
     with progress("checking the claims") as bar:
         bar.start(len(claims))
-        for place, outcome in spread(_outcome, claims, workers):
+        for place, outcome in forked_map(_outcome, claims, workers):
             verdict = verdicts[place] = Verdict(claims[place], *outcome)
             if verdict.crashed and NEEDS_EXTRA in verdict.finding.evidence:
                 raise ClaimError(verdict.finding.evidence)

@@ -17,7 +17,7 @@ from bounds.showing.usage import UsageError
 from empirics.progress import progress
 
 from ..columns import Columns, ColumnTable, section
-from ..forking import spread
+from ..forking import forked_map
 from ..runs.obstacles import obstacle
 from . import validate, VALIDATIONS
 from .comparison import Comparison, ERROR_RATE, Line, plus_minus, Verdict
@@ -151,7 +151,7 @@ def survey(pattern: str, problem: str = "", workers: int = 2) -> Survey:
     with progress("measuring") as bar:
         bar.start(len(names))
         try:
-            for place, row in spread(partial(measured, problem=problem), names, workers):
+            for place, row in forked_map(partial(measured, problem=problem), names, workers):
                 rows[place] = row
                 bar.doing(row.bound)
                 bar.step()

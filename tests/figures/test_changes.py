@@ -66,7 +66,7 @@ REFUSED = (
     ("--set algorithm=fedavg()", "algorithm"),
     ("--set seed=3", "--seeds"),
     ("--set local_epochs=3", "local_steps"),
-    ("--set step_size=", "'step_size='"),
+    ("--set step_size=", "step_size"),
     ("--set batch=3 batch=5", "batch"),
     ("--seeds 0", "10000"),
     ("--seeds 5,5", "5,5"),

@@ -79,7 +79,7 @@ def test_missing_failed_and_diverged_runs_are_told_apart(store):
     runs, gone, burst, broken = (Runs(store), *(cell(f"beta={beta}", 0) for beta in (0.7, 0.9, 0.8)))
     keep(store, burst, {"test_accuracy": [0.1, 0.3]}, status="diverged")
     store.fail(broken, "ValueError: no", 0.1)
-    assert (runs.has(gone), runs.has(broken), runs.diverged(burst)) == (False, False, True)
+    assert (runs.result(gone), runs.result(broken), runs.diverged(burst)) == (None, None, True)
     assert math.isnan(runs.last(gone, "test_accuracy", diverged=0.0))
     assert len(runs.curve(gone, "test_accuracy")[0]) == 0
     assert runs.last(burst, "test_accuracy", diverged=0.0) == 0.0

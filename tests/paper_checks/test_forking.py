@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from paper_checks.forking import spread, WorkerError
+from paper_checks.forking import forked_map, WorkerError
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG = """
 import os, sys, time
-from paper_checks.forking import spread
+from paper_checks.forking import forked_map
 
 def work(item):
     if item == 0:
@@ -23,7 +23,7 @@ def work(item):
     os.write(2, f"{os.getpid()}\\n".encode())  # in one piece: others write too
     time.sleep(600)
 
-for _, pid in spread(work, range(4), 3):
+for _, pid in forked_map(work, range(4), 3):
     print(pid, flush=True)
 """
 
@@ -47,20 +47,20 @@ def gone(pids):
 def test_results_come_with_their_places_whatever_the_workers():
     squares = {i: i * i for i in range(3, 9)}
     for workers in (1, 2, 500):
-        assert {i + 3: r for i, r in spread(lambda x: x * x, range(3, 9), workers)} == squares
-    assert list(spread(lambda x: x, [], 4)) == []
+        assert {i + 3: r for i, r in forked_map(lambda x: x * x, range(3, 9), workers)} == squares
+    assert list(forked_map(lambda x: x, [], 4)) == []
 
 
 def test_a_worker_that_is_killed_is_one_line():
     with pytest.raises(WorkerError, match="a worker died, perhaps for want of memory: try fewer --workers"):
-        list(spread(lambda x: os.kill(os.getpid(), signal.SIGKILL), range(3), 2))
+        list(forked_map(lambda x: os.kill(os.getpid(), signal.SIGKILL), range(3), 2))
 
 
 def test_who_stops_listening_leaves_no_worker_behind():
     def work(item):
         time.sleep(600 if item else 0)
 
-    found = spread(work, range(5), 3)
+    found = forked_map(work, range(5), 3)
     assert next(found)[0] == 0
     workers = [child.pid for child in multiprocessing.active_children()]
     assert len(workers) == 3

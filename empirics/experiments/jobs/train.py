@@ -130,7 +130,7 @@ def _check_arguments(text: str) -> None:
     read_algorithm(arguments["algorithm"])
     read_partition(arguments["partition"])
     if not names_file(arguments["problem"]):
-        parse(arguments["problem"], {**DATASETS, **TASKS}, "problem", made=False)
+        parse(arguments["problem"], {**DATASETS, **TASKS}, "problem", evaluate=False)
 
 
 @job("train", version=1, accepts="empirics.experiments.jobs.train:prepared", shared=True, resumable=True)

@@ -10,7 +10,7 @@ from bounds.catalog import BOUNDS
 from paper_checks.audit.running import audit, Verdict, verdict_of
 from paper_checks.claims.checkers import All
 from paper_checks.claims.claim import Book, Claim, Status
-from paper_checks.forking import spread
+from paper_checks.forking import forked_map
 
 from .checks import mutant_checks, MutantCheck
 from .formulas import Mutant, mutants
@@ -75,7 +75,7 @@ def attack_checks(
 def _all(items: Sequence[Any], work: Callable[[Any], Tally], workers: int, step: Callable[[], object]) -> list[Tally]:
     """The tallies in the order of the items."""
     found = {}
-    for place, tally in spread(work, items, workers):
+    for place, tally in forked_map(work, items, workers):
         found[place] = tally
         step()
     return [found[place] for place in range(len(items))]
