@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .one_round import Cohort, OneRound
+from .one_round import CohortSize, OneRound
 from .packed import Array, pack, triangle, unpack
 from .program import WorstCaseError
 
@@ -118,7 +118,7 @@ class Lyapunov:
     """
 
     def __init__(
-        self, round_: OneRound, L: Any, mu: Any, noise_clients: int | None = None, cohort: Cohort | None = None
+        self, round_: OneRound, L: Any, mu: Any, noise_clients: int | None = None, cohort: CohortSize | None = None
     ) -> None:
         self.round, self.smoothness, self.strong_convexity = round_, L, mu
         self.noise_clients, self.cohort = noise_clients, cohort
@@ -222,7 +222,7 @@ class Lyapunov:
         if self.cohort is None:
             return of_means, [(1, deviations.after, 1)]
         n, k, update = len(self.round.means), len(self.round.deviations), self.round.memory_update
-        spread = float(self.cohort.spread)
+        spread = float(self.cohort.variance)
         if update is None:
             variance = self.round.mean_next[:, n:] @ deviations.inputs[k:]
             return of_means, [(1, deviations.after, 1), (spread, variance, 0)]

@@ -36,14 +36,14 @@ MAX_STEPS = 60
 
 
 @dataclass(frozen=True)
-class Cohort:
+class CohortSize:
     """The size of a cohort that is drawn without replacement in every round, and the number of clients."""
 
     cohort: int
     clients: int
 
     @property
-    def spread(self) -> Fraction:
+    def variance(self) -> Fraction:
         """The variance of the mean over a cohort, relative to the mean squared deviation of a client."""
         if self.clients == 1:
             return Fraction(0)
@@ -118,7 +118,7 @@ class OneRound:
         )
 
 
-def one_round(algorithm: Algorithm, local_steps: int, step_size: float, cohort: Cohort | None = None) -> OneRound:
+def one_round(algorithm: Algorithm, local_steps: int, step_size: float, cohort: CohortSize | None = None) -> OneRound:
     """Return the round of an algorithm with full participation or a drawn ``cohort``.
 
     With a cohort of clients that have memory, ``memory_update`` is None unless proofs cover the method. Raises
@@ -245,7 +245,7 @@ class _Method:
             )
 
 
-def _reduced(rows: _Rows, method: _Method, cohort: Cohort | None) -> OneRound:
+def _reduced(rows: _Rows, method: _Method, cohort: CohortSize | None) -> OneRound:
     """Return the maps of means and deviations, reduced to the states that a run reaches.
 
     The server's vectors have no deviations, so that the deviations are the columns of memory and gradients.

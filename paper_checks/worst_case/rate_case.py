@@ -10,7 +10,7 @@ from empirics.algorithms.algorithm import Algorithm, Rows, ServerStart
 from empirics.algorithms.relaxed import RelaxedStart
 
 from .lyapunov import CostWeights, Lyapunov
-from .one_round import Cohort, one_round, OneRound
+from .one_round import CohortSize, one_round, OneRound
 
 LARGEST_L, SMALLEST_STEP = 1e12, 1e-6
 """Limit of L and of 1/L; lower limit of the step size and of its product with L."""
@@ -72,10 +72,10 @@ class Case:
         return Lyapunov(self.round, self.smoothness, self.strong_convexity, noisy_clients, self.partial_cohort)
 
     @property
-    def partial_cohort(self) -> Cohort | None:
+    def partial_cohort(self) -> CohortSize | None:
         """The cohort if some clients do not take part in a round, else None."""
         if self.cohort and self.clients and self.cohort < self.clients:
-            return Cohort(self.cohort, self.clients)
+            return CohortSize(self.cohort, self.clients)
         return None
 
     @property

@@ -28,8 +28,8 @@ from empirics.training.setting import Setting
 
 from .packed import Array
 
-Cohort = tuple[int, ...]
-History = tuple[Cohort, ...]
+Members = tuple[int, ...]
+History = tuple[Members, ...]
 MAX_COLUMNS, MAX_TREE_COLUMNS = 4000, 180
 """Limits on the gradients of all clients together, the columns of a model's row: of a run, and of a tree."""
 LINEAR = 1e-9
@@ -125,7 +125,7 @@ class SymbolicTree(SymbolicRun):
     """
 
     histories: tuple[History, ...]
-    numbers: dict[tuple[History, Cohort, int, int], int]
+    numbers: dict[tuple[History, Members, int, int], int]
     earlier: tuple[int, ...]
 
     @cached_property
@@ -145,10 +145,10 @@ class SymbolicTree(SymbolicRun):
         index = next((i for i, row in enumerate(self.server) if np.array_equal(row, model)), 0)
         return self.server[self.indices[self.histories[index][:-1]]] if index else None
 
-    def permuted(self, order: Cohort) -> tuple[list[list[int]], list[int]]:
+    def permuted(self, order: Members) -> tuple[list[list[int]], list[int]]:
         """Return where each client's gradients and the server models go when client k becomes ``order[k]``."""
 
-        def image(cohort: Cohort) -> Cohort:
+        def image(cohort: Members) -> Members:
             return tuple(sorted(order[k] for k in cohort))
 
         gradients = [[-1] * self.gradients for _ in range(self.clients)]
@@ -167,12 +167,12 @@ class Oracle:
         self.clients, self.vectors, self.gradients = clients, vectors, gradients
         self.queries: list[list[Array]] = [[] for _ in range(clients)]
         """For each client, the models at which gradients were taken."""
-        self.numbers: dict[tuple[History, Cohort, int, int], int] = {}
+        self.numbers: dict[tuple[History, Members, int, int], int] = {}
         """By history, cohort, client and query of the round: which of the client's gradients was the answer."""
         self.tolerance = SAME * float(np.abs(vectors).max())
         self.begin_round((), ())
 
-    def begin_round(self, history: History, cohort: Cohort) -> None:
+    def begin_round(self, history: History, cohort: Members) -> None:
         """Note that the next queries are from the round of a cohort after a history."""
         self.round, self.count = (history, cohort), [0] * self.clients
 
@@ -231,7 +231,7 @@ def play_all(
     start: Array,
     algorithm: Algorithm,
     setting: Setting,
-    begin: Callable[[History, Cohort], None] = lambda history, cohort: None,
+    begin: Callable[[History, Members], None] = lambda history, cohort: None,
 ) -> PlayedRuns:
     """Run all cohorts that may be drawn, breadth first; ``begin`` is called with history and cohort before a round."""
     player, last = Player(algorithm, gradients, setting), list[PlayedRound]()
@@ -298,7 +298,7 @@ def count_starting_models(rounds: int, cohort: int, clients: int) -> int:
     return models
 
 
-def _earlier(numbers: dict[tuple[History, Cohort, int, int], int], gradients: int) -> tuple[int, ...]:
+def _earlier(numbers: dict[tuple[History, Members, int, int], int], gradients: int) -> tuple[int, ...]:
     """Return, for each gradient, the client's previous one in the round, or the first one of the previous round.
 
     It is -1 for the first gradient of all, and for all gradients if clients differ, so that permuting the clients
