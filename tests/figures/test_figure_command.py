@@ -99,15 +99,15 @@ def test_mistakes_are_one_line_before_anything_runs(full, tmp_path, refused, run
 def test_what_is_stopped_says_what_is_kept(full, tmp_path, smoke, monkeypatch):
     cells = artefact(NAME).cells("smoke")
 
-    def stops(todo, store, *_):
-        keep(store, cells[1], {"test_accuracy": [0.3, 0.4]})
+    def stops(*_):
+        keep(Store(tmp_path / "s"), cells[1], {"test_accuracy": [0.3, 0.4]})
         raise KeyboardInterrupt
 
     def stops_drawing(self):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("figures.command.sweep", stops)
-    status, _, err = smoke(tmp_path / "s", tmp_path / "o")
+    monkeypatch.setattr("empirics.experiments.running.attempt", stops)
+    status, _, err = smoke(tmp_path / "s", tmp_path / "o", "--workers", "0")
     assert (status, err.count("\n")) == (130, 1)
     assert all(words in err for words in (f"1 of {len(cells)} runs", str(tmp_path / "s")))
     monkeypatch.setattr("empirics.progress.Silent.step", stops_drawing)

@@ -14,7 +14,7 @@ import bounds.vocabulary as v
 import fedbounds
 from bounds import About, ASSUMPTIONS, Bound, Condition, Source, Statistic
 from bounds.catalog import BOUNDS
-from empirics.experiments import Outcome
+from empirics.experiments import Cell, Outcome, Store
 from paper_checks.claims.checkers import AboveWorstCase
 from paper_checks.claims.claim import Book, Grade, Status
 from paper_checks.runs.obstacles import obstacle
@@ -231,12 +231,12 @@ def test_a_bound_with_a_table_answers_with_it_without_a_solver(tight, monkeypatc
 
 
 def test_long_work_says_beforehand_how_long_it_takes(tight, monkeypatch, tmp_path):
-    def stops(wanted, store, *_, **__):
-        store.keep(wanted[3], Outcome({"value": [0.7]}), 0.1)
+    def stops(_, arguments, *__):
+        Store(tmp_path / "s").keep(Cell("tightness", arguments), Outcome({"value": [0.7]}), 0.1)
         raise KeyboardInterrupt
 
-    store = ("--store", tmp_path / "s", "--workers", "1")
-    monkeypatch.setattr("paper_checks.worst_case.tightness.sweep", stops)
+    store = ("--store", tmp_path / "s", "--workers", "0")
+    monkeypatch.setattr("empirics.experiments.running.attempt", stops)
     status, out, err = tight("decaying_k.theorem_1", "rounds=2,4", *store)
     assert (status, out) == (130, "")
     told, stopped = err.splitlines()
