@@ -18,8 +18,7 @@ from bounds.showing.usage import refuse_unused, writable_folder
 from empirics.progress import progress
 
 from ..claims.claim import Claim, ClaimError, registry
-from .contract import bounds_named, contract
-from .own import is_own, of_file, reviews
+from .own import bounds_named, is_own, of_file, reviews
 from .records import as_json, ordered, record
 from .report import files, FOLDER, lines
 from .running import audit, CLAIMS, claims_of, REVIEWS, Verdict
@@ -73,6 +72,8 @@ def check(
         why = "for a bound its contract is checked, at random points"
         refuse_unused(why, paper=paper, report=report, renew=renew)
         with progress("checking the contract"):
+            from .contract import contract  # loads torch
+
             return contract(named)
     reached: list[Verdict] = []
     interrupted = ""
@@ -140,8 +141,8 @@ def chosen(names: Sequence[str], paper: str = "", workers: int = 2) -> list[Clai
 def _named(name: str, workers: int) -> list[Claim]:
     if is_own(name):
         return of_file(name)
-    if at_or_below := [claim for key, claim in CLAIMS.items() if key == name or key.startswith(f"{name}.")]:
-        return at_or_below
+    if at_or_below := [key for key in CLAIMS if key == name or key.startswith(f"{name}.")]:
+        return [CLAIMS[key] for key in at_or_below]
     if name not in BOUNDS:
         raise unknown("claim or bound", name, {*CLAIMS, *BOUNDS}, lists="fedbounds list claims")
     verdicts = audit(claims_of(BOUNDS[name].source.paper), workers)  # which claims use the bound shows only in a run

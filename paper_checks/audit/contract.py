@@ -7,7 +7,7 @@ Both do so at generic points: random points of the domain at which the bound's c
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from inspect import isfunction
@@ -24,7 +24,7 @@ from bounds.dimensions import unit_of
 from bounds.errors import DomainError, message_of
 from bounds.quantities import Quantity
 from bounds.showing.command_line import Report
-from bounds.showing.loading import from_file, run_file
+from bounds.showing.loading import run_file
 from bounds.units import ONE
 
 from ..claims.checkers.points import points
@@ -45,18 +45,6 @@ quiet = partial(warnings.catch_warnings, action="ignore", category=UserWarning)
 """Suppress warnings about single points at which a bound is undefined: the checks visit such points on purpose."""
 
 # ---- checking a bound of a file ----
-
-
-def bounds_named(names: Sequence[str]) -> dict[str, Bound]:
-    """Return the bounds among names of the form ``file.py:variable``; raise if there are bounds and other names."""
-    bounds = {}
-    for name in (n for n in names if ".py:" in n):
-        path, _, variable = name.rpartition(":")
-        if isinstance(vars(run_file(Path(path))).get(variable), Bound):
-            bounds[name] = from_file(name, Bound)
-    if bounds and (others := [name for name in names if name not in bounds]):
-        raise ClaimError(f"{next(iter(bounds))} is a bound, {others[0]} is not: check bounds and claims separately")
-    return bounds
 
 
 def contract(bounds: dict[str, Bound]) -> Report:

@@ -50,6 +50,18 @@ def bounds_of(name: str) -> dict[str, Bound]:
     return BOUNDS | {bound.name: bound for bound in declared(Bound, run_file(_path(name)))}
 
 
+def bounds_named(names: Sequence[str]) -> dict[str, Bound]:
+    """Return the bounds among names of the form ``file.py:variable``; raise if there are bounds and other names."""
+    bounds = {}
+    for name in (n for n in names if ".py:" in n):
+        path, _, variable = name.rpartition(":")
+        if isinstance(vars(run_file(Path(path))).get(variable), Bound):
+            bounds[name] = from_file(name, Bound)
+    if bounds and (others := [name for name in names if name not in bounds]):
+        raise ClaimError(f"{next(iter(bounds))} is a bound, {others[0]} is not: check bounds and claims separately")
+    return bounds
+
+
 def reviews(names: Sequence[str]) -> dict[str, Review]:
     """Return the reviews by paper: the library's, and those that the user's files among ``names`` declare."""
     own: dict[str, Review] = {}
