@@ -20,7 +20,7 @@ from .balls import Point
 from .floats import Floats
 from .tape import Tape
 
-BLOCK = 32_768
+BLOCK = 131_072
 """The numbers per array in a block: small enough for the processor's cache, large enough to need few calls."""
 CLOSE = 1e-10
 """The relative error up to which a float is accepted."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TYPE_CHECKING
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bounds import Bound
     from bounds.decaying_k.schedules import Schedule
 
-Formula = Callable[[dict[str, float]], Any]
+Formula = Callable[[dict[str, Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -60,24 +60,30 @@ class ScheduledSteps:
         return schedules()[self.key], schedules()[self.size_key or self.key]
 
     def __call__(self, state: State, steps: int, step_size: float) -> tuple[int, float]:
-        losses = np.asarray(state.losses)
+        return self.of_rounds(state.round + np.arange(1), state.losses, steps, step_size)[0]
+
+    def of_rounds(
+        self, rounds: np.ndarray, losses: Sequence[float], steps: int, step_size: float
+    ) -> list[tuple[int, float]]:
+        """Return the local steps and the step size of each of ``rounds``, given the losses up to the first of them."""
         current, first = self._losses(losses)
         values = {
-            "round_index": state.round + 1,
+            "round_index": rounds + 1,
             "initial_local_steps": steps,
             "initial_step_size": step_size,
             "current_loss": current,
             "initial_loss": first,
-            "plateau": float(self._converged(state.round + 1, losses)),
+            "plateau": float(self._converged(int(rounds[0]) + 1, losses)),
         }
         steps_at, size_at = _formulas(self.key)[0], _formulas(self.size_key or self.key)[1]
-        return round(float(steps_at(values))), float(size_at(values))
+        local_steps, step_sizes = (np.broadcast_to(at(values), rounds.shape).tolist() for at in (steps_at, size_at))
+        return [(round(k), eta) for k, eta in zip(local_steps, step_sizes, strict=True)]
 
-    def _losses(self, losses: np.ndarray) -> tuple[float, float]:
+    def _losses(self, losses: Sequence[float]) -> tuple[float, float]:
         """Return the windowed loss now and in the first window; both are 1 until the first window is over."""
         if not self.needs_losses or len(losses) <= self.window:
             return 1.0, 1.0
-        current, first = float(losses[-self.window :].mean()), float(losses[: self.window].mean())
+        current, first = (float(np.mean(part)) for part in (losses[-self.window :], losses[: self.window]))
         if not (np.isfinite(current) and np.isfinite(first)):
             return 1.0, 1.0  # the run is about to stop as diverged
         if first <= 0 or current < 0:
@@ -86,7 +92,7 @@ class ScheduledSteps:
             )
         return current, first
 
-    def _converged(self, round_: int, losses: np.ndarray) -> bool:
+    def _converged(self, round_: int, losses: Sequence[float]) -> bool:
         if not self.needs_plateau:
             return False
         if self.plateau_round is not None:

@@ -7,9 +7,10 @@ list of their C(40, 10) cohorts. ``exact_run`` handles any linear method, one pl
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ from .rounds import all_states
 Array = np.ndarray[Any, Any]
 AT_ONCE = 1 << 21
 """Maximum size of the clients' maps for step sizes that are computed together."""
+ROUNDS = 16
+"""Number of rounds whose quantities are computed together."""
 FLAT = 64
 """Maximum size of a second moment for which rounds are computed by doubling, with a round's map as a matrix."""
 WORDS = ("optimality_gap", "grad_norm_sq", "distance_sq")
@@ -123,16 +126,26 @@ class Averaging:
         They are at the server model before the first round and after every round, and infinite after an overflow.
         """
         sizes = np.atleast_1d(np.asarray(step_sizes, dtype=float))
-        together = max(1, AT_ONCE // (self.problem.clients * self.problem.dim * max(self.problem.dim, local_steps)))
-        parts = []
+        together, parts = self._together(local_steps), []
         with np.errstate(over="ignore", invalid="ignore"):
             for begin in range(0, len(sizes), together):
-                one = self._round(local_steps, sizes[begin : begin + together])
-                follow = self._diagonal if self._excess is None else self._second_moments
-                parts.append(np.array(list(follow(one, rounds))))
-        values = np.concatenate(parts, axis=-1)  # (rounds + 1, quantities, step sizes)
+                curvature, moments = self._follow(self._round(local_steps, sizes[begin : begin + together]))
+                parts.append(self._readings(curvature, islice(moments, rounds + 1)))
+        values = np.concatenate(parts, axis=-1)  # (quantities, rounds + 1, step sizes)
         values = np.where(np.isfinite(values), values, np.inf)
-        return {word: values[:, i] for i, word in enumerate(WORDS)}
+        return dict(zip(WORDS, values, strict=True))
+
+    @staticmethod
+    def _readings(curvature: Array, moments: Iterator[Array]) -> Array:
+        """The quantities ``(3, rounds, P)`` for the moments of some rounds, many rounds at a time."""
+        blocks = []
+        while block := list(islice(moments, ROUNDS)):
+            blocks.append(_quantities(curvature, np.stack(block)))
+        return np.concatenate(blocks, axis=1)
+
+    def _together(self, local_steps: int) -> int:
+        """The number of step sizes whose maps are computed together."""
+        return max(1, AT_ONCE // (self.problem.clients * self.problem.dim * max(self.problem.dim, local_steps)))
 
     def run(self, local_steps: int, step_size: float, rounds: int) -> AveragingRun:
         """Return the quantities of one plan at the server, at the clients' average, and the largest gradients.
@@ -292,14 +305,23 @@ class Averaging:
     def _start(self) -> Array:
         return self.problem.start - self.problem.minimiser
 
-    def _second_moments(self, one: _Round, rounds: int) -> Iterator[Array]:
-        """The quantities ``(3, P)`` of every server state, if cohorts are random."""
+    def _follow(self, one: _Round) -> tuple[Array, Iterator[Array]]:
+        """Return the curvature ``(P, d, d)`` and the second moments ``(P, d, d)`` of u before every round, along axes.
+
+        If weights are not random these are the axes of the mean map, where it is diagonal; else the coordinates.
+        """
+        return self._diagonal(one) if self._excess is None else self._along_coordinates(one)
+
+    def _along_coordinates(self, one: _Round) -> tuple[Array, Iterator[Array]]:
         maps = self._extended(one)
-        moment = np.tile(self._first_moment, (len(maps), 1, 1))
-        for round_ in range(rounds + 1):
-            if round_:
+
+        def moments() -> Iterator[Array]:
+            moment = np.tile(self._first_moment, (len(maps), 1, 1))
+            while True:
+                yield moment[:, :-1, :-1]
                 moment = self._after(moment, maps, one.noise)
-            yield self._quantities(moment[:, :-1, :-1])
+
+        return self.problem.curvature[None], moments()
 
     @property
     def _first_moment(self) -> Array:
@@ -332,22 +354,41 @@ class Averaging:
         after[:, :-1, :-1] += noise
         return after
 
-    def replay(self) -> Generator[Array, tuple[int, float]]:
-        """Yield the quantities ``(3,)`` of ``readings`` after each round; send (local steps, step size) of the next.
+    def replay(self) -> Generator[Array, Sequence[tuple[int, float]]]:
+        """Yield the quantities ``(n, 3)`` of ``readings`` after n rounds; send the (local steps, step size) of more.
 
         The first value is that before training.
         """
-        moment, last_plan, one, maps = self._first_moment[None], None, None, None
+        moments, maps = self._first_moment[None], dict[tuple[int, float], tuple[Array, Array]]()
         while True:
-            plan = yield np.nan_to_num(self._quantities(moment[:, :-1, :-1])[:, 0], nan=np.inf)
             with np.errstate(over="ignore", invalid="ignore"):
-                if one is None or maps is None or plan != last_plan:
-                    one = self._round(plan[0], np.array([plan[1]]))
-                    last_plan, maps = plan, self._extended(one)
-                moment = self._after(moment, maps, one.noise)
+                readings = np.nan_to_num(_quantities(self.problem.curvature, moments[:, :-1, :-1]).T, nan=np.inf)
+            plans = yield readings
+            moment, after = moments[-1:], []
+            together = self._together(max(steps for steps, _ in plans))
+            for begin in range(0, len(plans), together):
+                part = plans[begin : begin + together]
+                with np.errstate(over="ignore", invalid="ignore"):
+                    maps = self._maps(part, maps)
+                    for plan in part:
+                        moment = self._after(moment, *maps[plan])
+                        after.append(moment)
+            moments = np.concatenate(after)
 
-    def _diagonal(self, one: _Round, rounds: int) -> Iterator[Array]:
-        """The quantities ``(3, P)`` of every server state, if weights are not random: along the mean map's axes."""
+    def _maps(
+        self, plans: Sequence[tuple[int, float]], known: Mapping[tuple[int, float], tuple[Array, Array]]
+    ) -> dict[tuple[int, float], tuple[Array, Array]]:
+        """Return the maps and the noise of ``_after`` for rounds of these local steps and step sizes."""
+        maps = {plan: known[plan] for plan in plans if plan in known}
+        new = sorted(set(plans) - maps.keys())
+        for steps, group in groupby(new, key=lambda plan: plan[0]):
+            own = list(group)
+            one = self._round(steps, np.array([size for _, size in own]))
+            extended = self._extended(one)
+            maps |= {plan: (extended[i : i + 1], one.noise[i : i + 1]) for i, plan in enumerate(own)}
+        return maps
+
+    def _diagonal(self, one: _Round) -> tuple[Array, Iterator[Array]]:
         mean, _ = self._weights
         mean_map = np.einsum("k,pkde->pde", mean, one.maps)
         overflow = ~np.isfinite(mean_map).all((1, 2))
@@ -356,24 +397,21 @@ class Averaging:
         back = axes.swapaxes(1, 2)
         shift = np.einsum("pde,pd->pe", axes, np.einsum("k,pkd->pd", mean, one.shifts))
         noise = back @ one.noise @ axes
-        curvature = back @ self.problem.curvature @ axes
-        square = curvature @ curvature
         pairs = values[:, :, None] * values[:, None, :]
-        expectation, covariance = np.einsum("pde,d->pe", axes, self._start), np.zeros_like(noise)
-        for round_ in range(rounds + 1):
-            if round_:
+
+        def moments() -> Iterator[Array]:
+            expectation, covariance = np.einsum("pde,d->pe", axes, self._start), np.zeros_like(noise)
+            while True:
+                yield covariance + expectation[:, :, None] * expectation[:, None, :]
                 expectation = values * expectation + shift
                 covariance = pairs * covariance + noise
-            moment = covariance + expectation[:, :, None] * expectation[:, None, :]
-            quantities = _quantities(curvature, square, moment)
-            yield np.where(overflow, np.inf, quantities) if round_ else quantities
+                covariance[overflow] = np.inf
 
-    def _quantities(self, moment: Array) -> Array:
-        curvature = self.problem.curvature
-        return _quantities(curvature, curvature @ curvature, moment)
+        return back @ self.problem.curvature @ axes, moments()
 
 
-def _quantities(curvature: Array, square: Array, moment: Array) -> Array:
-    """Loss gap, squared gradient and squared distance ``(3, P)`` for the second moment ``(P, d, d)`` of u."""
+def _quantities(curvature: Array, moment: Array) -> Array:
+    """Loss gap, squared gradient and squared distance ``(3, ...)`` for the second moment ``(..., d, d)`` of u."""
+    square = curvature @ curvature
     distance = np.trace(moment, axis1=-2, axis2=-1)
     return np.stack([(curvature * moment).sum((-2, -1)) / 2, (square * moment).sum((-2, -1)), distance])

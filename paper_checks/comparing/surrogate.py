@@ -11,9 +11,9 @@ it depends on is the surrogate's expected loss before the round, without the pap
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -55,6 +55,8 @@ MOST_LOCAL = 4 * MOST_STEPS
 """A schedule is dropped once a round has more local steps than this."""
 EXPENSIVE = 1e9
 """Multiplications in one run beyond which following all schedules takes minutes."""
+AHEAD = 64
+"""Rounds that are computed together if a schedule does not depend on the loss."""
 LONGER = 4
 """A schedule must reach the target within this many times the cost of the surrogate's best fixed plan."""
 
@@ -313,32 +315,40 @@ class ScheduleAdvice:
         reading = TARGETS.index(goal.target)
         near = self.surrogate.near if goal.to is not None else []
         limit = LONGER * near[0].value if near and math.isfinite(near[0].value) else 0.0
-        rule, run, spent = ScheduledSteps(self.schedule.key, window=WINDOW), averaging.replay(), 0.0
-        read = next(run)
-        zero = ZERO * read[reading]
+        cost = cache(lambda steps: float(goal.cost(steps)))
         plan: list[tuple[int, float]] = []
-        losses: list[float] = []
+        spent, zero, value = 0.0, math.nan, math.nan
 
         def point(value: float) -> Point:
             value = value if plan and math.isfinite(value) else math.inf
             return Point(local_steps, step_size, len(plan), value, cohort=averaging.cohort, schedule=tuple(plan))
 
-        while len(plan) < MOST_ROUNDS:
-            if goal.to is not None and read[reading] <= goal.to[1]:
+        for read, following in self._rounds(local_steps, step_size):
+            value = float(read[reading])
+            zero = zero if plan else ZERO * value
+            if len(plan) == MOST_ROUNDS or (goal.to is not None and value <= goal.to[1]):
                 break
-            losses.append(max(float(averaging.problem.optimal_loss + read[0]), 0.0))
-            now: Any = SimpleNamespace(round=len(plan), losses=losses)
-            following = rule(now, local_steps, step_size)
             if following[0] > MOST_LOCAL:  # the loss increases, and with it the local steps
                 return point(math.inf)
             try:
-                spent += float(goal.cost(following[0]))
+                spent += cost(following[0])
             except BoundsError:
                 break
             if spent > goal.budget * (1 + ROUNDING) or not np.isfinite(read).all():
                 break
             plan.append(following)
-            read = run.send(following)
             if goal.to is not None and spent > limit:
                 return point(math.inf)
-        return point(spent if goal.to is not None else float(read[reading]) if read[reading] > zero else 0.0)
+        return point(spent if goal.to is not None else value if value > zero else 0.0)
+
+    def _rounds(self, local_steps: int, step_size: float) -> Iterator[tuple[Array, tuple[int, float]]]:
+        """Yield the quantities before every round, and its local steps and step size."""
+        rule, run = ScheduledSteps(self.schedule.key, window=WINDOW), self.surrogate.averaging.replay()
+        ahead, losses, begin, read = 1 if rule.needs_losses else AHEAD, list[float](), 0, next(run)[0]
+        while True:
+            losses.append(max(float(self.surrogate.averaging.problem.optimal_loss + read[0]), 0.0))
+            plans = rule.of_rounds(np.arange(begin, begin + ahead), losses, local_steps, step_size)
+            yield read, plans[0]
+            *reads, last = run.send(plans)
+            yield from zip(reads, plans[1:], strict=True)
+            read, begin = last, begin + ahead

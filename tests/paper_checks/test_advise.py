@@ -319,7 +319,7 @@ def test_a_schedule_spends_the_budget_and_no_more(problem):
 
 def _gaps(twin, point):
     walk = twin.averaging.replay()
-    return [next(walk)[0], *(walk.send(plan)[0] for plan in point.schedule)]
+    return [next(walk)[0, 0], *walk.send(point.schedule)[:, 0]]
 
 
 def test_the_printed_command_trains_the_schedule_that_was_judged(problem):
