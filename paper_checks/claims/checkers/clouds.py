@@ -72,8 +72,8 @@ class Cloud:
 
     def _counts_some_clients(self, q: Quantity) -> bool:
         """Whether a quantity counts some of the clients, while lists fix the number of all clients."""
-        quantities = quantities_of((*self.terms, *self.conditions))
-        return q.card.at_most == clients and any(other.card.per_client for other in quantities)
+        others = (*self.terms, *self.conditions)
+        return q.card.at_most == clients and any(other.card.per_client for other in quantities_of(others))
 
     def _compiled(self, axes: Sequence[_Axis]) -> Callable[[Array], Array]:
         """Return a function of points (rows of the unit cube) that gives scores, -inf where a condition fails."""
