@@ -21,6 +21,8 @@ from .draws import draw
 from .rounds import all_states
 
 Array = np.ndarray[Any, Any]
+Plan = tuple[int, float]
+"""The local steps and the step size of a round."""
 AT_ONCE = 1 << 21
 """Maximum size of the clients' maps for step sizes that are computed together."""
 ROUNDS = 16
@@ -126,24 +128,20 @@ class Averaging:
         They are at the server model before the first round and after every round, and infinite after an overflow.
         """
         sizes = np.atleast_1d(np.asarray(step_sizes, dtype=float))
-        together, parts = self._together(local_steps), []
+        together, parts = self.together(local_steps), []
         with np.errstate(over="ignore", invalid="ignore"):
             for begin in range(0, len(sizes), together):
-                curvature, moments = self._follow(self._round(local_steps, sizes[begin : begin + together]))
-                parts.append(self._readings(curvature, islice(moments, rounds + 1)))
+                one = self._round(local_steps, sizes[begin : begin + together])
+                states = islice((self._diagonal if self._excess is None else self._states)(one), rounds + 1)
+                blocks = []
+                while block := list(islice(states, ROUNDS)):
+                    blocks.append(_quantities(block[0][0], np.stack([moment for _, moment in block])))
+                parts.append(np.concatenate(blocks, axis=1))
         values = np.concatenate(parts, axis=-1)  # (quantities, rounds + 1, step sizes)
         values = np.where(np.isfinite(values), values, np.inf)
         return dict(zip(WORDS, values, strict=True))
 
-    @staticmethod
-    def _readings(curvature: Array, moments: Iterator[Array]) -> Array:
-        """The quantities ``(3, rounds, P)`` for the moments of some rounds, many rounds at a time."""
-        blocks = []
-        while block := list(islice(moments, ROUNDS)):
-            blocks.append(_quantities(curvature, np.stack(block)))
-        return np.concatenate(blocks, axis=1)
-
-    def _together(self, local_steps: int) -> int:
+    def together(self, local_steps: int) -> int:
         """The number of step sizes whose maps are computed together."""
         return max(1, AT_ONCE // (self.problem.clients * self.problem.dim * max(self.problem.dim, local_steps)))
 
@@ -305,23 +303,13 @@ class Averaging:
     def _start(self) -> Array:
         return self.problem.start - self.problem.minimiser
 
-    def _follow(self, one: _Round) -> tuple[Array, Iterator[Array]]:
-        """Return the curvature ``(P, d, d)`` and the second moments ``(P, d, d)`` of u before every round, along axes.
-
-        If weights are not random these are the axes of the mean map, where it is diagonal; else the coordinates.
-        """
-        return self._diagonal(one) if self._excess is None else self._along_coordinates(one)
-
-    def _along_coordinates(self, one: _Round) -> tuple[Array, Iterator[Array]]:
+    def _states(self, one: _Round) -> Iterator[tuple[Array, Array]]:
+        """Yield the curvature and, before every round, the second moments of u ``(P, d, d)``, if cohorts are random."""
         maps = self._extended(one)
-
-        def moments() -> Iterator[Array]:
-            moment = np.tile(self._first_moment, (len(maps), 1, 1))
-            while True:
-                yield moment[:, :-1, :-1]
-                moment = self._after(moment, maps, one.noise)
-
-        return self.problem.curvature[None], moments()
+        moment = np.tile(self._first_moment, (len(maps), 1, 1))
+        while True:
+            yield self.problem.curvature, moment[:, :-1, :-1]
+            moment = self._after(moment, maps, one.noise)
 
     @property
     def _first_moment(self) -> Array:
@@ -354,41 +342,32 @@ class Averaging:
         after[:, :-1, :-1] += noise
         return after
 
-    def replay(self) -> Generator[Array, Sequence[tuple[int, float]]]:
-        """Yield the quantities ``(n, 3)`` of ``readings`` after n rounds; send the (local steps, step size) of more.
-
-        The first value is that before training.
-        """
-        moments, maps = self._first_moment[None], dict[tuple[int, float], tuple[Array, Array]]()
+    def replay(self) -> Generator[Array, Sequence[Plan]]:
+        """Yield the quantities ``(1, 3)`` before training, then ``(n, 3)`` after n rounds; send the plans of rounds."""
+        moments, maps = self._first_moment[None], dict[Plan, tuple[Array, Array]]()
         while True:
             with np.errstate(over="ignore", invalid="ignore"):
                 readings = np.nan_to_num(_quantities(self.problem.curvature, moments[:, :-1, :-1]).T, nan=np.inf)
             plans = yield readings
-            moment, after = moments[-1:], []
-            together = self._together(max(steps for steps, _ in plans))
-            for begin in range(0, len(plans), together):
-                part = plans[begin : begin + together]
-                with np.errstate(over="ignore", invalid="ignore"):
-                    maps = self._maps(part, maps)
-                    for plan in part:
-                        moment = self._after(moment, *maps[plan])
-                        after.append(moment)
-            moments = np.concatenate(after)
+            after = [moments[-1:]]
+            with np.errstate(over="ignore", invalid="ignore"):
+                maps = self._maps(plans, maps)
+                for plan in plans:
+                    after.append(self._after(after[-1], *maps[plan]))
+            moments = np.concatenate(after[1:])
 
-    def _maps(
-        self, plans: Sequence[tuple[int, float]], known: Mapping[tuple[int, float], tuple[Array, Array]]
-    ) -> dict[tuple[int, float], tuple[Array, Array]]:
-        """Return the maps and the noise of ``_after`` for rounds of these local steps and step sizes."""
+    def _maps(self, plans: Sequence[Plan], known: dict[Plan, tuple[Array, Array]]) -> dict[Plan, tuple[Array, Array]]:
+        """Return the maps and the noise of ``_after`` for rounds of these plans."""
         maps = {plan: known[plan] for plan in plans if plan in known}
-        new = sorted(set(plans) - maps.keys())
-        for steps, group in groupby(new, key=lambda plan: plan[0]):
-            own = list(group)
-            one = self._round(steps, np.array([size for _, size in own]))
+        for steps, group in groupby(sorted(set(plans) - maps.keys()), key=lambda plan: plan[0]):
+            new = list(group)
+            one = self._round(steps, np.array([size for _, size in new]))
             extended = self._extended(one)
-            maps |= {plan: (extended[i : i + 1], one.noise[i : i + 1]) for i, plan in enumerate(own)}
+            maps |= {plan: (extended[i : i + 1], one.noise[i : i + 1]) for i, plan in enumerate(new)}
         return maps
 
-    def _diagonal(self, one: _Round) -> tuple[Array, Iterator[Array]]:
+    def _diagonal(self, one: _Round) -> Iterator[tuple[Array, Array]]:
+        """Yield the same along the axes of the mean map, if weights are not random."""
         mean, _ = self._weights
         mean_map = np.einsum("k,pkde->pde", mean, one.maps)
         overflow = ~np.isfinite(mean_map).all((1, 2))
@@ -397,17 +376,14 @@ class Averaging:
         back = axes.swapaxes(1, 2)
         shift = np.einsum("pde,pd->pe", axes, np.einsum("k,pkd->pd", mean, one.shifts))
         noise = back @ one.noise @ axes
+        curvature = back @ self.problem.curvature @ axes
         pairs = values[:, :, None] * values[:, None, :]
-
-        def moments() -> Iterator[Array]:
-            expectation, covariance = np.einsum("pde,d->pe", axes, self._start), np.zeros_like(noise)
-            while True:
-                yield covariance + expectation[:, :, None] * expectation[:, None, :]
-                expectation = values * expectation + shift
-                covariance = pairs * covariance + noise
-                covariance[overflow] = np.inf
-
-        return back @ self.problem.curvature @ axes, moments()
+        expectation, covariance = np.einsum("pde,d->pe", axes, self._start), np.zeros_like(noise)
+        while True:
+            yield curvature, covariance + expectation[:, :, None] * expectation[:, None, :]
+            expectation = values * expectation + shift
+            covariance = pairs * covariance + noise
+            covariance[overflow] = np.inf
 
 
 def _quantities(curvature: Array, moment: Array) -> Array:

@@ -54,8 +54,7 @@ def bounds_named(names: Sequence[str]) -> dict[str, Bound]:
     """Return the bounds among names of the form ``file.py:variable``; raise if there are bounds and other names."""
     bounds = {}
     for name in (n for n in names if ".py:" in n):
-        path, _, variable = name.rpartition(":")
-        if isinstance(vars(run_file(Path(path))).get(variable), Bound):
+        if isinstance(vars(run_file(_path(name))).get(name.rpartition(":")[2]), Bound):
             bounds[name] = from_file(name, Bound)
     if bounds and (others := [name for name in names if name not in bounds]):
         raise ClaimError(f"{next(iter(bounds))} is a bound, {others[0]} is not: check bounds and claims separately")

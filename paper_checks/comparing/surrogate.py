@@ -343,10 +343,12 @@ class ScheduleAdvice:
 
     def _rounds(self, local_steps: int, step_size: float) -> Iterator[tuple[Array, tuple[int, float]]]:
         """Yield the quantities before every round, and its local steps and step size."""
-        rule, run = ScheduledSteps(self.schedule.key, window=WINDOW), self.surrogate.averaging.replay()
-        ahead, losses, begin, read = 1 if rule.needs_losses else AHEAD, list[float](), 0, next(run)[0]
+        rule, averaging = ScheduledSteps(self.schedule.key, window=WINDOW), self.surrogate.averaging
+        ahead = 1 if rule.needs_losses else min(AHEAD, averaging.together(local_steps))
+        run, losses, begin = averaging.replay(), list[float](), 0
+        read = next(run)[0]
         while True:
-            losses.append(max(float(self.surrogate.averaging.problem.optimal_loss + read[0]), 0.0))
+            losses.append(max(float(averaging.problem.optimal_loss + read[0]), 0.0))
             plans = rule.of_rounds(np.arange(begin, begin + ahead), losses, local_steps, step_size)
             yield read, plans[0]
             *reads, last = run.send(plans)
