@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .function_class import interpolation
 from .one_round import CohortSize, OneRound
-from .packed import Array, pack, triangle, unpack
-from .program import WorstCaseError
+from .program import Array, pack, triangle, unpack, WorstCaseError
 
 FIXED = 1e-9
 """Tolerance for the existence of a fixed point."""
@@ -236,19 +236,16 @@ class Lyapunov:
         ]
 
     def interpolation_sum(self, multipliers: Array, which: int) -> Array:
-        """Return the sum of ``multipliers[a, b]`` times the class's inequality of a and b, without function values.
+        """Return the sum of ``multipliers[a, b]`` times the class's inequality of a and b, without function values."""
+        block, (a, b) = self.blocks[which], np.nonzero(multipliers)
+        weights = multipliers[a, b][:, None]
 
-        With ``x = x_a - x_b`` it is ``f_b - f_a + <g_b, x> + mu/2 |x|^2 + |g_a - g_b - mu x|^2 / (2 (L - mu)) <= 0``.
-        """
-        block, L, mu = self.blocks[which], self.smoothness, self.strong_convexity
-        lam, weight = multipliers, 1 / (2 * (L - mu))
-        around = np.diag(lam.sum(1) + lam.sum(0)) - lam - lam.T  # sum of lam_ab (u_a - u_b)(v_a - v_b)'
-        inner = lam.T - np.diag(lam.sum(0))  # sum of lam_ab <g_b, x_a - x_b>
-        x, g = block.points, block.gradients
-        bent = g - mu * x
-        cross = g.T @ inner @ x
-        total: Array = (cross + cross.T) / 2 + mu / 2 * (x.T @ around @ x) + weight * (bent.T @ around @ bent)
-        return total
+        def inner(u: Array, v: Array) -> Array:
+            product = (weights * u).T @ v
+            return (product + product.T) / 2
+
+        x, g = block.points[a] - block.points[b], block.gradients
+        return interpolation(inner, x, g[a], g[b], self.smoothness, self.strong_convexity)
 
     def value_coefficients(self, rho: Any, potential: Any, multipliers: Array) -> Array:
         """Return the coefficients of all function values; the minimiser's, the first, is 0 and may have any."""

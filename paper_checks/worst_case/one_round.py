@@ -24,9 +24,9 @@ from empirics.exact.coefficients import Coefficients, Forms
 from empirics.exact.numbers import FLOATS, vectors
 from empirics.training.setting import Setting
 
+from .linear_run import check_supported, LINEAR
 from .methods import method_and_parameter, NoListing
-from .packed import Array
-from .symbolic_run import check_supported, LINEAR
+from .program import Array
 from .verify import CLIENT_VECTORS
 
 ROUNDS = 4

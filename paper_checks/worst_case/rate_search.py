@@ -19,15 +19,14 @@ from empirics.exact.numbers import fraction
 from empirics.training.setting import Setting
 
 from . import verify
+from .linear_run import record_run
 from .lyapunov import CostWeights, LyapunovSolution, noise_cost, NotCertified
 from .methods import check_steps, method_and_parameter, NoListing, round_method
 from .one_round import OneRound
-from .packed import Array
-from .program import WorstCaseError
-from .rate_case import Case
+from .program import Array, WorstCaseError
+from .rate_problem import RateProblem
 from .rounding import round_up
 from .sum_of_squares import square_factor
-from .symbolic_run import record_run
 from .verify import RATE_NUMBERS
 
 NEAR = 1e-6
@@ -89,7 +88,7 @@ class Rate:
     smallest floor, if that is another.
     """
 
-    case: Case
+    case: RateProblem
     contraction: float
     quadratics: float
     fastest: Statement
@@ -100,7 +99,7 @@ class Rate:
         return (self.fastest,) if self.least is None else (self.fastest, self.least)
 
 
-def certify_rate(case: Case, report: Callable[[str], None] = lambda text: None) -> Rate:
+def certify_rate(case: RateProblem, report: Callable[[str], None] = lambda text: None) -> Rate:
     """Return the certified rates of a case; ``report`` is called with a text at every step of the search.
 
     Raises ``NotCertified`` if no contraction below 1 is found.
@@ -126,7 +125,7 @@ def certify_rate(case: Case, report: Callable[[str], None] = lambda text: None) 
     return Rate(case, contraction, low, fastest, least)
 
 
-def sound_solution(case: Case, rho: float, weights: CostWeights) -> LyapunovSolution | None:
+def sound_solution(case: RateProblem, rho: float, weights: CostWeights) -> LyapunovSolution | None:
     """Return the solution at a contraction; None if there is none, or if it violates its constraints."""
     try:
         solution = case.program.solve(rho, weights)
@@ -135,7 +134,7 @@ def sound_solution(case: Case, rho: float, weights: CostWeights) -> LyapunovSolu
     return solution if solution.eigenvalue > -SOUND * solution.largest else None
 
 
-def _smallest_contraction(case: Case, low: float, report: Callable[[str], None]) -> float:
+def _smallest_contraction(case: RateProblem, low: float, report: Callable[[str], None]) -> float:
     """Return the smallest certified contraction: that of quadratics, or by bisection between it and 1."""
 
     def certifies(rho: float) -> bool:
@@ -162,7 +161,7 @@ def _smallest_contraction(case: Case, low: float, report: Callable[[str], None])
     return high
 
 
-def _smallest_floor(case: Case, contraction: float) -> float:
+def _smallest_floor(case: RateProblem, contraction: float) -> float:
     """Return the contraction with about the smallest floor."""
     if case.local_steps > SEARCHED:
         return 1 - USUAL * (1 - contraction)
@@ -184,7 +183,7 @@ def _few_digits(rho: float) -> float:
     return round(1 - floor(distance * 10**places) / 10**places, places)
 
 
-def make_statement(case: Case, smallest: float, weights: CostWeights) -> Statement:
+def make_statement(case: RateProblem, smallest: float, weights: CostWeights) -> Statement:
     """Return a statement with a contraction close to the smallest, with a proof if one can be made."""
     why = ""
     floats: Statement | None = None
@@ -260,7 +259,7 @@ def round_map(round_: OneRound, mean: Array, half: Array) -> Array:
 # ---- proofs ----
 
 
-def prove_rate(case: Case, solution: LyapunovSolution) -> dict[str, Any]:
+def prove_rate(case: RateProblem, solution: LyapunovSolution) -> dict[str, Any]:
     """Return the content of a proof file, which the verifier has accepted, for a solution in floats.
 
     Raises ``WorstCaseError`` if there is no proof.
@@ -329,7 +328,7 @@ def prove_rate(case: Case, solution: LyapunovSolution) -> dict[str, Any]:
     return content
 
 
-def _claim(case: Case) -> dict[str, Any]:
+def _claim(case: RateProblem) -> dict[str, Any]:
     """Return what a proof claims about a case; the numbers of the rate are still 0."""
     cohort, algorithm = case.partial_cohort, case.simplified
     listed = method_and_parameter(algorithm) if case.round.memory_update else round_method(algorithm, case.local_steps)
