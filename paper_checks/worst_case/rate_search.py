@@ -13,6 +13,7 @@ from math import ceil, floor, inf, log, log2, log10
 from typing import Any
 
 import numpy as np
+from scipy.linalg import block_diag
 from scipy.optimize import minimize_scalar
 
 from empirics.exact.numbers import fraction
@@ -221,7 +222,7 @@ def quadratic_contraction(round_: OneRound, smoothness: float, strong_convexity:
     if update := round_.memory_update:  # follow the mean over all draws: its square is at most the mean square
         expected = update.share * update.deviations
         expected[:, : len(round_.deviations)] += np.eye(len(round_.deviations))
-        round_ = replace(round_, deviation_next=expected)
+        round_ = replace(round_, deviations=replace(round_.deviations, after=expected))
     with np.errstate(all="ignore"):
         maps = round_map(round_, (one + other) / 2, (one - other) / 2)
     if not np.isfinite(maps).all():  # the models overflow
@@ -235,25 +236,13 @@ def round_map(round_: OneRound, mean: Array, half: Array) -> Array:
     They act on the means and the deviations of the state; there is one for every entry of ``mean``.
     """
     n, k, m = len(round_.means), len(round_.deviations), round_.gradients
-    state = np.broadcast_to(np.eye(n + k), (len(mean), n + k, n + k))
-    gradients = np.zeros((len(mean), m, 2, n + k))  # means and deviations
-    halves = ((n, state[:, :n]), (k, state[:, n:]))
-    for j in range(m):
-        points = [
-            rows[j, :size] @ part + np.einsum("i,pic->pc", rows[j, size:], gradients[:, :, which])
-            for which, (rows, (size, part)) in enumerate(
-                zip((round_.mean_points, round_.deviation_points), halves, strict=True)
-            )
-        ]
-        gradients[:, j, 0] = mean[:, None] * points[0] + half[:, None] * points[1]
-        gradients[:, j, 1] = mean[:, None] * points[1] + half[:, None] * points[0]
-    after = [
-        rows[:, :size] @ part + np.einsum("ri,pic->prc", rows[:, size:], gradients[:, :, which])
-        for which, (rows, (size, part)) in enumerate(
-            zip((round_.mean_next, round_.deviation_next), halves, strict=True)
-        )
-    ]
-    return np.concatenate(after, axis=1)
+    means, deviations = round_.means, round_.deviations
+    after, points = block_diag(means.after, deviations.after), block_diag(means.points, deviations.points)
+    # columns of the state, and of the gradients of means and of deviations
+    state, gradients = [*range(n), *range(n + m, n + m + k)], [*range(n, n + m), *range(n + m + k, n + k + 2 * m)]
+    curvature = np.einsum("abp,ij->paibj", [[mean, half], [half, mean]], np.eye(m)).reshape(-1, 2 * m, 2 * m)
+    slopes = np.linalg.solve(np.eye(2 * m) - curvature @ points[:, gradients], curvature @ points[:, state])
+    return np.asarray(after[:, state] + after[:, gradients] @ slopes)
 
 
 # ---- proofs ----
@@ -282,7 +271,10 @@ def prove_rate(case: RateProblem, solution: LyapunovSolution) -> dict[str, Any]:
     # names of the unknown vectors of both blocks in the order of their columns, and their units, powers of two
     gradients = [f"v{j + 1}" for j in range(round_.gradients + program.with_loss)]
     noise = [f"n{j + 1}" for j in range(len(program.blocks[0].noise))]
-    names = ([*round_.means, *gradients, *noise], [*round_.deviations, *gradients, *["*"] * program.has_floor, *noise])
+    names = (
+        [*round_.means.names, *gradients, *noise],
+        [*round_.deviations.names, *gradients, *["*"] * program.has_floor, *noise],
+    )
     units = []
     for which, own in enumerate(names):
         state = [*map(Fraction, program.units(which))]
@@ -318,8 +310,8 @@ def prove_rate(case: RateProblem, solution: LyapunovSolution) -> dict[str, Any]:
         means_factor[0, 0] -= 1
         content |= {
             "multipliers": [[a, b, str(multipliers[a, b])] for a, b in program.pairs if multipliers[a, b]],
-            "means_factor": _array_factor(means_factor, round_.means),
-            "deviations_factor": _array_factor(deviations, round_.deviations),
+            "means_factor": _array_factor(means_factor, round_.means.names),
+            "deviations_factor": _array_factor(deviations, round_.deviations.names),
             "blocks": [square_factor(form, own) for form, own in zip(residuals, names, strict=True)],
         }
         verify.check(content)
