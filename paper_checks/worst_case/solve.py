@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
 
-import numpy as np
-
 from bounds.core import Statistic
 from empirics.algorithms import algorithm as parse_algorithm
 from empirics.algorithms.algorithm import Algorithm
@@ -17,15 +15,13 @@ from empirics.progress import duration, Progress, progress
 from empirics.training.setting import Setting
 
 from . import symmetry
-from .formulation import formulate, program_of
+from .formulation import formulate
 from .interior_point import optimum
 from .problem import ASSUMPTIONS, per_local_step, WorstCaseProblem
 from .program import Program, Solution, trim, used_unknowns, WorstCaseError
 
 PATIENCE = 600.0
 """Default limit on the seconds for one worst case."""
-STEP = 1e-5
-"""Relative step of central differences of the Lagrangian, which are accurate to 1e-9."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,35 +61,6 @@ class WorstCase:
     def contributions(self) -> dict[str, float]:
         """Multipliers times limits, by quantity; they add up to the value if every assumption is homogeneous."""
         return {name: x * self.problem.assumptions[name] for name, x in self.multipliers.items()}
-
-    def sensitivity(self, name: str) -> float:
-        """Return the derivative of the worst case in ``step_size`` or in a number among the assumptions.
-
-        By the envelope theorem it is the derivative of the Lagrangian at fixed solution and multipliers.
-        """
-
-        def lagrangian(program: Program) -> float:
-            goal = sum(
-                w * (o @ self.solution.x) for w, o in zip(self.solution.weights, program.objectives, strict=True)
-            )
-            slack = [c.row @ self.solution.x - c.limit for c in program.constraints]
-            return float(goal - self.solution.multipliers @ np.array(slack))
-
-        x = self.problem.setting.step_size if name == "step_size" else self.problem.assumptions[name]
-        h = STEP * max(abs(x), 1e-3)
-        upper, lower = x + h, x - h if x > h else x  # quantities are >= 0
-        change = lagrangian(program_of(with_value(self.problem, name, upper)))
-        change -= lagrangian(program_of(with_value(self.problem, name, lower)))
-        return change / (upper - lower)
-
-
-def with_value(problem: WorstCaseProblem, name: str, value: float) -> WorstCaseProblem:
-    """Return the problem with another value of ``step_size`` or of an assumed quantity."""
-    if name == "step_size" and problem.step_sizes is not None:
-        raise WorstCaseError("there is no derivative in step_size: step_sizes gives every local step its own")
-    if name == "step_size":
-        return replace(problem, setting=replace(problem.setting, step_size=value))
-    return replace(problem, assumptions={**problem.assumptions, name: value})
 
 
 def worst_case(
@@ -167,11 +134,12 @@ def _prepare(problem: WorstCaseProblem, patience: float) -> tuple[Program, symme
             )
 
     clients, orbit = problem.clients or 0, None
-    if problem.draws_cohort and not (problem.symmetric and clients <= symmetry.MAX_CLIENTS):  # solved at full size
+    reduced = problem.draws_cohort and problem.symmetric and clients <= symmetry.MAX_CLIENTS
+    if problem.draws_cohort and not reduced:
         check_seconds(solve_seconds(1 + clients * (problem.run.gradients + problem.convex)))
     gram, whole = formulate(problem)
     program = trim(whole)
-    if problem.draws_cohort and problem.symmetric:
+    if reduced:
         (columns,), values = used_unknowns(whole)
         orbit = symmetry.reduced(gram, program, columns, values)
     seconds = solve_seconds(*(orbit.program if orbit else program).blocks)

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import permutations
-from math import factorial
 from typing import Any
 
 import numpy as np
@@ -67,9 +66,8 @@ def reduced(gram: Gram, program: Program, columns: Array, values: Array) -> Orbi
     """
     if not isinstance(gram.run, LinearTree):
         raise WorstCaseError("symmetry reduction is for drawn cohorts")
-    identity = np.arange(sum(gram.blocks)), np.arange(gram.capacity[1])
-    images = list(_permutations(gram)) if gram.run.clients <= MAX_CLIENTS else [identity]
-    _check(gram.run, images)
+    images = list(_permutations(gram))
+    _check(gram.run)
     images = [(_restricted(of_columns, columns), _restricted(of_values, values)) for of_columns, of_values in images]
     extents = np.ones(program.blocks[0]) if program.extents is None else program.extents
     idle = np.zeros(sum(gram.blocks))  # occurs in no inequality: the gradients at the minimiser sum to 0
@@ -123,9 +121,9 @@ def _permutations(gram: Gram) -> Iterator[tuple[Array, Array]]:
         yield columns, values
 
 
-def _check(tree: LinearTree, images: list[tuple[Array, Array]]) -> None:
+def _check(tree: LinearTree) -> None:
     """Raise ``WorstCaseError`` if a permutation of the clients does not map the runs onto one another."""
-    for order in permutations(range(tree.clients)) if len(images) == factorial(tree.clients) else ():
+    for order in permutations(range(tree.clients)):
         gradients, models = tree.permuted(order)
         m = tree.gradients
         columns = np.concatenate([[0], *(1 + order[k] * m + np.array(gradients[k]) for k in range(tree.clients))])
