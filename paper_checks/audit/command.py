@@ -75,18 +75,14 @@ def check(
             from .contract import contract  # loads torch
 
             return contract(named)
-    reached: list[Verdict] = []
-    interrupted = ""
-    judged: dict[str, Verdict] = {}
+    judged, interrupted = dict[str, Verdict](), ""
     claims = chosen(names, judged, key or "", workers)
-    try:
-        rest = audit([c for c in claims if c.name not in judged], workers, reached.append)
-        judged |= {v.claim.name: v for v in rest}
-        verdicts = [judged[c.name] for c in claims]
-    except KeyboardInterrupt:
+    with suppress(KeyboardInterrupt):
+        _judge(claims, judged, workers)
+    verdicts = [judged[c.name] for c in claims if c.name in judged]
+    if len(verdicts) < len(claims):
         unwritten = "; no report was written" if report or renew else ""
-        interrupted = f"interrupted: {len(reached)} of {len(claims)} claims were checked{unwritten}"
-        verdicts = reached
+        interrupted = f"interrupted: {len(verdicts)} of {len(claims)} claims were checked{unwritten}"
     in_order = ordered(verdicts)
     in_full = bool(names) and len(claims) <= FEW and not interrupted
     status = int(not all(v.as_audited for v in verdicts))
@@ -150,5 +146,10 @@ def _named(name: str, judged: dict[str, Verdict], workers: int) -> list[Claim]:
     if name not in BOUNDS:
         raise unknown("claim or bound", name, {*CLAIMS, *BOUNDS}, lists="fedbounds list claims")
     claims = claims_of(BOUNDS[name].source.paper)
-    judged |= {v.claim.name: v for v in audit([c for c in claims if c.name not in judged], workers)}
+    _judge(claims, judged, workers)
     return [c for c in claims if name in judged[c.name].bounds]
+
+
+def _judge(claims: Sequence[Claim], judged: dict[str, Verdict], workers: int) -> None:
+    """Add the verdicts of the claims that have none to ``judged``, each as it is reached."""
+    audit([c for c in claims if c.name not in judged], workers, lambda v: judged.update({v.claim.name: v}))
