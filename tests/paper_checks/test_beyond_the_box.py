@@ -60,21 +60,17 @@ def one_round(*groups):
 
     A client's model is ``share`` of the way from 0 to its only sample.
     """
-    total = sum(count * weight for count, weight, *_ in groups)
-    centre = sum(count * weight / total * share * mean for count, weight, mean, _, share in groups)
-    around = sum(count * (weight / total) ** 2 * share**2 * variance for count, weight, _, variance, share in groups)
-    gap, rows = 0.0, []
-    for count, weight, mean, variance, share in groups:
-        w, local = weight / total, share * variance
-        behind = (1 - share) ** 2 * (mean**2 + variance)
-        averaged = (centre - mean) ** 2 + around + (1 - 2 * w * share) * variance
-        gap += count * w**2 * local
-        rows.append((w, local, max(averaged - behind, 0) / 2, behind / 2, variance))  # rounding below zero
-    columns = np.repeat(np.array(rows), [count for count, *_ in groups], axis=0).T
-    names = ("client_weight", "local_gap", "non_iidness", "local_suboptimality", "client_gradient_variance")
-    values = dict(zip(names, columns, strict=True)) | {"samples_per_round": np.ones(columns.shape[1])}
+    count, weight, mean, variance, share = np.array(groups, dtype=float).T
+    w = weight / (count @ weight)
+    centre, around = count @ (w * share * mean), count @ (w**2 * share**2 * variance)
+    behind = (1 - share) ** 2 * (mean**2 + variance)
+    averaged = (centre - mean) ** 2 + around + (1 - 2 * w * share) * variance
+    values = {"client_weight": w, "local_gap": share * variance, "local_suboptimality": behind / 2,
+              "non_iidness": np.maximum(averaged - behind, 0) / 2, "client_gradient_variance": variance,
+              "samples_per_round": np.ones(len(w))}  # fmt: skip
+    values = {name: np.repeat(x, count.astype(int)) for name, x in values.items()}
     values |= {"smoothness": 1.0, "strong_convexity": 1.0, "samples": 1, "complexity": 0.0}
-    return gap, {**values, "gradient_variance": float(columns[-1].max())}
+    return count @ (w**2 * share * variance), {**values, "gradient_variance": variance.max()}
 
 
 MINIMISERS = [

@@ -81,7 +81,6 @@ def test_a_run_may_start_at_the_minimiser_wherever_that_is():
 
 
 def test_cells_without_an_admissible_instance_are_named():
-
     bound = get("fedinit.lemma_3")
     few = Condition("one of many at most", 40 * cohort <= clients)
     (seen,) = falsify(replace(bound, conditions=(*bound.conditions, few)), 60, family="quadratics").visited
