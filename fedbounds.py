@@ -186,8 +186,6 @@ def _run_verb(verb: Verb, line: Line, words: Sequence[str]) -> int:
         while reported and lines and lines[0] == reported[0]:
             lines, reported = lines[1:], reported[1:]
         print_lines(lines)
-        for flag in line.flags:
-            print_lines(named(verb.flags[flag][1])(result))
     wrote = list(getattr(result, "wrote", ()))
     interrupted = getattr(result, "interrupted", "")
     if output is not None and line.output is not None and not interrupted:

@@ -5,6 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+SYNONYMS = {
+    "lr": "step_size", "eta": "step_size", "learning_rate": "step_size", "stepsize": "step_size",
+    "epochs": "local_epochs", "steps": "local_steps", "batch_size": "batch", "num_clients": "clients",
+    "num_rounds": "rounds", "optim": "optimizer", "method": "algorithm", "seeds": "seed", "random_state": "seed",
+    "out": "output", "budget": "evaluations", "jobs": "workers", "gpu": "device", "dataset": "problem",
+    "data": "problem", "metrics": "measure", "noise": "gradient_variance", "gradient_bound": "grad_cap_sq",
+    "participants": "cohort", "time": "runtime",
+}  # fmt: skip
+"""Names of options and quantities elsewhere, for hints."""
 MOST_NAMED = 20
 """The number of names up to which an error lists all of them."""
 
@@ -71,7 +80,8 @@ def shortened(text: str, most: int = 60) -> str:
 def unknown(kind: str, name: str, known: Iterable[str], meant: str = "", lists: str = "") -> UnknownNameError:
     """Return an error for an unknown name, with a hint: ``meant``, similar names, or the command that ``lists`` all."""
     names = sorted(known)
-    near = get_close_matches(name[:200], names, n=3, cutoff=0.5)  # comparing a longer one would be slow
+    near = [word for word in names if word == SYNONYMS.get(name)]
+    near = near or get_close_matches(name[:200], names, n=3, cutoff=0.5)  # comparing a longer one would be slow
     hint = meant or (f"did you mean {' or '.join(repr(n) for n in near)}?" if near else _known(names, lists))
     return UnknownNameError(f"unknown {kind} {shortened(name)!r}; {hint}")
 

@@ -42,27 +42,24 @@ def meaning(letter: str, paper: str = "") -> str:
     for key in sorted(PAPERS, key=lambda key: key != paper):
         if word := letters()[key].get(letter):
             found.setdefault(word, []).append(PAPERS[key].short)
-    listed = [f"{word} in {_listed(papers)}" for word, papers in found.items()]
+    listed = [f"{word} in {' and '.join(papers)}" for word, papers in found.items()]
     return f"{letter} is {', '.join(listed)}: write the name" if listed else ""
 
 
-def quantity_named(name: str, known: Iterable[str], paper: str = "") -> str:
-    """Return the quantity meant by ``name``: the name itself, a letter of the paper, or the name in other case.
+def quantity_named(name: str, known: Iterable[str], *papers: str) -> str:
+    """Return the quantity meant: ``name``, what that letter means in all papers that use it, or the name in other case.
 
-    >>> quantity_named("K", ["clients", "smoothness"], "fedals")
-    'clients'
+    >>> quantity_named("K", ["clients", "local_steps"], "fedals"), quantity_named("K", ["clients"], "fedals", "fedinit")
+    ('clients', 'K')
     """
     names = set(known)
-    if name in names or paper not in PAPERS:
+    used = [letters()[paper] for paper in papers if paper in PAPERS]
+    if name in names or not used:
         return name
-    word = letters()[paper].get(name, name.lower())
-    return word if word in names else name
+    meant = {of_paper[name] for of_paper in used if name in of_paper} or {name.lower()}
+    return meant.pop() if len(meant) == 1 and meant <= names else name
 
 
 def unknown_quantity(of: str, name: str, known: Iterable[str], paper: str = "") -> UnknownNameError:
     """Return an error for an unknown quantity ``of`` something, which translates letters of the papers."""
     return unknown(of, name, set(known), meaning(name, paper))
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]

@@ -11,9 +11,9 @@ from typing import Any, Self, TYPE_CHECKING
 
 import numpy as np
 
-from .errors import BoundsError
+from .errors import BoundsError, UnknownNameError
 from .identities import EQUAL, FEDAVG, IDENTITIES, KNOBS, METHODS, SAMPLINGS
-from .letters import unknown_quantity
+from .letters import quantity_named, unknown_quantity
 from .quantities import Quantity
 from .resolving import resolve, Resolved
 from .scenario_values import (
@@ -66,14 +66,16 @@ class ScenarioMapping:
         """Why a value that was given cannot be used, by quantity."""
 
     @classmethod
-    def of(cls, *sources: str | Mapping[str, Any], also: Iterable[Quantity] = (), **typed: Any) -> Self:
+    def of(
+        cls, *sources: str | Mapping[str, Any], also: Iterable[Quantity] = (), papers: Iterable[str] = (), **typed: Any
+    ) -> Self:
         """Build a scenario from files (``"@c.json"``), ``"quantity=value"``, mappings, and keywords.
 
         A mapping has the form of the JSON object in a file. Both may hold quantities that no bound needs, and the notes
         ``_interval``, ``_how``, ``_provenance`` and ``_up_to`` (the largest value, for example of the step size, up to
         which a constant is valid). A keyword must be a quantity of the vocabulary, a quantity in ``also`` (for the
-        user's own bounds), ``sampling``, or ``algorithm`` (``"scaffold"``; relatives of FedAvg are recognised by their
-        parameters). Texts and keywords take precedence over files and mappings.
+        user's own bounds), a letter with one meaning in all ``papers``, ``sampling``, or ``algorithm`` (``"scaffold"``;
+        relatives of FedAvg are recognised by their parameters). Texts and keywords precede files and mappings.
 
         Raises:
             BoundsError: Two sources of equal precedence disagree by more than 1e-9 and not each of the two values lies
@@ -81,7 +83,8 @@ class ScenarioMapping:
         """
         if any(isinstance(source, ScenarioMapping) for source in sources):
             raise BoundsError("a Scenario is changed with at(quantity=value), not given to another one")
-        parsed = parse_sources(sources, typed)
+        names = {*QUANTITIES, *(quantity.name for quantity in also)}
+        parsed = parse_sources(sources, typed, lambda word: quantity_named(word, names, *papers))
         files, stale = _still_valid(parsed.files, parsed.typed, parsed.uniform)
         options = {SAMPLING: SAMPLINGS[0], ALGORITHM: METHODS[0], **parsed.options}
         return cls(parsed.typed, files, options[SAMPLING], options[ALGORITHM], also, stale)
@@ -172,9 +175,8 @@ DERIVED_FROM_CONSTANTS = tuple(
 def _check_known(given: Iterable[str], also: Iterable[Quantity]) -> None:
     known = {*QUANTITIES, *ROLES, *(quantity.name for quantity in also)}
     if strange := [word for word in given if word not in known]:
-        first = unknown_quantity("quantity of a scenario", strange[0], {*QUANTITIES, SAMPLING, ALGORITHM})
-        more = f"; also unknown: {', '.join(strange[1:])}" if strange[1:] else ""
-        raise type(first)(f"{first}{more}")
+        known = {*QUANTITIES, SAMPLING, ALGORITHM}
+        raise UnknownNameError("; ".join(str(unknown_quantity("quantity", word, known)) for word in strange))
 
 
 def _still_valid(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,9 +47,14 @@ class ParsedSources(NamedTuple):
     uniform: bool
 
 
-def parse_sources(sources: Iterable[str | Mapping[str, Any]], typed: Mapping[str, Any]) -> ParsedSources:
-    """Read files, texts, mappings and keywords; raise ``BoundsError`` if two of equal precedence disagree."""
-    typed = dict(typed)
+def parse_sources(
+    sources: Iterable[str | Mapping[str, Any]], typed: Mapping[str, Any], named: Callable[[str], str] = str
+) -> ParsedSources:
+    """Read files, texts, mappings and keywords; raise ``BoundsError`` if two of equal precedence disagree.
+
+    ``named`` gives the name of a quantity that is typed by a letter.
+    """
+    typed = {named(word): value for word, value in typed.items()}
     options = {word: [str(typed.pop(word))] if word in typed else [] for word in (SAMPLING, ALGORITHM)}
     texts = [f"{word}={typed.pop(word)}" for word in list(typed) if isinstance(typed[word], str)]
     mappings: list[Mapping[str, Any]] = []
@@ -61,7 +66,7 @@ def parse_sources(sources: Iterable[str | Mapping[str, Any]], typed: Mapping[str
         if equals and word in options:
             options[word].append(text)
         else:
-            texts.append(source)
+            texts.append(f"{named(word)}{equals}{text}")
     for word, each in options.items():
         if len(set(each)) > 1:
             raise BoundsError(f"{word} is given as {' and as '.join(each)}; leave one of them out")

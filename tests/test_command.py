@@ -177,7 +177,9 @@ def test_eval_json_has_the_documented_shape_and_zip_pairs_sweeps(run):
     assert [row[2] for row in result["value"]] == [None, None]
     assert result["value"][1][1] == pytest.approx(mine(0.15, 700))
     assert result["holds"] == [[True, True, False]] * 2
-    assert result["failed_conditions"] == ["the step size is at most 1/L"]
+    (failed,) = result["failed_conditions"]
+    assert (failed["condition"], failed["left"]) == ("the step size is at most 1/L", 1.275)
+    assert failed["formula"] == "smoothness*step_size <= 1"
     assert "2 of 6" in err
     result = json.loads(run("eval", MINE, *AT, "rounds=300,700", "step_size=0.05,0.15", "--zip", "--json")[1])
     np.testing.assert_allclose(result["value"], [mine(0.05, 300), mine(0.15, 700)])
@@ -186,7 +188,7 @@ def test_eval_json_has_the_documented_shape_and_zip_pairs_sweeps(run):
 def test_outside_the_conditions_there_is_no_value_or_it_is_marked(run):
     at = [*AT, "rounds=500", "step_size=0.9"]
     status, out, err = run("eval", MINE, *at)
-    assert (status, out.startswith("grad_norm_sq <= nan"), "1/L" in err) == (0, True, True)
+    assert (status, out.startswith("grad_norm_sq <= nan"), "smoothness*step_size <= 1" in err) == (0, True, True)
     status, out, err = run("eval", MINE, *at, "--outside")
     assert status == 0
     assert f"{mine(0.9, 500):.6g}" in out.splitlines()[0]

@@ -67,7 +67,7 @@ MISTAKES = [
     ({}, "problem=MODEL(DATA), csv=FILE frame=DATAFRAME"),
     ({"problem": "ridge(iris)", "csv": "x.csv", "target": "y"}, "problem= csv="),
     ({"target": "y"}, "target= csv=FILE frame=DATAFRAME"),
-    ({"csv": "x.csv"}, "target=COLUMN"),
+    ({"csv": "x.csv"}, "x.csv"),
     ({"problem": "ridge(iris)", "clients": 3, "batch": "8"}, "batch int '8'"),
     ({"problem": "ridge(iris)", "clients": 2.5}, "clients int 2.5"),
     ({"problem": "ridge(iris)", "clients": -2}, "clients >= 1 -2"),

@@ -105,10 +105,15 @@ class Inputs:
         """Evaluate the conditions alone."""
         return self.evaluator.conditions.checked(self.arrays, self.shape)
 
-    def failed(self) -> list[str]:
-        """Return the conditions that fail at one or more points, as text."""
+    def failed(self) -> dict[str, Arrays]:
+        """Return the conditions that fail, as text, each with the values at the first point where it does."""
         conditions, met = self.bound.numeric_conditions, self.check_conditions().met
-        return [c.words for c, holds in zip(conditions, met, strict=True) if not holds.all()]
+        found = {}
+        for words, holds in ((c.words, holds) for c, holds in zip(conditions, met, strict=True) if not holds.all()):
+            first = tuple(np.argwhere(~np.broadcast_to(holds, self.shape))[0])[: len(self.sweep)]
+            ends = {name: array.shape[-1:] if self.bound.axis else () for name, array in self.arrays.items()}
+            found[words] = {n: np.broadcast_to(a, self.sweep + ends[n])[first] for n, a in self.arrays.items()}
+        return found
 
     def _warn(self, kind: type[Warning], text: str, above: int = 0) -> None:
         warnings.warn(f"{self.bound.name}{text}", kind, stacklevel=4 + above)

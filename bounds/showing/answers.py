@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,8 @@ import numpy as np
 from .. import errors
 from ..core import Bound
 from ..domains import Domain
+from ..failed_conditions import FailedCondition
+from ..numerics.evaluate import evaluator_of
 from ..numerics.ranges import bound_range, combinations, NeverAppliesError
 from .tables import aligned, number, plain, streamed
 from .values import Grid
@@ -24,7 +26,8 @@ EVAL_JSON = """\
                      a target that varies over clients has them as last axis
   value, holds       nested lists, one level per axis: the bound, and whether its numeric conditions hold
   terms              the named terms, each in the shape of value
-  failed_conditions  the conditions that fail at one or more points, as text
+  failed_conditions  the conditions that fail somewhere: condition (in the paper's words), formula, and where it first
+                     fails left, right (its sides) and why (the largest part of a long right side, what is impossible)
   low, high          with uncertain constants: the interval of the bound, each in the shape of value (null: none)
   proven             with them: whether low and high are proven to be its ends, or an interval around them; in the
                      shape of value
@@ -57,7 +60,7 @@ class Evaluation:
     value: np.ndarray
     terms: dict[str, np.ndarray]
     holds: np.ndarray
-    failed: tuple[str, ...]
+    failed: tuple[FailedCondition, ...]
     outside: bool
     uncertain: tuple[str, ...] = ()
     interval: Sequence[np.ndarray] | None = None
@@ -78,7 +81,7 @@ class Evaluation:
             "value": plain(self.value),
             "terms": plain(self.terms),
             "holds": plain(self.holds),
-            "failed_conditions": list(self.failed),
+            "failed_conditions": [plain(asdict(one)) for one in self.failed],
             **interval,
         }
 
@@ -88,7 +91,7 @@ class Evaluation:
         if self.value.ndim == 0:
             yield f"{target} {number(float(self.value))}   [{self.bound.target.card.unit}]   {self._mark(())}".rstrip()
             yield from (f"  {line}" for line in aligned([[n, number(float(t))] for n, t in self.terms.items()]))
-            if self.interval is not None:
+            if self.interval is not None and not np.isnan(self.interval).any():
                 low, high = (number(float(end)) for end in self.interval)
                 from_ = "from" if np.all(self.proven) else "within"
                 yield f"{from_} {low} to {high} as uncertain constants vary: {', '.join(self.uncertain)}"
@@ -112,13 +115,13 @@ class Evaluation:
         return OUTSIDE if self.outside else NOT_MET
 
     def __repr__(self) -> str:
-        return "\n".join(self.lines())
+        return "\n".join([*self.lines(), *self.remarks()])
 
     def remarks(self) -> Iterator[str]:
         """What a reader must know besides the numbers."""
         if not self.holds.all():
             verb = "is OUTSIDE its conditions, so no evidence," if self.outside else "does not apply"
-            yield f"{self.bound.name} {verb} {_where(~self.holds)}; not met: {'; '.join(self.failed)}"
+            yield f"{self.bound.name} {verb} {_where(~self.holds)}; not met: {'; '.join(map(str, self.failed))}"
         undefined = np.isnan(self.value) & self.holds
         if undefined.any():
             yield f"{self.bound.name} has no real value {_where(undefined)}, though its conditions hold there"
@@ -145,7 +148,8 @@ def evaluate(span: Grid, outside: bool = False) -> Evaluation:
         warnings.simplefilter("ignore", errors.TermOverflowWarning)  # already given for the value
         terms = {n: np.asarray(t) for n, t in bound.parts(outside=outside, **values).items()}
         holds = np.broadcast_to(bound.holds(**values), value.shape)
-        failed = tuple(c.words for c in bound.failed(**values))
+        inputs = evaluator_of(bound).inputs(values)
+        failed = tuple(FailedCondition.at(inputs.bound, words, at) for words, at in inputs.failed().items())
     axes = span.axes
     if value.ndim > len(axes):
         axes = (*axes, {bound.axis: list(range(1, value.shape[-1] + 1))})

@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TYPE_CHECKING
 
-from ..errors import DomainError
+from ..errors import DomainError, SYNONYMS
 from .numbers import number, whole_word
 from .usage import UsageError
 
@@ -31,14 +31,6 @@ LISTS = ("list", "text or list", "whole list")
 """The kinds of options that take several values, as in ``--measure train_loss divergence``."""
 SHORT = {"output": ("-o", "--output")}
 GROUPS = ("Bounds", "Your setting", "Experiments", "Audit", "Getting started")
-SYNONYMS = {
-    "lr": "step_size", "eta": "step_size", "learning_rate": "step_size", "stepsize": "step_size",
-    "epochs": "local_epochs", "steps": "local_steps", "batch_size": "batch", "num_clients": "clients",
-    "num_rounds": "rounds", "optim": "optimizer", "method": "algorithm", "seeds": "seed", "random_state": "seed",
-    "out": "output", "budget": "evaluations", "jobs": "workers", "gpu": "device", "dataset": "problem",
-    "data": "problem", "metrics": "measure",
-}  # fmt: skip
-"""Names of options in other libraries, for hints."""
 ASSIGNED = re.compile(r"([A-Za-z_][\w-]*)=(.*)", re.DOTALL)
 WIDE = 200
 """The width of help texts in a file or a pipe, so that every example stays on one line."""
@@ -66,9 +58,8 @@ class Output(NamedTuple):
 class Verb(NamedTuple):
     """A verb of the command line: ``target`` is its function, as ``module:name``; ``notes`` are texts for its help.
 
-    ``check`` is a function that checks options before the work, ``data`` one that returns plain data for ``--json``,
-    and ``flags`` are options that print more: their help, and the function that returns the lines. ``finding`` is
-    whether the exit status is 1 for a result; by default its ``status``.
+    ``check`` is a function that checks options before the work, and ``data`` one that returns plain data for
+    ``--json``. ``finding`` is whether the exit status is 1 for a result; by default its ``status``.
     """
 
     group: str
@@ -79,7 +70,6 @@ class Verb(NamedTuple):
     output: Output | None = None
     check: str = ""
     data: str = ""
-    flags: Mapping[str, tuple[str, str]] = {}
     finding: Callable[[Any], Any] | None = None
     json: bool = True
 
@@ -91,7 +81,6 @@ class Line(NamedTuple):
     options: dict[str, Any]
     json: bool
     output: Path | None
-    flags: tuple[str, ...] = ()
 
 
 class Option(NamedTuple):
@@ -196,8 +185,7 @@ def verb_app(name: str, verb: Verb) -> App:
         return arguments, options
 
     signature = verb_signature(verb.target)
-    flags = {flag: text for flag, (text, _) in verb.flags.items()} | ({"json": "Print JSON."} if verb.json else {})
-    added = [Option(flag, "flag", text, inspect.Parameter.KEYWORD_ONLY, False) for flag, text in flags.items()]
+    added = [Option("json", "flag", "Print JSON.", inspect.Parameter.KEYWORD_ONLY, False)] if verb.json else []
     parameters = []
     for option in (*signature.options.values(), *added):
         typed, how = _typed(option)
@@ -296,7 +284,6 @@ def read_line(name: str, verb: Verb, tokens: Sequence[str]) -> Line | None:
     known = {_dashed(option): kind for option, (_, kind, *_) in signature.options.items()} | {"--json": "flag"}
     known |= {short: known[dashed] for short, dashed in SHORT.values() if dashed in known}
     known |= {"--output": "path", "-o": "path", "--help": "flag", "-h": "flag"}
-    known |= {_dashed(flag): "flag" for flag in verb.flags}
     try:
         found = verb_app(name, verb)(_plain(tokens, known, signature.open))
     except CycloptsError as error:
@@ -312,8 +299,7 @@ def read_line(name: str, verb: Verb, tokens: Sequence[str]) -> Line | None:
         if given == "":
             raise UsageError(f"-o needs the name of a {verb.output.metavar.lower()}; see fedbounds {name} --help")
         output = Path(given) if given else Path(verb.output.usual) if verb.output.usual else None
-    flags = tuple(flag for flag in verb.flags if options.pop(flag, False))
-    return Line(arguments, options, as_json, output, flags)
+    return Line(arguments, options, as_json, output)
 
 
 def _mistake(error: CycloptsError, verb: Verb) -> str:

@@ -78,7 +78,8 @@ def content(path: Path | str, most: int = MOST_BYTES) -> bytes:
     except BoundsError:
         raise
     except (OSError, ValueError) as error:  # a ValueError is a path no system has, with a NUL in it
-        raise BoundsError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+        hint = ": fedbounds examples copies that folder" if str(path).startswith("examples/") else ""
+        raise BoundsError(f"{path}: {getattr(error, 'strerror', None) or error}{hint}") from None
     if len(data) > most:
         raise _too_large(path, most)
     return data

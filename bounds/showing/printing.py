@@ -121,7 +121,7 @@ class _Letters(_Roots, LatexPrinter):
 
 def words(expression: sp.Basic) -> str:
     """Return the formula with the quantities' names and ``^`` for powers."""
-    return str(_Words().doprint(expression)).replace("**", "^")
+    return str(_Words({"full_prec": False}).doprint(expression)).replace("**", "^")
 
 
 def signs(expression: sp.Basic, letters: Mapping[Quantity, str]) -> str:

@@ -92,6 +92,7 @@ def read(words: Sequence[str]) -> dict[str, Value]:
             found |= {k: v for k, v in constants.items() if k not in found or found[k].optional}
         elif not equals or not name:
             meant = f"@{word}" if word.endswith(".json") else f"{word}=VALUE" if word.isidentifier() else ""
+            meant = f"--csv {word} (of constants, compare, advise, train)" if word.endswith(".csv") else meant
             hint = f": write {meant}" if meant else ""
             raise BoundsError(f"expected quantity=value or @file.json; got {shortened(word)!r}{hint}")
         elif name in found and not found[name].optional:

@@ -12,7 +12,6 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 
 from ..errors import BoundsError, shortened, unknown
-from .command_line import SYNONYMS
 from .usage import UsageError
 
 if TYPE_CHECKING:
@@ -59,8 +58,7 @@ def with_checked_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
             bound = signature(function).bind(*arguments, **options).arguments
         except TypeError as error:
             for option in (option for option in options if option not in parameters):
-                meant = f"write {SYNONYMS[option]}" if SYNONYMS.get(option) in parameters else ""
-                raise unknown(f"argument of {name}", option, parameters, meant) from None
+                raise unknown(f"argument of {name}", option, parameters) from None
             raise UsageError(f"{name}: {error}") from None
         for each, given in bound.items():
             kind, annotation = parameters[each].kind, str(parameters[each].annotation)

@@ -78,7 +78,6 @@ VERBS = {
         f"fedbounds compare grad_norm_sq {SITES} cohort=10 local_steps=16 step_size=0.028 runtime=20",
         ("paper_checks.comparing.api:COMPARE_WORDS", "paper_checks.comparing.table:COMPARE_JSON"),
         check="paper_checks.comparing.api:check",
-        flags={"how": ("Show the source of every value.", "paper_checks.comparing.api:sources")},
         finding=lambda table: table.exceeded,
     ),
     "advise": Verb(
@@ -200,6 +199,7 @@ START = "\n".join(
         "",
         *(f"{question}\n  {VERBS[name].example}" for question, name in QUESTIONS.items()),
         "",
+        "fedbounds examples copies the folder examples that they use.",
         f"fedbounds --help lists all {len(VERBS)} verbs; fedbounds VERB --help says more.",
     ]
 )

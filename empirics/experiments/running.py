@@ -28,17 +28,12 @@ from .store import OutcomeError, RESULTS
 
 @dataclass(frozen=True)
 class Done:
-    """A finished run: ``done``, ``diverged`` or ``failed`` (with ``error``); ``before``: it was stored before."""
+    """A finished run; ``how`` is ``done``, ``diverged``, ``failed`` (with ``error``), or ``there`` if stored before."""
 
     cell: Cell
-    status: str
+    how: str
     error: str = ""
-    before: bool = False
-
-    @property
-    def how(self) -> str:
-        """The status, or ``there`` for a result that was stored before."""
-        return "there" if self.before else self.status
+    minutes: float = 0.0
 
 
 def sweep(
@@ -91,7 +86,7 @@ def sweep(
 
         for cell, (kept, _) in zip(cells, store.look(cells), strict=True):
             if kept and kept.status in RESULTS and not fresh:
-                finish(Done(cell, kept.status, before=True))
+                finish(Done(cell, "there"))
             else:
                 to_run.append(cell)
         if not to_run:
@@ -151,8 +146,8 @@ def _keep(store: Store, cell: Cell, outcome: Outcome | None, error: str, minutes
     if outcome is not None:
         try:
             store.keep(cell, outcome, minutes)
-            return Done(cell, outcome.status)
+            return Done(cell, outcome.status, "", minutes)
         except OutcomeError as refused:
             error = str(refused)
     store.fail(cell, error, minutes)
-    return Done(cell, "failed", error)
+    return Done(cell, "failed", error, minutes)

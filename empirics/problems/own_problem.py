@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from bounds.showing.process import remark
 from bounds.showing.usage import UsageError
 
-from ..data.csv_tables import FRAME, from_frame, NUMBERS, table
+from ..data.csv_tables import FRAME, from_csv, from_frame, from_pandas, NUMBERS, table
 from ..data.dataset import Dataset, held_out
 from ..errors import EmpiricsError
 from ..numbers import check_options
@@ -83,8 +84,10 @@ def resolve_problem(
     """Return ``problem`` and ``partition``, or those of a user's table, with remarks printed.
 
     ``csv`` is the path of a file, ``frame`` a pandas DataFrame; ``own`` are the other arguments of ``own_problem``,
-    where None and empty ones mean the default. Unless ``needed``, there may be no problem.
+    where None and empty ones mean the default. Unless ``needed``, there may be no problem. The error for
+    a missing target completes an ``example`` of the command.
     """
+    example = own.pop("example", "{}")
     options = {name: value for name, value in own.items() if value is not None and value not in ("", (), [])}
     data = [source for source in (csv, frame) if source is not None]
     if not data and options:
@@ -94,7 +97,11 @@ def resolve_problem(
     if not data:
         return problem, partition
     if "target" not in options:
-        raise EmpiricsError("data of your own need --target COLUMN (target=COLUMN), the column to predict")
+        cells = from_csv(Path(csv)) if csv is not None else from_pandas(FRAME, frame)
+        texts = [f" --group {name}" for name in cells.columns if np.isnan(cells.plain(name)).all()]
+        typed = f"--csv {csv or 'FILE'} --target {list(cells.columns)[-1]}{''.join(texts[:1])}"
+        words = f"give --target COLUMN (target=COLUMN), and --group if clients are one, of {', '.join(cells.columns)}"
+        raise EmpiricsError(f"{words}: {example.format(typed)}")
     if "group" in options and partition != "iid":
         raise EmpiricsError("group= makes a client of every group: leave partition= out, or group=")
     problem, own_partition, remarks = own_problem(data[0], **options)

@@ -14,7 +14,7 @@ from bounds.decaying_k.schedules import SCHEDULES
 from bounds.showing.tables import number, plain
 
 from ..columns import Columns, ColumnTable, FEW, section, with_aliases
-from .goal import Goal, Point, WINDOW
+from .goal import Goal, Point, WINDOW, ZERO
 from .rows import INFORMATIVE, VACUOUS
 
 if TYPE_CHECKING:
@@ -30,18 +30,19 @@ follows), command (the line that trains the recommended plan, or ""), judged_by 
 kind (bound, refuted bound, formula, schedule, worst case, surrogate, measured), alias, local_steps, step_size, cohort,
 product (local_steps times step_size), rounds, schedule (local steps and step size of every round where they change,
 else null), steps (the range of local_steps over uncertain constants, or of plans as good as the best, or along a
-schedule), products (the same of the product) and cohorts, bound_value (in the unit that is minimised; null for a
-formula), state of a bound, open (quantities at an end of what was searched), no_training, unrounded (the number of a
-formula), surrogate, measured (mean and standard error), failed (how many seeds diverged, or stopped at the limit, with
-which they count), measured_seeds, runs, worst_case (value; lower and upper ends of a proof, unproved: why there is
-none; given: the constants of its federations; estimate: how their class is relaxed), as_good (schedules as good as the
-best), regret (over the best; at least that where runs failed) and judged_by. NaN is null, infinity is "inf"."""
+schedule), bound_value (in the unit that is minimised; null for a formula), state of a bound, open (quantities at an end
+of what was searched), no_training, unrounded (the number of a formula), surrogate, measured (mean and standard error),
+failed (how many seeds diverged, or stopped at the limit, with which they count), measured_seeds, runs, worst_case
+(value; lower and upper ends of a proof, unproved: why there is none; given: the constants of its federations; estimate:
+how their class is relaxed), regret (over the best fixed plan; at least that where runs failed) and judged_by. NaN is
+null, infinity is "inf"."""
 GOOD = 1.5
 """The largest regret of a plan that counts as well chosen."""
-ZERO = " Its value is numerically zero: without gradient noise (full batches) every such plan reaches the minimum."
+REACHED = " Its value is numerically zero: without gradient noise (full batches) every such plan reaches the minimum."
 LEGEND = (
-    "range: of K, [over uncertain constants] or {of plans as good}; K*step: K times the step size; bound: its value at "
-    "the plan; x best: the value over the best one; hardly trains: a run stays near its start"
+    "K: local steps; range: of K, [over uncertain constants] or {of plans as good}; K*step: K times the step size; "
+    "bound: its value at the plan; x best: the value over that of the best fixed plan; hardly trains: a run stays near "
+    "its start; open: the plan is at an end of what was searched"
 )
 FREE_STEPS = (
     "Within a budget of rounds local steps cost nothing, so K is large: give a budget in iterations or runtime where "
@@ -69,9 +70,9 @@ class Trained(NamedTuple):
 class Recommendation:
     """One plan, recommended by an adviser of a ``kind``.
 
-    ``steps``, ``products`` (K times step size) and ``cohorts`` are ranges: over uncertain constants, or of the plans
-    that are as good as the best. ``no_training``: a run by this plan hardly leaves its start. ``unrounded`` is a
-    formula's value; ``surrogate`` and ``measured`` are the minimised quantity on the surrogate and in training.
+    ``steps`` is a range: over uncertain constants, or of the plans that are as good as the best. ``no_training``: a run
+    by this plan hardly leaves its start. ``unrounded`` is a formula's value; ``surrogate`` and ``measured`` are the
+    minimised quantity on the surrogate and in training.
     """
 
     name: str
@@ -84,8 +85,6 @@ class Recommendation:
     unrounded: float = math.nan
     surrogate: float = math.nan
     measured: Trained | None = None
-    products: tuple[float, float] = (math.nan, math.nan)
-    cohorts: tuple[int, int] | None = None
     worst: ProvedPlan | None = None
 
     @property
@@ -129,26 +128,26 @@ class AdviceTable(ColumnTable):
         return math.nan if row.measured is None else row.measured.mean
 
     def regret(self, row: Recommendation) -> float:
-        """The value of a row's plan over the best one; a lower estimate if runs of it failed.
+        """The value of a row's plan over that of the best fixed plan; a lower estimate if runs of it failed.
 
-        Infinite if only the best value is numerically zero.
+        Values that are numerically zero count as the largest number that is.
         """
-        value = self.value(row)
-        best = min((x for x in map(self.value, self.rows) if not math.isnan(x)), default=math.nan)
+        if self.best is None:
+            return math.nan
+        zero = ZERO * self.goal.start if self.goal.to is None and math.isfinite(self.goal.start) else 0.0
+        value, best = (max(zero, self.value(one)) for one in (row, self.best))
         return 1.0 if value == best else value / best if best else math.inf
 
     @property
     def best(self) -> Recommendation | None:
-        """The best evaluated row: the best fixed plan, or a schedule that is better."""
-        own = [row for row in self.rows if row.kind in (self.judged_by, SCHEDULE)]
-        return min(own, key=lambda row: (self.value(row), row.kind == SCHEDULE)) if self.judged_by else None
+        """The row of the best fixed plan by training, or else on the surrogate."""
+        return next((row for row in self.rows if row.kind == self.judged_by), None)
 
     @property
-    def as_good(self) -> tuple[str, ...]:
-        """The schedules that training cannot distinguish from the best plan."""
-        near = () if self.race is None else self.race.near
-        return tuple(row.name for row in self.rows if row.kind == SCHEDULE and row is not self.best
-                     and row.point.plan in near)  # fmt: skip
+    def better(self) -> Recommendation | None:
+        """The best schedule, if it is better than the best fixed plan."""
+        better = [row for row in self.rows if row.kind == SCHEDULE and self.regret(row) < 1]
+        return min(better, key=self.value, default=None)
 
     @property
     def recommended(self) -> Recommendation | None:
@@ -171,10 +170,9 @@ class AdviceTable(ColumnTable):
             return self.recommended is not None
         return any(not row.no_training for row in self.rows)
 
-    @property
-    def command(self) -> str:
-        """The command that trains the recommended plan; empty without a plan or a problem that it could name."""
-        row, goal = self.recommended, self.goal
+    def command_of(self, row: Recommendation | None) -> str:
+        """The command that trains the plan of a row; empty without a plan or a problem that it could name."""
+        goal = self.goal
         if row is None or not self.typed:
             return ""
         point, rounds = row.point, row.point.rounds
@@ -201,15 +199,12 @@ class AdviceTable(ColumnTable):
         if row is None:
             by = "By the surrogate" if race is None else f"In {race.runs} runs of training"
             return f"{by} {self._failure(best)}."
-        fixed = next(row for row in self.rows if row.kind == self.judged_by)
         parts = [f"Run {self._named(row)}"]
-        if row.kind == SCHEDULE:
-            tied = ", indistinguishable" * (race is not None and fixed.point.plan in race.near)
-            parts.append(f"the best fixed plan is {self._named(fixed)} ({self._times(fixed)}{tied})")
-        if row is not best and not self._is_zero(best):
+        if row is not best:
             parts.append(f"it costs {self._times(row)} the best measured, {self._named(best)}")
-        if self.as_good:
-            parts.append(f"indistinguishable from the best: {', '.join(self.as_good)}")
+        if self.better:
+            tied = ", indistinguishable" * (race is not None and best.point.plan in race.near)
+            parts.append(f"{self._named(self.better)} costs {self._times(self.better)} the best fixed plan{tied}")
         if row.point.open:
             parts.append(f"{' and '.join(row.point.open)} is at the end of the searched range (open)")
         certain = "by the surrogate, which is accurate where runs end near the minimiser: train to be sure"
@@ -218,7 +213,8 @@ class AdviceTable(ColumnTable):
             if best.failed and self.goal.to is not None:
                 limit = f"{number(self.limit, FEW)} {self.goal.unit}"
                 certain += f"; {best.failed} did not reach the target and count with the limit, {limit}"
-        return f"{'; '.join(parts)} ({certain}).{ZERO * self._is_zero(best)}"
+        zero = REACHED * (self.goal.to is None and self.value(best) == 0)
+        return f"{'; '.join(parts)} ({certain}).{zero}"
 
     @property
     def advice(self) -> str:
@@ -260,29 +256,19 @@ class AdviceTable(ColumnTable):
         """A sentence on which theorems choose well, or the regret of the best one; empty if nothing was run."""
         by = " by the surrogate" if self.race is None else ""
         theory = [row for row in self.rows if row.kind in (BOUND, FORMULA, REFUTED)]
-        if not self.judged_by or not theory:
-            return "No bound applies here." if self.judged_by else ""
+        if self.recommended is None or not self.judged_by or not theory:
+            return "No bound applies here." if self.judged_by and not theory else ""
         order = sorted(theory, key=lambda row: (math.isnan(self.regret(row)), self.regret(row)))
-        verb = "gives" if self.best and self._is_zero(self.best) else "costs"
         costs = {
-            f"{row.name}{' (refuted)' * (row.kind == REFUTED)} {'is' if self._is_zero(row) else verb} "
-            f"{self._times(row)}": self.regret(row)
+            f"{row.name}{' (refuted)' * (row.kind == REFUTED)} costs {self._times(row)}": self.regret(row)
             for row in order
         }
         if good := [cost for cost, regret in costs.items() if regret <= GOOD]:
             return f"Chosen well{by}: {'; '.join(good)}."
         return f"No bound chooses well here: {next(iter(costs))}{by}."
 
-    def _is_zero(self, row: Recommendation) -> bool:
-        """Whether a row's value is numerically zero; costs never are."""
-        return self.goal.to is None and self.value(row) == 0
-
     def _times(self, row: Recommendation) -> str:
-        """The regret as text, or the value if that of the best row is numerically zero."""
-        if self._is_zero(row):
-            return "numerically zero"
-        if self.best and self._is_zero(self.best):
-            return number(self.value(row), FEW)
+        """The regret as text."""
         regret = self.regret(row)
         if not math.isfinite(regret):
             return "more than was tried"
@@ -295,7 +281,7 @@ class AdviceTable(ColumnTable):
 
     def before(self) -> Iterator[str]:
         yield self.recommendation
-        yield from filter(None, [self.command])
+        yield from filter(None, map(self.command_of, (self.recommended, self.better)))
         goal, parts = self.goal, [f"Goal: {self.goal}, over {', '.join(self.over)}"]
         clients = number(goal.scenario["clients"].value) if "clients" in goal.scenario else "?"
         parts += [f"{clients} clients"] if "cohort" in self.over else [f"{goal.cohort} of {clients} clients per round"]
@@ -322,15 +308,17 @@ class AdviceTable(ColumnTable):
             ends = "..".join(dict.fromkeys(map(str, row.steps)))
             return "" if row.kind == SCHEDULE else f"{{{ends}}}" if row.kind in (SURROGATE, MEASURED) else f"[{ends}]"
 
+        def bound(row: Recommendation) -> str:
+            none = row.kind in (SURROGATE, SCHEDULE, MEASURED) or math.isnan(row.point.value)
+            return "-" if none else number(row.point.value, FEW)
+
         def judged(row: Recommendation) -> str:
             if self.race is None:
-                return number(row.surrogate, FEW) if self.judged_by else "-"
+                return number(row.surrogate, FEW)
             return "-" if row.measured is None else str(row.measured)
 
         def regret(row: Recommendation) -> str:
             times = self.regret(row)
-            if self.best is not None and self._is_zero(self.best) and not self._is_zero(row):
-                return "-"
             shown = "-" if math.isnan(times) else self._times(row).removesuffix("x")
             return f">={shown}" if row.failed and math.isfinite(times) else shown
 
@@ -342,9 +330,8 @@ class AdviceTable(ColumnTable):
             "step size": lambda row: along(row, FEW, lambda k, size: size),
             "K*step": lambda row: along(row, 2, lambda k, size: k * size),
             "rounds": lambda row: str(row.point.rounds or "-"),
-            "bound": lambda row: "-" if math.isnan(row.point.value) else number(row.point.value, FEW),
-            self.judged_by or SURROGATE: judged,
-            "x best": regret,
+            "bound": bound,
+            **({self.judged_by: judged, "x best": regret} if self.judged_by else {}),
             "notes": lambda row: "; ".join(filter(None, self._notes(row))),
         }
 
@@ -376,7 +363,7 @@ class AdviceTable(ColumnTable):
                 "over": self.over,
                 "start": self.goal.start,
                 "advice": self.advice,
-                "command": self.command,
+                "command": self.command_of(self.recommended),
                 "judged_by": self.judged_by,
                 "seeds": 0 if self.race is None else self.race.seeds,
                 "limit": self.limit,
@@ -389,35 +376,30 @@ class AdviceTable(ColumnTable):
     def _row(self, row: Recommendation) -> dict[str, Any]:
         point, measured = row.point, row.measured
         race = self.race if row.kind == MEASURED else None
-        same = ("kind", "alias", "steps", "products", "state", "no_training", "unrounded", "surrogate")
+        same = ("kind", "alias", "steps", "state", "no_training", "unrounded", "surrogate")
         return {
             "adviser": row.name,
             **{name: getattr(row, name) for name in same},
             **{name: getattr(point, name) for name in ("local_steps", "step_size", "cohort", "rounds", "open")},
             "product": point.local_steps * point.step_size,
             "schedule": point.schedule or None,
-            "cohorts": row.cohorts or (point.cohort, point.cohort),
             "bound_value": point.value,
             "measured": measured and measured[:2],
             "failed": measured and measured.failed,
             "measured_seeds": measured and measured.seeds,
             "runs": race.runs if race else 0,
-            "as_good": self.as_good if race else (),
             "worst_case": row.worst and row.worst.as_json(),
             "regret": self.regret(row),
             "judged_by": self.judged_by,
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One dictionary per row with a number or text per column; lists are JSON text."""
+        """One dictionary per row with a number or text per column; lists and a worst case are JSON text."""
         records = []
         for own in self.rows:
-            row, measured, worst = self._row(own), own.measured, own.worst
-            del row["worst_case"], row["steps"]
-            row |= {"worst_lower": worst and worst.lower, "worst_upper": worst and worst.upper}
-            row |= {"steps_low": own.steps[0], "steps_high": own.steps[1]}
+            row, measured = self._row(own), own.measured
             row |= {"measured": measured and measured.mean, "standard_error": measured and measured.error}
-            records.append({key: json.dumps(x) if isinstance(x, (tuple, list)) else x for key, x in row.items()})
+            records.append({key: json.dumps(x) if isinstance(x, (tuple, list, dict)) else x for key, x in row.items()})
         return records
 
 

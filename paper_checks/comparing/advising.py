@@ -146,6 +146,5 @@ def _of_surrogate(
 
 def _fixed_plan(name: str, kind: str, best: Point, near: Sequence[Any], **more: Any) -> Recommendation:
     """A recommendation with the ranges of equally good plans."""
-    each = [(p.local_steps, p.local_steps * p.step_size, p.cohort) for p in near or [best]]
-    steps, products, cohorts = ((min(x), max(x)) for x in zip(*each, strict=True))
-    return Recommendation(name, kind, best, steps, "", False, products=products, cohorts=cohorts, **more)
+    steps = [each.local_steps for each in near or [best]]
+    return Recommendation(name, kind, best, (min(steps), max(steps)), "", False, **more)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any, NamedTuple, TYPE_CHECKING
@@ -10,8 +10,10 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 from bounds.catalog import with_own
 from bounds.core import Bound
 from bounds.errors import BoundsError, MissingQuantityError
+from bounds.letters import quantity_named
+from bounds.papers import PAPERS
 from bounds.scenario import Scenario
-from bounds.scenario_values import FREE as OF_PROOFS, PAIR, role_of
+from bounds.scenario_values import QUANTITIES
 from bounds.showing.loading import load
 from bounds.showing.numbers import number
 from bounds.showing.process import remark
@@ -20,7 +22,6 @@ from bounds.trivial_bounds import trivial
 from empirics.numbers import check_options
 from empirics.progress import progress
 
-from ..columns import section
 from .goal import FREE, Goal, not_fedavg, OVER
 from .rows import EvidenceSet, NOT_MET, rank_rows, RANKED
 from .table import ComparisonTable
@@ -35,8 +36,6 @@ if TYPE_CHECKING:  # they load torch, which bounds do without
 Known = Scenario | Mapping[str, Any] | str | Sequence[str] | None
 """A federation and a plan: a ``Scenario``, constants by name, ``"@file.json"``, or several texts as in the shell."""
 Own = Bound | str | Sequence[Bound | str]
-LONGEST = 86_400
-"""Maximum number of seconds for worst cases."""
 OF_PROBLEM = ("partition", "seed", "measure", "schedules")
 """Options that have no effect without a problem."""
 COMPARE_WORDS = """\
@@ -49,15 +48,12 @@ Rows are ranked by "to", the value that holds for all admissible constants; "fro
 constant at its other end, "via" names the conversions to the row's quantity, "x start" is "to" over the value before
 training."""
 ADVISE_WORDS = """\
-GOAL is the quantity to minimise: optimality_gap, grad_norm_sq or distance_sq, within a budget (runtime=20, rounds=50,
-iterations=400 or communicated_bytes=1e6 of a participant; or of all participants --within bytes=4e7, --within
-gradients=1e5); or with --to optimality_gap=0.001 the cost to minimise: rounds, iterations, seconds, bytes or gradients.
---over local_steps,step_size says what is optimised (default: both; also cohort, where more participants cost more). Fix
-a quantity by giving its value, step_size=0.028: formulas for the others are evaluated there. A runtime needs
-communication_time and minibatch_time, seconds of a round and of a step; where clients differ, client_minibatch_time (a
-list), or client_download_rate and client_upload_rate with model_size: a round then takes as long as its slowest
-participant. Bounds and formulas need constants only (@file.json, which fedbounds constants writes). The quadratic
-surrogate, schedules and training need the federation: --problem, as fedbounds train takes it."""
+A budget is runtime=20, rounds=50, iterations=400 or communicated_bytes=1e6 of a participant; or of all participants
+--within bytes=4e7 or --within gradients=1e5. Fix a quantity by giving its value, step_size=0.028: formulas for the
+others are evaluated there. A runtime needs communication_time and minibatch_time, seconds of a round and of a step;
+where clients differ, client_minibatch_time (a list), or client_download_rate and client_upload_rate with model_size: a
+round then takes as long as its slowest participant. Bounds and formulas need constants only (@file.json, which
+fedbounds constants writes). The surrogate, schedules and training need the federation: --problem or --csv."""
 
 
 def compare(
@@ -83,6 +79,7 @@ def compare(
     kind: str = "",
     model: str = "",
     regularisation: float | None = None,
+    how: bool = False,
     **words: Any,
 ) -> ComparisonTable:
     """Compare all bounds on one quantity of your federation: the verb ``fedbounds compare``.
@@ -110,16 +107,18 @@ def compare(
         kind: of the target, ``numbers`` or ``classes`` ("": as its values are, numbers with ``ridge``).
         model: for your own data (by default chosen by the kind of the target).
         regularisation: L2 penalty of a linear model of your own data (None: 0.01).
+        how: show the source of every value.
         words: quantities by name, such as ``cohort=10, local_steps=16``; they override the scenario.
 
     Raises:
         BoundsError: if no bound is on this quantity, or two sources of one quantity disagree.
     """
-    given = dict(locals())
+    example = f"fedbounds compare {what} {{}} local_steps=4 step_size=0.01 rounds=100"
+    names = (of,) if isinstance(of, str) and of else tuple(of)
+    given = {**locals(), "of": names}
     with progress("comparing", brief=not measure) as bar:
         inputs = _inputs(given)
         scenario, federation = inputs.scenario, inputs.problem
-        names = (of,) if isinstance(of, str) and of else tuple(of)
         what, book, rows = rank_rows(what, scenario, inputs.book, names)
         evidence: list[EvidenceSet] = []
         if exact:
@@ -141,7 +140,9 @@ def compare(
             from .evidence import training_evidence
 
             evidence.append(training_evidence(scenario, what, federation, batch, measure, bar))
-        table = ComparisonTable(what, scenario, tuple(rows), trivial(what, scenario), of=names).beside(evidence)
+        table = ComparisonTable(what, scenario, tuple(rows), trivial(what, scenario), of=names, how=how).beside(
+            evidence
+        )
         if not names:
             return table
         from .bound_advice import formula_values, minimum_rounds
@@ -214,6 +215,7 @@ def advise(
     Raises:
         BoundsError: if the goal cannot be computed or the problem is another federation than the scenario.
     """
+    example = f"fedbounds advise {goal} {{}} {'iterations=2000' if to is None else f'--to {to}'}"
     given = dict(locals())
     from .advice_table import AdviceTable
     from .advising import judge_plans, sorted_rows, worst_case_plan
@@ -243,7 +245,7 @@ def advise(
 def _optimised(over: Sequence[str] | str | None, scenario: Known, words: Mapping[str, Any]) -> Sequence[str]:
     """The quantities to optimise; those given by value are fixed, those in a file or a scenario are not."""
     texts = [scenario] if isinstance(scenario, str) else scenario if isinstance(scenario, Sequence) else ()
-    typed = {*words, *(text.partition("=")[0] for text in texts)}
+    typed = {quantity_named(text.partition("=")[0], QUANTITIES, *PAPERS) for text in (*words, *texts)}
     if over is None:
         if not (free := [word for word in OVER if word not in typed]):
             raise BoundsError(f"{' and '.join(OVER)} are given, so nothing is optimised: leave one of them out")
@@ -262,23 +264,10 @@ def check(options: Mapping[str, Any]) -> None:
         unused = {name: value for name, value in options.items() if name in OF_PROBLEM}
         refuse_unused("without --problem nothing is trained and there is no surrogate", **unused)
     check_options({name: options[name] for name in ("clients", "batch", "seed") if name in options})
-    if not 0 <= options.get("worst_case", 0) <= LONGEST:  # False for NaN
-        raise BoundsError(f"worst_case must be seconds from 0 to {LONGEST}; got {options['worst_case']:g}")
+    if not 0 <= options.get("worst_case", 0) <= 86_400:  # False for NaN
+        raise BoundsError(f"worst_case must be seconds from 0 to 86400; got {options['worst_case']:g}")
     if options.get("measure", 2) < 2:
         raise UsageError(f"--measure needs 2 seeds or more, for a standard error; got {options['measure']}")
-
-
-def sources(table: ComparisonTable) -> Iterator[str]:
-    """Lines with the source of every value, and of constants chosen for each bound, for ``compare --how``."""
-    yield "every quantity: value; provenance: source"
-    yield from (f"  {table.scenario.how(word)}" for word in sorted(table.scenario))
-    constants = {
-        row.bound: [f"{word} = {row.values[word]:.6g} ({row.how[word]})" for word in row.values
-                    if role_of(word) in (PAIR, OF_PROOFS)]
-        for row in table.rows
-    }  # fmt: skip
-    pairs = ((name, "; ".join(each)) for name, each in constants.items() if each)
-    yield from section("chosen, the best that hold", pairs)
 
 
 class Inputs(NamedTuple):
@@ -298,7 +287,7 @@ def _inputs(given: Mapping[str, Any]) -> Inputs:
     from empirics.problems.own_problem import OWN_DATA, resolve_problem
 
     own, known, words = given["own"], given["scenario"], given["words"]
-    own_data = {name: given[name] for name in OWN_DATA}
+    own_data = {name: given[name] for name in (*OWN_DATA, "example")}
     problem, partition = resolve_problem(given["problem"], given["partition"], **own_data)
     of_clients = {name: given[name] for name in ("clients", "client_weight") if given[name] is not None}
     if problem is None:
@@ -309,7 +298,9 @@ def _inputs(given: Mapping[str, Any]) -> Inputs:
         scenario = known.at(**words)
     else:
         sources = () if known is None else (known,) if isinstance(known, (str, Mapping)) else known
-        scenario = Scenario.of(*sources, also=[quantity for bound in bounds for quantity in bound.quantities], **words)
+        papers = [name.partition(".")[0] for name in given.get("of", ())] or PAPERS
+        also = [quantity for bound in bounds for quantity in bound.quantities]
+        scenario = Scenario.of(*sources, also=also, papers=papers, **words)
     if problem is None:
         if given["measure"]:
             raise MissingQuantityError("measuring trains the federation: give a problem")
@@ -332,11 +323,8 @@ def _inputs(given: Mapping[str, Any]) -> Inputs:
 
 def _level(option: str, text: str) -> tuple[str, float]:
     name, _, level = text.partition("=")
-    example = {
-        "--to": "TARGET=NUMBER, such as optimality_gap=0.001",
-        "--within": "BUDGET=NUMBER, such as gradients=1e5",
-    }
     try:
         return name, number(level)
-    except Exception as error:
-        raise BoundsError(f"{option} must be {example[option]}; got {text!r}") from error
+    except BoundsError as error:
+        example = "gradients=1e5" if option == "--within" else "optimality_gap=0.001"
+        raise BoundsError(f"{option} must be NAME=NUMBER, such as {example}; got {text!r}") from error

@@ -157,14 +157,12 @@ class Goal:
         if to is not None and budgets:
             raise BoundsError(f"a target determines the length of the run: leave {' and '.join(budgets)} out")
         if to is None:
-            if minimise in COSTS:
-                raise BoundsError(f"{minimise} is spent until a target is reached: give --to optimality_gap=NUMBER")
             if minimise not in TARGETS:
-                raise unknown("target of an advice", minimise, (*TARGETS, *COSTS))
-            if not budgets:
-                raise MissingQuantityError(f"advice needs a budget: give {'=, '.join(BUDGETS[:2])}= or {BUDGETS[2]}=")
-            if len(budgets) > 1:
-                raise BoundsError(f"give one budget; got {' and '.join(budgets)}: leave one of them out")
+                meant = "give --to optimality_gap=NUMBER, for which it is spent" if minimise in COSTS else ""
+                raise unknown("target of an advice", minimise, (*TARGETS, *COSTS), meant)
+            if len(budgets) != 1:
+                got = f"; got {' and '.join(budgets)}" * bool(budgets)
+                raise MissingQuantityError(f"give one budget, such as iterations=2000 ({', '.join(BUDGETS)}){got}")
         goal = cls(scenario, minimise, to, batch, of_all)
         goal.rounds(1) if to is None else goal.cost(1)
         if "cohort" in over:

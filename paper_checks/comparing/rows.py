@@ -7,13 +7,11 @@ to the row's. Rows are ranked by their upper ends, and only within one bounded q
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import sympy as sp
 
 from bounds.bounded_quantity import (
     BoundedQuantity,
@@ -31,7 +29,8 @@ from bounds.bounded_quantity import (
 from bounds.catalog import BOUNDS
 from bounds.core import Bound, Condition
 from bounds.errors import BoundsError, unknown
-from bounds.identities import AT_MOST, evaluated, IDENTITIES
+from bounds.failed_conditions import FailedCondition
+from bounds.identities import AT_MOST, IDENTITIES
 from bounds.one_machine import IDENTICAL, NAME as MACHINE, TARGETS as OF_MACHINES
 from bounds.scenario import Scenario
 from bounds.scenario_values import FREE, OUTCOME, QUANTITIES, role_of, ROUNDING, ScenarioValue, worst
@@ -56,26 +55,10 @@ quadratic surrogate; the exact worst case over all federations that the theorem 
 EQUAL_WEIGHTS = Condition(EQUAL_WEIGHTS_WORDS)
 """The implicit assumption of a bound whose means over clients are unweighted."""
 UPPER = ("<=", "<~")
-HOLDS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt, "==": operator.eq, "!=": operator.ne}
 CLOSE = 1e-9
 """Relative difference below which two numbers are equal."""
 CHECKED = 9
 """Number of values of a quantity at which it is checked that a bound increases in the quantity."""
-
-
-@dataclass(frozen=True)
-class FailedCondition:
-    """A condition that fails, with the values of both sides (NaN if it is not an inequality)."""
-
-    condition: str
-    left: float = math.nan
-    right: float = math.nan
-
-    @property
-    def margin(self) -> float:
-        """The larger side divided by the smaller one."""
-        small, large = sorted((abs(self.left), abs(self.right)))
-        return large / small if small > 0 else math.inf if large > 0 else math.nan
 
 
 @dataclass(frozen=True)
@@ -204,7 +187,6 @@ class Row:
     def as_json(self) -> dict[str, Any]:
         data = asdict(self)
         data["class"] = data.pop("kind")
-        data["failed"] = [{**asdict(one), "margin": one.margin} for one in self.failed]
         return data | {
             "over_trivial": self.over_trivial,
             **{f"over_{k.replace(' ', '_')}": self.over(k) for k in KINDS},
@@ -378,16 +360,16 @@ def _conditions(
     bound: Bound, scenario: Scenario, put: Substituted
 ) -> tuple[tuple[FailedCondition, ...], tuple[str, ...]]:
     """The conditions that fail, numeric ones first, and those that cannot be checked."""
-    numeric = [_sides(bound, condition.words, put) for condition in put.at.failed]
+    numeric = [FailedCondition.at(bound, condition.words, put.values) for condition in put.at.failed]
     others, assumed = [], []
     unsaid = unweighted(bound) and all(c.words != EQUAL_WEIGHTS_WORDS for c in bound.conditions)
     for condition in (*bound.conditions, *((EQUAL_WEIGHTS,) if unsaid else ())):
-        sides: tuple[float, ...] = ()
+        sides = (math.nan, math.nan)
         if condition.assumption is not None:
             holds = condition.assumption.holds(*scenario.facts)
         elif condition.kind == "words":
             known = sides_of(condition.words, scenario)
-            sides = known or ()
+            sides = known or sides
             holds = None if known is None else math.isclose(*known, rel_tol=CLOSE, abs_tol=CLOSE * abs(known[0]))
         else:
             continue
@@ -396,18 +378,6 @@ def _conditions(
         elif holds is None and condition is not EQUAL_WEIGHTS:
             assumed.append(condition.words)
     return (*numeric, *others), tuple(assumed)
-
-
-def _sides(bound: Bound, words: str, put: Substituted) -> FailedCondition:
-    """Both sides of a numeric condition at the substituted values; for lists, at the first client where it fails."""
-    pairs = zip(bound.numeric_conditions, bound.relations, strict=True)
-    relation = next(relation for condition, relation in pairs if condition.words == words)
-    if not isinstance(relation, sp.core.relational.Relational):
-        return FailedCondition(words)
-    given = {**bound.given, **put.values}
-    sides = np.broadcast_arrays(*(evaluated(side, given) for side in (relation.lhs, relation.rhs)))
-    each = list(zip(*(np.ravel(side).tolist() for side in sides), strict=True))
-    return FailedCondition(words, *next((pair for pair in each if not HOLDS[relation.rel_op](*pair)), each[0]))
 
 
 # ---- composed rows: a missing quantity of the run is bounded by another bound ----

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -13,19 +13,18 @@ import numpy as np
 
 from bounds.bounded_quantity import MEANING
 from bounds.scenario import Scenario
-from bounds.scenario_values import FREE, OUTCOME, QUANTITIES, role_of, ScenarioValue
+from bounds.scenario_values import FREE, OUTCOME, PAIR, QUANTITIES, role_of, ScenarioValue
 from bounds.showing.tables import aligned, number, plain
+from bounds.trivial_bounds import START_VALUES
 
 from ..columns import abridged, Columns, ColumnTable, digits3, FEW, section, with_aliases
 from .goal import number_of
 from .rows import (
     EvidenceSet,
     EXACT,
-    FailedCondition,
     FormulaValue,
     INFORMATIVE,
     MEASURED,
-    MinimumRounds,
     MISSING,
     NOT_MET,
     ORDER,
@@ -40,25 +39,16 @@ from .rows import (
 COMPARE_JSON = """\
 --json prints one object: target, method, trivial (premises, start), conclusion, scenario (by quantity: value, low,
 high, provenance, how), rows, server_model (label; least, mean, last, gap at the server model: number and standard
-error, or null), remarks, formulas (formula, quantity, value, low, high, printed, source), first_informative (a
-sentence) and exceeded (bound, class, by). A row has bound, alias, class (target, statistic, over, at, algorithm,
+error, or null), remarks, formulas (formula, quantity, value, low, high, printed, source) and
+exceeded (bound, class, by). A row has bound, alias, class (target, statistic, over, at, algorithm,
 reading, weights), state (informative, below premises, vacuous, conditions not met, order, other quantity, missing),
-conclusive, conversions, factor, value, low, high, failed (condition, left, right, margin), met, assumed,
+conclusive, conversions, factor, value, low, high, failed (condition, formula, left, right, why), met, assumed,
 trivial_premises, trivial_start, over_trivial, terms, values, provenance, how, lower_estimates, why, audit, source;
 over_exact, over_surrogate, over_worst_case and over_measured are high over that evidence, null where there is none;
 evidence (by kind: value, what, error, seeds, via, upper: the class's own number is at most that value);
 minimum_rounds (rounds, local_steps, step_size, cohort), null without --of. NaN is null, infinity "inf" or "-inf"."""
-TARGETS = {
-    "grad_norm_sq": "squared gradient norm",
-    "optimality_gap": "loss above its minimum",
-    "divergence": "divergence of the clients' models",
-    "distance_sq": "squared distance to the minimiser",
-}
-PAPERS = {"fedals": "FedALS", "fedinit": "FedInit", "decaying_k": "Decaying-K", "fedcog": "FedCOG"}
 SYMBOLS = {"L": "smoothness", "mu": "strong_convexity", "D": "initial_gap", "sigma^2": "gradient_variance",
            "G^2": "grad_cap_sq"}  # fmt: skip
-MOST_DIGITS = 17
-"""This many digits distinguish any two floats."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +64,7 @@ class ComparisonTable(ColumnTable):
     rows: tuple[Row, ...]
     trivial: tuple[float, float]
     of: tuple[str, ...] = ()
+    how: bool = False
     kinds: tuple[str, ...] = ()
     server_model: tuple[ServerReadings, ...] = ()
     remarks: tuple[str, ...] = ()
@@ -120,20 +111,16 @@ class ComparisonTable(ColumnTable):
         return tuple(k for k, one in row.evidence.items() if k != SURROGATE and one.exceeds(row.high, together))
 
     @property
-    def first_informative(self) -> str:
-        """A sentence: by paper, the fewest rounds at which a bound that is not refuted is informative."""
-        clients, cohort = (number_of(self.scenario, word) for word in ("clients", "cohort"))
-        fewest: dict[str, MinimumRounds] = {}
-        for row in self.rows:
-            minimum, paper = row.minimum_rounds, row.bound.partition(".")[0]
-            if minimum is not None and not row.refuted and math.isfinite(minimum.rounds):
-                fewest[paper] = min(fewest.get(paper, minimum), minimum, key=lambda one: one.rounds)
-        parts = [
-            f"{PAPERS.get(paper, paper)} {rounded_up(one.rounds)}"
-            + (f" (with all {clients:g} clients)" if one.cohort == clients != cohort else "")
-            for paper, one in sorted(fewest.items(), key=lambda pair: pair[1].rounds)
-        ]
-        return f"Fewest rounds to be informative: {', '.join(parts)}." if parts else ""
+    def unknown_start(self) -> str:
+        """The quantity that is the target's value before training, if it is unknown; else an empty string."""
+        return "" if math.isfinite(self.trivial[1]) else START_VALUES.get(self.target, "")
+
+    def other_pair(self, row: Row) -> str:
+        """The dissimilarity constants of a row as arguments, if they are other admissible ones than the given ones."""
+        pair = {word: value for word, value in row.values.items() if role_of(word) == PAIR and word in self.scenario}
+        if all(value == self.scenario[word].safe for word, value in pair.items()):
+            return ""
+        return " ".join(f"{word}={number(value)}" for word, value in pair.items())
 
     @property
     def _winners(self) -> list[str]:
@@ -146,6 +133,8 @@ class ComparisonTable(ColumnTable):
             return f"Informative: {'; '.join(winners)}."
         if not self.shown() and (lacking := self._in(MISSING)):
             return _what_to_add(lacking)
+        if self.unknown_start and self.shown():
+            return f"Undecided what is informative: add {self.unknown_start}=NUMBER, the value before training."
         exceeded = {row.bound for row in self.exceeded}
         reasons: dict[str, dict[str, None]] = {}
         for row in self._in(INFORMATIVE):
@@ -174,8 +163,8 @@ class ComparisonTable(ColumnTable):
             "quantity": lambda row: str(row.kind),
             "via": lambda row: " ".join(row.conversions) or "-",
             "from": lambda row: digits3(row.low),
-            "to": lambda row: digits3(row.high),
-            "x start": lambda row: digits3(row.over_trivial),
+            "to": lambda row: digits3(row.high) + "*" * bool(self.other_pair(row)),
+            "x premises" if self.unknown_start else "x start": lambda row: digits3(row.over_trivial),
             **{f"x {kind}": partial(ratio, kind) for kind in self.kinds},
             **({"min rounds": rounds} if any(row.minimum_rounds is not None for row in self.rows) else {}),
             "largest term": lambda row: "{} {:.0%}".format(*row.largest) if row.largest[0] else "-",
@@ -211,14 +200,18 @@ class ComparisonTable(ColumnTable):
         plan = f"{of('clients')} clients, {'all' if everyone else of('cohort')} per round, {run}, {s.method}"
         yield f"{plan}, step size {of('step_size')}. {constants}".rstrip()
         premises, start = (number(x, FEW) if math.isfinite(x) else "unknown" for x in self.trivial)
-        name = TARGETS.get(self.target, self.target)
-        yield f"{name}; without a theorem: {premises} from the premises, {start} before training"
+        add = f" (add {self.unknown_start}=NUMBER)" if self.unknown_start else ""
+        yield f"{self.target}; without a theorem: {premises} from the premises, {start} before training{add}"
 
     def after(self) -> Iterator[str]:
         shown, single = self.shown(), len(self.of) == 1
         used = {name for row in shown for name in row.conversions}
         if meanings := [f"{name} {meaning}" for name, meaning in MEANING.items() if name in used]:
             yield f"via: {'; '.join(meanings)}"
+        others = ((row.bound, pair) for row in shown if (pair := self.other_pair(row)))
+        yield from section(
+            "* with these constants of dissimilarity, which hold here too, not with the given ones", others
+        )
         if self.server_model:
             head = ("server model", "min over rounds", "mean over rounds", "last", "f-gap")
             yield from aligned([[run.label, *map(_reading, run[1:])] for run in self.server_model], head, gap=2)
@@ -246,8 +239,6 @@ class ComparisonTable(ColumnTable):
         if words := sorted({word for row in shown for word in row.lower_estimates}):
             yield (f"{', '.join(words)}: only lower estimates are known, and so are the bounds: vacuous "
                    "is certain, informative is not")  # fmt: skip
-        if self.first_informative and not self.best():
-            yield self.first_informative
         for row, kind in [(each, kind) for each in self.exceeded for kind in self._exceeding(each)]:
             one = row.evidence[kind]
             error = f" ± {number(one.error, 1)} ({one.seeds} seeds)" if one.seeds else ""
@@ -255,6 +246,13 @@ class ComparisonTable(ColumnTable):
             assumed = f"; assumed: {', '.join(row.assumed)}" if row.assumed else ""
             yield (f"EXCEEDED: {row.bound} gives at most {number(row.high, FEW)} for {row.kind}; "
                    f"{kind}: {number(one.value, FEW)}{error}{known}{assumed}")  # fmt: skip
+        if self.how:
+            yield "every quantity: value; provenance: source"
+            yield from (f"  {self.scenario.how(word)}" for word in sorted(self.scenario))
+            constants = {row.bound: [f"{word} = {x:.6g} ({row.how[word]})" for word, x in row.values.items()
+                                     if role_of(word) in (PAIR, FREE)] for row in self.rows}  # fmt: skip
+            pairs = ((name, "; ".join(each)) for name, each in constants.items() if each)
+            yield from section("chosen, the best that hold", pairs)
         yield from ["Informative:", *(f"  {one}" for one in self._winners)] if self.best() else [self.conclusion]
 
     def as_json(self) -> dict[str, Any]:
@@ -271,7 +269,6 @@ class ComparisonTable(ColumnTable):
                 "server_model": [one._asdict() for one in self.server_model],
                 "remarks": list(self.remarks),
                 "formulas": [one._asdict() for one in self.formulas],
-                "first_informative": self.first_informative,
                 "exceeded": [{"bound": row.bound, "class": str(row.kind), "by": self._exceeding(row)}
                              for row in self.exceeded],
             }
@@ -297,7 +294,7 @@ def details(rows: Iterable[Row]) -> Iterator[str]:
     for row in first.values():
         yield f"{with_aliases(row.bound, row.alias)}: {row.state}; {row.source}"
         yield from (f"  met: {words}" for words in row.met)
-        yield from (f"  NOT met: {failure(one, row.values)}" for one in row.failed)
+        yield from (f"  NOT met: {one}" for one in row.failed)
         yield from (f"  assumed: {words}" for words in row.assumed)
         if (minimum := row.minimum_rounds) is not None:
             plan = f"K = {minimum.local_steps}, step size {number(minimum.step_size, FEW)}, cohort {minimum.cohort:g}"
@@ -305,28 +302,12 @@ def details(rows: Iterable[Row]) -> Iterator[str]:
                    else "  informative at no plan within reach")  # fmt: skip
 
 
-def failure(one: FailedCondition, values: Mapping[str, Any]) -> str:
-    """A failed condition with both sides, to as many digits as distinguish them.
-
-    If a side is a free constant of the proof (among the ``values``), no choice of it meets the condition.
-    """
-    if math.isnan(one.left):
-        return one.condition
-    digits = next((n for n in range(FEW, MOST_DIGITS + 1) if number(one.left, n) != number(one.right, n)), FEW)
-    sign = "=" if one.left == one.right else ">" if one.left > one.right else "<"
-    free = [word for word, x in values.items() if role_of(word) == FREE and x in (one.left, one.right)]
-    none = f" (no {free[0]} meets it here)" if free else ""
-    return f"{one.condition}: {number(one.left, digits)} {sign} {number(one.right, digits)}{none}"
-
-
 def reason(row: Row) -> str:
-    """The first failed condition with both sides, the number of further inequalities that fail, other conditions."""
+    """The first failed condition with both sides, and the others in words."""
     if not row.failed:
         return "it has no value here"
     first, *others = row.failed
-    counted = sum(not math.isnan(one.left) for one in others)
-    named = [one.condition for one in others if math.isnan(one.left)]
-    return "; ".join([failure(first, row.values), *([f"+{counted}"] if counted else []), *named])
+    return "; ".join([str(first), *(one.condition for one in others)])
 
 
 def rounded_up(rounds: float) -> str:

@@ -14,12 +14,11 @@ from empirics.experiments import Cell, Outcome
 from empirics.experiments.registry import job
 from empirics.progress import duration
 
-from .certificate import certify
-from .formulation import program_of
-from .grid_point import adapted, GridPoint, problem_at, values
-from .linear_run import count_starting_models
+from .grid_point import adapted, GridPoint, question, values
 from .program import WorstCaseError
-from .solve import solve, solve_seconds
+from .solve import answer, solve_seconds
+from .symbolic_run import count_starting_models
+from .worst_case_proof import certify
 
 TERM = "term: "
 MAX_POINTS = 10_000
@@ -31,8 +30,8 @@ def tightness(bound: str, **point: Any) -> Outcome:
     """Compute a bound (by name) and its exact worst case; ``inside``: whether the bound's conditions hold here."""
     chosen = load(bound)
     adapted_point = adapted(chosen, GridPoint(**point))
-    quantities, asked = values(chosen, adapted_point), problem_at(chosen, adapted_point)
-    worst = solve(asked, inf)
+    quantities, asked = values(chosen, adapted_point), question(chosen, adapted_point)
+    worst = answer(asked, inf)
     parts, inside = terms(chosen, quantities)
     total = sum(parts.values())
     contributions = worst.contributions
@@ -61,7 +60,7 @@ def tightness(bound: str, **point: Any) -> Outcome:
 def certificate(bound: str, about: float, **point: Any) -> Outcome:
     """Prove a point's worst case, whose value in floats is roughly ``about``; a refusal is a result with its reason."""
     try:
-        proof = certify(problem_at(load(bound), GridPoint(**point)), about)
+        proof = certify(question(load(bound), GridPoint(**point)), about)
     except WorstCaseError as error:
         return Outcome({"bound": [nan], "width": [nan]}, {"refused": str(error)})
     facts = {"certificate": proof.content, "open_below": proof.open_below}
@@ -101,7 +100,7 @@ def expected_seconds(bound: Bound, points: Sequence[GridPoint], patience: float)
     largest = max(points, key=min_seconds)
     least = seconds = min_seconds(largest)
     if least <= patience and not largest.cohort:
-        seconds = solve_seconds(*program_of(problem_at(bound, largest)).blocks)
+        seconds = solve_seconds(*question(bound, largest).program().blocks)
     if seconds > patience:
         raise WorstCaseError(
             f"too large: rounds={largest.rounds} local_steps={largest.local_steps} would take about "

@@ -16,6 +16,7 @@ from bounds.assumptions import LOWER_BOUNDED, SMOOTH
 from bounds.bounded_quantity import AFTER, BoundedQuantity, CONVERSIONS, EQUATIONS, FOLDED, MEANING
 from bounds.core import About, Statistic
 from bounds.errors import BoundsError
+from bounds.failed_conditions import FailedCondition
 from bounds.places import SERVER, VIRTUAL
 from bounds.scenario import Scenario
 from bounds.scenario_values import of_weights
@@ -46,7 +47,6 @@ from paper_checks.comparing.bound_advice import minimum_rounds
 from paper_checks.comparing.evidence import _instances, covers, estimated
 from paper_checks.comparing.rows import (
     EXACT,
-    FailedCondition,
     fill_missing,
     is_identity,
     MEASURED,
@@ -55,7 +55,6 @@ from paper_checks.comparing.rows import (
     WORST,
 )
 from paper_checks.comparing.surrogate import surrogate
-from paper_checks.comparing.table import failure
 from paper_checks.worst_case.tightness_table import committed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -132,14 +131,13 @@ def test_a_condition_that_fails_has_both_sides_of_a_client_where_it_does():
     row, *_ = only(own("short", smoothness, Condition("short steps", step_size * local_steps <= 0.3)), sites())
     assert (row.state, math.isnan(row.value), row.failed[0].condition) == ("conditions not met", True, "short steps")
     assert (row.failed[0].left, row.failed[0].right) == (pytest.approx(0.448), 0.3)
-    assert row.failed[0].margin == pytest.approx(0.448 / 0.3)
+    assert row.failed[0].formula == "local_steps*step_size <= 0.3"
     listed = Scenario.of(client_weight=[0.2, 0.5, 0.3], local_gap=[0.1, 0.7, 0.9], smoothness=2)
     row, *_ = only(own("gaps", smoothness, Condition("small gaps", local_gap <= 0.3 * smoothness)), listed)
     assert (row.state, row.failed[0].left, row.failed[0].right) == ("conditions not met", 0.7, 0.6)
     sides = [(0.187, 0.1415), (0.18714, 0.18749), (0.3, 0.3), (0.3, np.nextafter(0.3, 1))]
-    shown = [failure(FailedCondition("short", *pair), {}).partition(": ")[2].split() for pair in sides]
-    assert [sign for _, sign, _ in shown] == [">", "<", "=", "<"]
-    assert [left == right for left, _, right in shown] == [False, False, True, False]  # sides are told apart
+    shown = [str(FailedCondition("short", *pair, "x < y")).partition(": ")[2].split() for pair in sides]
+    assert [left == right for left, _, right, *_ in shown] == [False, False, True, False]  # sides are told apart
 
 
 def test_what_cannot_be_ranked_says_why():
@@ -244,7 +242,7 @@ def test_as_json_it_is_whole_and_strict():
 def test_the_command_prints_what_python_computes(run):
     status, out, _ = run("compare", "grad_norm_sq", SITES, *PLAN)
     assert (status, out.rstrip("\n")) == (0, str(table()))
-    assert "0.028 > 0.00352" in out
+    assert "0.028 <= 0.00352 is false" in out
     status, out, _ = run("compare", "grad_norm_sq", SITES, *PLAN, "--json")
     assert json.loads(out)["rows"] == table().as_json()["rows"]
     _, out, _ = run("compare", "grad_norm_sq", SITES, *PLAN, "--how")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping
 from decimal import Context, ROUND_FLOOR
 from fractions import Fraction
@@ -13,6 +12,7 @@ import mpmath
 import sympy as sp
 from sympy.logic.boolalg import BooleanAtom
 
+from bounds.numerics.floats import COMPARISONS
 from bounds.operators import bind, varies
 from bounds.quantities import AXES, quantities_of, Quantity
 
@@ -24,10 +24,6 @@ MORE_DIGITS = 240
 SAME, TINY, NOISE = (mpmath.mpf(10) ** -e for e in (40, 30, 20))
 """Relative difference up to which numbers count as equal; size up to which numbers may be rounding errors; and share up
 to which a difference must shrink with more digits to count as one."""
-ORDER: dict[Any, Callable[[Any, Any], bool]] = {
-    sp.Eq: operator.eq, sp.Ne: operator.ne,
-    sp.Lt: operator.lt, sp.Le: operator.le, sp.Gt: operator.gt, sp.Ge: operator.ge,
-}  # fmt: skip
 
 Point = Mapping[Quantity, Any]
 """The value of each quantity; a tuple for a quantity that has a value per client or per class (its members)."""
@@ -147,7 +143,7 @@ def _true_once(relation: sp.Basic, point: Point) -> bool:
     difference = _excess(relation.lhs, relation.rhs, point)
     if difference is None or mpmath.isnan(difference):
         return False
-    return bool(ORDER[type(relation)](difference, 0))
+    return bool(COMPARISONS[relation.rel_op](difference, 0))
 
 
 def turned(expression: sp.Basic, point: Point) -> list[Point]:
