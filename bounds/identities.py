@@ -53,15 +53,17 @@ CODE: dict[str, Callable[..., Any]] = {
 
 
 @lru_cache(maxsize=1024)
-def _code(expression: sp.Expr) -> Callable[..., Any]:
-    code: Callable[..., Any] = sp.lambdify(quantities_of([expression]), expression, modules=[CODE, np])
-    return code
+def _code(expression: sp.Basic) -> tuple[Callable[..., Any], tuple[str, ...]]:
+    """Return an expression as a function, and the names of the quantities that it takes."""
+    plain = write_out_means(expression)
+    quantities = quantities_of([plain])
+    return sp.lambdify(quantities, plain, modules=[CODE, np]), tuple(each.name for each in quantities)
 
 
 def evaluated(expression: sp.Basic, values: Mapping[str, Any]) -> Any:
     """Evaluate an expression at values by name of quantity, in floating point; arrays run over the clients."""
-    plain = write_out_means(expression)
-    return _code(plain)(*(np.asarray(values[each.name], dtype=float) for each in quantities_of([plain])))
+    code, names = _code(expression)
+    return code(*(np.asarray(values[name], dtype=float) for name in names))
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ class Identity:
 
     def value(self, *given: Any) -> Any:
         """Evaluate the right side at values in the order of ``needs``."""
-        return _code(self.right)(*given)
+        return _code(self.right)[0](*given)
 
     @cached_property
     def formula(self) -> str:

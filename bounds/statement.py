@@ -275,7 +275,7 @@ def spell(expression: Any, where: Mapping[Quantity, sp.Expr]) -> Any:
     for _ in range(len(where)):
         if not (set(where) & expression.free_symbols):
             break
-        expression = expression.subs(where)
+        expression = expression.xreplace(where)
     return expression
 
 

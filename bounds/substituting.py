@@ -209,19 +209,12 @@ def pairs(scenario: ScenarioMapping) -> list[Pair]:
     (zeta^2, 1) if no client's gradient is further than zeta from the global gradient; and (G_cap^2, 1) along a run of
     FedAvg whose stochastic gradients have a second moment of at most G_cap^2.
     """
-    return list(_pairs(scenario))
+    return [*_given(scenario), *_family(scenario), *_uniform(scenario), *_capped(scenario)]
 
 
 def first_pair(scenario: ScenarioMapping) -> Pair | None:
     """Return one valid pair, or None if there is none."""
-    return next(_pairs(scenario), None)
-
-
-def _pairs(scenario: ScenarioMapping) -> Iterator[Pair]:
-    yield from _given(scenario)
-    yield from _family(scenario)
-    yield from _uniform(scenario)
-    yield from _capped(scenario)
+    return next(iter(pairs(scenario)), None)
 
 
 def _given(scenario: ScenarioMapping) -> Iterator[Pair]:

@@ -81,7 +81,7 @@ _NOTHING_VANISHES = (
 tuned_step_size = Bound(
     **of("field_guide_step_size", eta, "Theorem 1, eq. (16)", FEDAVG),
     relation="=",
-    terms={"least": sp.Min(*CAPS)},
+    terms={"least": sp.Min(*CAPS, evaluate=False)},  # evaluated it is the same, and SymPy is slow
     conditions=_NOTHING_VANISHES,
     letters=LETTERS,
 )

@@ -51,7 +51,7 @@ _NOISE, _START = beta**2 * L * M / (2 * (beta * c * mu - 1)), offset * Delta_0
 theorem_4_7 = replace(
     theorem_4_6,
     **of_bottou("bottou_4_7", None, "Theorem 4.7, eqs. (4.21), (4.22)"),
-    terms={"larger of noise and start": sp.Max(_NOISE, _START) / (offset + K)},
+    terms={"larger of noise and start": sp.Max(_NOISE, _START, evaluate=False) / (offset + K)},
     conditions=(
         *_ONE,
         _STRONG,

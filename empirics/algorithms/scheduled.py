@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +17,6 @@ from .algorithm import Algorithm, method, PlannedSteps, State
 if TYPE_CHECKING:
     from bounds import Bound
     from bounds.decaying_k.schedules import Schedule
-
-Formula = Callable[[dict[str, Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -75,8 +72,8 @@ class ScheduledSteps:
             "initial_loss": first,
             "plateau": float(self._converged(int(rounds[0]) + 1, losses)),
         }
-        steps_at, size_at = _formulas(self.key)[0], _formulas(self.size_key or self.key)[1]
-        local_steps, step_sizes = (np.broadcast_to(at(values), rounds.shape).tolist() for at in (steps_at, size_at))
+        bounds = self._schedules[0].steps_bound, self._schedules[1].step_size_bound
+        local_steps, step_sizes = (np.broadcast_to(_evaluated(b, values), rounds.shape).tolist() for b in bounds)
         return [(round(k), eta) for k, eta in zip(local_steps, step_sizes, strict=True)]
 
     def _losses(self, losses: Sequence[float]) -> tuple[float, float]:
@@ -114,15 +111,9 @@ def schedules() -> dict[str, Schedule]:
     return SCHEDULES
 
 
-@cache
-def _formulas(key: str) -> tuple[Formula, Formula]:
-    return _formula(schedules()[key].steps_bound), _formula(schedules()[key].step_size_bound)
-
-
-def _formula(bound: Bound) -> Formula:
-    """Return the compiled formula as a function of a dictionary that may hold more values than it needs."""
-    code, names = bound.compile(), [q.name for q in bound.quantities]
-    return lambda values: code(**{name: values[name] for name in names})
+def _evaluated(bound: Bound, values: dict[str, Any]) -> Any:
+    """Return the formula's value; ``values`` may hold more quantities than it needs."""
+    return bound.compile()(**{q.name: values[q.name] for q in bound.quantities})
 
 
 def _schedule(where: str, name: Any) -> str:

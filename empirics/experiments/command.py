@@ -66,12 +66,15 @@ def sweep(
             return _status(plan, cells, results, bar)
     named = partial(_which, plan)
     runs = run(cells, results, workers, scheduler, fresh, True, keep_states, name=plan.name, named=named)
-    count = Counter(done.how for done in runs)
+    count, diverged = Counter(done.how for done in runs), sum(done.status == "diverged" for done in runs)
     failed = [{"cell": named(done.cell), "error": done.error} for done in runs if done.how == "failed"]
-    in_order = [how for how in ("done", "diverged", "failed", "there") if count[how]]
-    counts = ", ".join(f"{count[how]} {how}{' before' if how == 'there' else ''}" for how in in_order)
+    words = [f"{count[how]} {how}" for how in ("done", "diverged", "failed", "there") if count[how]]
+    if count["there"]:
+        words[-1] += " before"
+    if earlier := diverged - count["diverged"]:
+        words.append(f"{earlier} of them diverged")
     data = {"sweep": plan.name, "cells": len(cells), "count": dict(count), "failed": failed}
-    return Report([f"{plan.name}: {len(cells)} runs: {counts}"], data, int(bool(failed or count["diverged"])))
+    return Report([f"{plan.name}: {len(cells)} runs: {', '.join(words)}"], data, int(bool(failed or diverged)))
 
 
 def _which(grid: Grid, cell: Cell) -> str:

@@ -28,12 +28,17 @@ from .store import OutcomeError, RESULTS
 
 @dataclass(frozen=True)
 class Done:
-    """A finished run; ``how`` is ``done``, ``diverged``, ``failed`` (with ``error``), or ``there`` if stored before."""
+    """A finished run: ``done``, ``diverged`` or ``failed`` (with ``error``); ``before``: it was stored before."""
 
     cell: Cell
-    how: str
+    status: str
     error: str = ""
-    minutes: float = 0.0
+    before: bool = False
+
+    @property
+    def how(self) -> str:
+        """The status, or ``there`` for a result that was stored before."""
+        return "there" if self.before else self.status
 
 
 def sweep(
@@ -86,7 +91,7 @@ def sweep(
 
         for cell, (kept, _) in zip(cells, store.look(cells), strict=True):
             if kept and kept.status in RESULTS and not fresh:
-                finish(Done(cell, "there"))
+                finish(Done(cell, kept.status, before=True))
             else:
                 to_run.append(cell)
         if not to_run:
@@ -146,8 +151,8 @@ def _keep(store: Store, cell: Cell, outcome: Outcome | None, error: str, minutes
     if outcome is not None:
         try:
             store.keep(cell, outcome, minutes)
-            return Done(cell, outcome.status, "", minutes)
+            return Done(cell, outcome.status)
         except OutcomeError as refused:
             error = str(refused)
     store.fail(cell, error, minutes)
-    return Done(cell, "failed", error, minutes)
+    return Done(cell, "failed", error)

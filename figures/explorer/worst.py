@@ -38,7 +38,7 @@ def _pinned(bound: Bound) -> bool:
 def _table(bound: Bound) -> Record:
     """Return per grid point: clients, rounds, K, eta, worst case, whether exact, certified ends, further quantities."""
     rows = [row for row in committed(bound.name) if row["inside"]]
-    idle = unused_quantities(bound, GridPoint.of_row(rows[-1]), MOVED)
+    idle = unused_quantities(bound, GridPoint.from_row(rows[-1]), MOVED)
     names = [name for name in MOVED if name not in idle]
     columns = ("clients", "rounds", "local_steps", "step_size", "worst_case", "exact", "attained", "proved", *names)
     return {"powers": powers(bound), "names": names, "rows": [[_plain(row[name]) for name in columns] for row in rows]}

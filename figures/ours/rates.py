@@ -10,7 +10,7 @@ import numpy as np
 
 from bounds.errors import BoundsError
 from empirics.algorithms import algorithm
-from paper_checks.worst_case.rate_case import Case
+from paper_checks.worst_case.rate_problem import RateProblem
 from paper_checks.worst_case.rate_search import certify_rate
 from paper_checks.worst_case.theorem_rates import theorem_rates
 
@@ -53,7 +53,9 @@ def data(runs: Runs, scale: str) -> Content:
         counts = [(f"step size 1/({1 / WALK:g} K L)", "local steps K", k, k, WALK / k) for k in COUNTS[many]]
         for title, x_name, x, steps, size in (*sizes, *counts):
             try:
-                certified = certify_rate(case := Case(algorithm(text), steps, float(size), 1.0, STRONG_CONVEXITY))
+                certified = certify_rate(
+                    case := RateProblem(algorithm(text), steps, float(size), 1.0, STRONG_CONVEXITY)
+                )
             except BoundsError:  # too large a step
                 continue
             floor, place = certified.statements[-1].floor, (title, x_name, float(x))

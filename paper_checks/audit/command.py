@@ -75,15 +75,14 @@ def check(
             from .contract import contract  # loads torch
 
             return contract(named)
-    reached: list[Verdict] = []
-    interrupted = ""
-    claims = chosen(names, key or "", workers)
-    try:
-        verdicts = audit(claims, workers, reached.append)
-    except KeyboardInterrupt:
+    judged, interrupted = dict[str, Verdict](), ""
+    claims = chosen(names, judged, key or "", workers)
+    with suppress(KeyboardInterrupt):
+        _judge(claims, judged, workers)
+    verdicts = [judged[c.name] for c in claims if c.name in judged]
+    if len(verdicts) < len(claims):
         unwritten = "; no report was written" if report or renew else ""
-        interrupted = f"interrupted: {len(reached)} of {len(claims)} claims were checked{unwritten}"
-        verdicts = reached
+        interrupted = f"interrupted: {len(verdicts)} of {len(claims)} claims were checked{unwritten}"
     in_order = ordered(verdicts)
     in_full = bool(names) and len(claims) <= FEW and not interrupted
     status = int(not all(v.as_audited for v in verdicts))
@@ -123,14 +122,15 @@ def _write(path: Path, text: str) -> Path:
     return write_whole(path, text)
 
 
-def chosen(names: Sequence[str], paper: str = "", workers: int = 2) -> list[Claim]:
+def chosen(names: Sequence[str], judged: dict[str, Verdict], paper: str = "", workers: int = 2) -> list[Claim]:
     """Return the claims selected on the command line: those that ``names`` select, or all, of one paper or of all.
 
     A name selects the claim of that name and those below it; a bound, the claims whose checks use it; a file, its own.
+    Which checks use a bound shows only in a run, whose verdicts are added to ``judged`` by name.
     """
     if not names:
         return claims_of(paper)
-    selected = registry({(c.name, c.command): c for name in names for c in _named(name, workers)}.values())
+    selected = registry({(c.name, c.command): c for name in names for c in _named(name, judged, workers)}.values())
     claims = [c for c in selected.values() if paper in ("", c.paper)]
     if not claims:
         of = f" of {paper}" if paper else ""
@@ -138,12 +138,18 @@ def chosen(names: Sequence[str], paper: str = "", workers: int = 2) -> list[Clai
     return claims
 
 
-def _named(name: str, workers: int) -> list[Claim]:
+def _named(name: str, judged: dict[str, Verdict], workers: int) -> list[Claim]:
     if is_own(name):
         return of_file(name)
     if at_or_below := [key for key in CLAIMS if key == name or key.startswith(f"{name}.")]:
         return [CLAIMS[key] for key in at_or_below]
     if name not in BOUNDS:
         raise unknown("claim or bound", name, {*CLAIMS, *BOUNDS}, lists="fedbounds list claims")
-    verdicts = audit(claims_of(BOUNDS[name].source.paper), workers)  # which claims use the bound shows only in a run
-    return [v.claim for v in verdicts if name in v.bounds]
+    claims = claims_of(BOUNDS[name].source.paper)
+    _judge(claims, judged, workers)
+    return [c for c in claims if name in judged[c.name].bounds]
+
+
+def _judge(claims: Sequence[Claim], judged: dict[str, Verdict], workers: int) -> None:
+    """Add the verdicts of the claims that have none to ``judged``, each as it is reached."""
+    audit([c for c in claims if c.name not in judged], workers, lambda v: judged.update({v.claim.name: v}))

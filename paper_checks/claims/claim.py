@@ -205,7 +205,7 @@ Checks = Check | Mapping[str, Check]
 
 def joined(checks: Checks, wrong: tuple[str, ...] = ()) -> Check:
     """Combine checks into one; ``wrong`` names those that are audited as failing."""
-    from .checkers.plain import All
+    from .checkers.combined import All
 
     return All(checks, wrong) if isinstance(checks, Mapping) else checks
 

@@ -22,12 +22,11 @@ from empirics.errors import EmpiricsError
 from empirics.progress import Progress
 from empirics.training.setting import Setting
 
-from ..worst_case.constraints import ASSUMPTIONS
+from ..worst_case.certificate import certify
 from ..worst_case.jobs import proof_seconds
-from ..worst_case.question import Question
+from ..worst_case.problem import ASSUMPTIONS, WorstCaseProblem
 from ..worst_case.rounding import rounded
-from ..worst_case.solve import answer, solve_seconds, WorstCase
-from ..worst_case.worst_case_proof import certify
+from ..worst_case.solve import solve, solve_seconds, WorstCase
 from .goal import Goal, Point
 
 GRADIENTS = 16
@@ -116,12 +115,12 @@ def best(goal: Goal, over: tuple[str, ...], seconds: float, bar: Progress) -> Pr
     ends += ["step_size"] * (len(sizes) > 1 and size == min(sizes) and not search.reached(worst.value))
     value = worst.value if goal.to is None else float(goal.cost(steps, rounds))
     point = Point(steps, size, rounds, value, tuple(ends), goal.cohort)
-    proved = ProvedPlan(point, worst.value, tuple(search.given), "; ".join(worst.question.relaxations))
+    proved = ProvedPlan(point, worst.value, tuple(search.given), "; ".join(worst.problem.relaxations))
     if until - time.monotonic() < PATIENT * proof_seconds(steps * rounds):
         return replace(proved, unproved="no time was left for a proof")
     bar.doing("proving the best of them")
     try:
-        proof = certify(worst.question, worst.value)
+        proof = certify(worst.problem, worst.value)
     except (BoundsError, EmpiricsError) as error:
         return replace(proved, unproved=str(error).partition(":")[0])
     lower = math.nan if proof.attained is None else rounded(proof.attained, ROUND_FLOOR)
@@ -236,4 +235,4 @@ class _Search:
             setting = Setting(steps * rounds, CLIENTS, local_steps=1, step_size=size)
             if "strong_convexity" in given:
                 given["optimum_dissimilarity"] = given["smoothness"] * max(given.get(word, 0.0) for word in START)
-        return answer(Question(fedavg, setting, given, self.goal.target), max(left, 1.0))
+        return solve(WorstCaseProblem(fedavg, setting, given, self.goal.target), max(left, 1.0))

@@ -19,10 +19,10 @@ from empirics.errors import EmpiricsError
 
 from ..runs.obstacles import obstacle
 from ..runs.origins import WORST as SOLVED
-from ..worst_case.grid_point import GridPoint, NAMES, question, unused_quantities, values
+from ..worst_case.grid_point import GridPoint, HETEROGENEITY, NAMES, problem_at, unused_quantities, values
 from ..worst_case.jobs import min_seconds
 from ..worst_case.program import WorstCaseError
-from ..worst_case.solve import answer
+from ..worst_case.solve import solve
 from ..worst_case.tightness_table import committed, has_table
 from .goal import server_goes_beyond
 from .rows import Evidence, EvidenceSet, RANKED, Row, WORST
@@ -38,9 +38,6 @@ UNITS = {
 """By target: the powers of the gap at the start and of L in its unit; other targets are squared distances."""
 TOLERANCE = 1e-6
 """Relative difference below which two numbers are the same."""
-HETEROGENEITY = ("heterogeneity", "dissimilarity_offset", "optimum_dissimilarity", "control_error",
-                 "uniform_dissimilarity")  # fmt: skip
-"""Quantities by which a theorem may limit heterogeneity."""
 PLAN = ("clients", "cohort", "rounds", "local_steps", "step_size", "relaxation")
 """Quantities of a plan that a worst case depends on."""
 
@@ -64,7 +61,7 @@ def worst_case_evidence(
             point = _grid_point(row, scenario, L, gap)
             solution = _committed(bound, point)
             if solution is None and min_seconds(point) <= until - perf_counter():
-                solved = answer(question(bound, point), until - perf_counter())
+                solved = solve(problem_at(bound, point), until - perf_counter())
                 solution = solved.value, solved.exact
         except (BoundsError, EmpiricsError):
             continue
@@ -87,20 +84,21 @@ def _grid_point(row: Row, scenario: Scenario, L: float, gap: float) -> GridPoint
     The tables are for full participation with equal weights; other plans are covered for identical clients. A grid
     point has one number for heterogeneity, so theorems with two different ones raise.
     """
-    put = {word: float(np.max(value)) for word, value in row.values.items()}
+    numbers = {word: float(np.max(value)) for word, value in row.values.items()}
     clients, cohort = (int(scenario[word].value) for word in ("clients", "cohort"))
     some = cohort < clients or np.ptp(np.asarray(scenario["client_weight"].value)) > TOLERANCE / clients
     groups = 1 if some else clients if clients <= MOST_CLIENTS else 2 - clients % 2
-    limits = {put[word] / (gap if word == "heterogeneity" else L * gap) for word in HETEROGENEITY if word in put}
+    units = {name: gap if name == "heterogeneity" else L * gap for name in HETEROGENEITY}
+    limits = {numbers[name] / unit for name, unit in units.items() if name in numbers}
     if limits and not math.isclose(min(limits), max(limits), rel_tol=TOLERANCE):
         raise WorstCaseError(f"{row.bound} limits heterogeneity by two quantities")
-    curved = put.get("strong_convexity", put.get("pl_constant"))
+    curved = numbers.get("strong_convexity", numbers.get("pl_constant"))
     given = {
-        "condition_number": L / curved if curved else put.get("condition_number", math.nan),
+        "condition_number": L / curved if curved else numbers.get("condition_number", math.nan),
         "heterogeneity": max(limits, default=math.nan),
-        "grad_cap_sq": put.get("grad_cap_sq", math.nan) / (L * gap),
-        "dissimilarity_factor": put.get("dissimilarity_factor", math.nan),
-        "initial_distance_sq": put.get("initial_distance_sq", math.nan) * L / gap,
+        "grad_cap_sq": numbers.get("grad_cap_sq", math.nan) / (L * gap),
+        "dissimilarity_factor": numbers.get("dissimilarity_factor", math.nan),
+        "initial_distance_sq": numbers.get("initial_distance_sq", math.nan) * L / gap,
         "relaxation": float(scenario["relaxation"].value),
         "fixed_step_size": float(scenario["step_size"].value) * L,
     }
@@ -111,9 +109,10 @@ def _grid_point(row: Row, scenario: Scenario, L: float, gap: float) -> GridPoint
 
 def _scale(row: Row) -> tuple[float, float]:
     """L and the gap at the start."""
-    put = row.values
-    L = float(np.max(put["smoothness"])) if "smoothness" in put else math.nan
-    gap = put["initial_gap"] if "initial_gap" in put else put.get("initial_loss", math.nan) - put.get("optimal_loss", 0)
+    given = row.values
+    L = float(np.max(given["smoothness"])) if "smoothness" in given else math.nan
+    loss_gap = given.get("initial_loss", math.nan) - given.get("optimal_loss", 0)
+    gap = given.get("initial_gap", loss_gap)
     if not L > 0 or not gap > 0:
         raise WorstCaseError(f"{row.bound} has no scale: it needs smoothness and initial_gap")
     return L, float(gap)

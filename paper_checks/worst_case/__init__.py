@@ -1,27 +1,18 @@
-"""Exact worst cases and certified rates of federated methods over whole classes of federations.
+"""Exact worst cases and certified rates of federated methods over whole classes of federations, as in PEPit.
 
-For everyone who wants to know how tight a bound is, or how fast a method provably converges. Both are semidefinite
-programs, as in PEPit (performance estimation): the unknowns are inner products of the gradients and models of a run,
-and the constraints are the interpolation inequalities of smooth, convex functions.
+``fedbounds tightness BOUND`` compares a bound with the largest value of its metric after some rounds. In reading order:
 
-A *worst case* is the largest value of a metric after a given number of rounds: see ``worst_case`` in ``solve.py``. Its
-specification is a ``Question`` (``question.py``): the method's own code is run on unknown vectors
-(``symbolic_run.py``), and the models give inequalities (``formulation.py``), constraints and objectives. The command
-``fedbounds tightness`` compares a bound with its worst case on a grid.
+1. ``problem``: the method with its setting, the assumptions and the metric; ``grid_point`` takes them from a bound.
+2. ``function_class``: L-smooth, mu-strongly convex functions and their interpolation inequality.
+3. ``linear_run``: the method's own code, run on unknown vectors: its models are linear in the gradients.
+4. ``gram``: the Gram matrix of these vectors; ``constraints`` and ``objectives`` are linear in it.
+5. ``formulation``: the semidefinite program (``program``) of all these.
+6. ``solve``: its solution (``interior_point``; ``symmetry`` for drawn cohorts); ``replay`` runs a worst federation.
+7. ``certificate``: a proof in exact fractions (``methods``, ``sum_of_squares``, ``rounding``), which ``verify`` checks
+   without the rest of the project.
+8. ``tightness``: the command; ``jobs`` compute its grid points, ``tightness_table``, ``tightness_report`` show them.
 
-A *rate* holds after every number of rounds: see ``certify_rate`` in ``rate_search.py``. One round is a linear map
-(``one_round.py``), and a quadratic form of the state is sought that every federation contracts (``lyapunov.py``). The
-command is ``fedbounds rate``.
-
-Both have proofs in exact fractions, which ``verify.py`` checks alone, without the rest of the project.
-
-Each module imports only from those before it in this list:
-
-- numbers: ``rounding``, ``packed``
-- program: ``symbolic_run``, ``program``, ``formulation``, ``constraints``, ``objectives``, ``question``
-- solution: ``interior_point``, ``symmetry``, ``solve``, ``replay``
-- proof: ``verify`` (stand-alone), ``methods``, ``sum_of_squares``, ``worst_case_proof``
-- rate: ``one_round``, ``lyapunov``, ``rate_case``, ``rate_search``
-- table: ``grid_point``, ``jobs``, ``tightness_table``, ``tightness_report``, ``tightness``
-- rates beside it: ``theorem_rates``, ``after_rounds``, ``rate``
+``fedbounds rate METHOD`` certifies a contraction that holds after every number of rounds: ``rate_problem``,
+``one_round`` (a round as a linear map), ``lyapunov`` (the semidefinite program of a quadratic form that contracts),
+``rate_search`` (the smallest contraction, and proofs), ``after_rounds``, ``theorem_rates`` and ``rate`` (the command).
 """

@@ -29,7 +29,7 @@ from empirics.training.setting import Setting
 
 from . import verify
 from .lyapunov import CostWeights, NotCertified
-from .rate_case import Case
+from .rate_problem import RateProblem
 from .rate_search import make_statement, Rate, sound_solution, Statement
 from .rounding import round_up
 from .solve import solve_seconds, worst_case
@@ -143,7 +143,7 @@ def _start(horizon: Horizon) -> dict[str, int | str]:
 # ---- lower bounds on the worst case ----
 
 
-def worst(case: Case, horizon: Horizon) -> float | None:
+def worst(case: RateProblem, horizon: Horizon) -> float | None:
     """Return the exact worst case with full gradients, averaged over cohorts; None if it is too large."""
     drawn, rounds, steps = case.partial_cohort, horizon.rounds, case.local_steps
     if drawn:
@@ -164,7 +164,7 @@ def worst(case: Case, horizon: Horizon) -> float | None:
         return None
 
 
-def quadratics(case: Case, horizon: Horizon) -> float | None:
+def quadratics(case: RateProblem, horizon: Horizon) -> float | None:
     """Return the largest exact expectation over one-dimensional quadratics of one or two curvatures, or None."""
     if not horizon.rounds:
         return horizon.distance

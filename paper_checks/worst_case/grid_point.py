@@ -1,7 +1,7 @@
-"""One point of a tightness table: the values of a bound's quantities and the federations that it covers there.
+"""One point of a tightness table: the values of a bound's quantities and the worst-case problem that it covers there.
 
-Units are such that L = 1 and the initial loss gap or squared distance is 1. ``heterogeneity`` is the quantity by which
-the bound limits the heterogeneity of the clients (such as G^2 or Gamma) in these units.
+Units are such that L = 1 and the initial loss gap or squared distance is 1. ``heterogeneity`` is the quantity of
+``HETEROGENEITY`` by which the bound limits the heterogeneity of the clients, in these units.
 """
 
 from __future__ import annotations
@@ -21,14 +21,21 @@ from ..runs.methods import demands, method
 from ..runs.obstacles import obstacle
 from ..runs.origins import ITERATION, SOURCES as METRIC_SOURCES, WORST
 from ..runs.readings import of_losses, of_plan, UNBIASED
-from .constraints import ASSUMPTIONS
 from .objectives import metric_series, MODEL_METRICS
+from .problem import ASSUMPTIONS, per_local_step, WorstCaseProblem
 from .program import WorstCaseError
-from .question import per_local_step, Question
 
 FREE = 10.0
 """A step size, in units of 1/L, that no bound of the catalogue allows."""
 TINY = 1e-6
+HETEROGENEITY = (
+    "heterogeneity",
+    "dissimilarity_offset",
+    "optimum_dissimilarity",
+    "control_error",
+    "uniform_dissimilarity",
+)
+"""Quantities by which a theorem may limit heterogeneity."""
 OFFSETS = (10.0, 100.0, 1e3, 1e4)
 """Offsets of a decreasing step size that are tried, if none is given, until the bound's conditions allow one."""
 LARGEST = 1e9
@@ -92,7 +99,7 @@ class GridPoint:
         return {name: getattr(self, name) for name in NAMES} | {"step_sizes": " ".join(map(repr, self.step_sizes))}
 
     @classmethod
-    def of_row(cls, row: Mapping[str, Any]) -> GridPoint:
+    def from_row(cls, row: Mapping[str, Any]) -> GridPoint:
         """Return the point of a row of a table."""
         return cls(**{name: row[name] for name in NAMES})
 
@@ -112,14 +119,13 @@ def _quantities(point: GridPoint, step_size: float, offset: float | None = None)
     n, mu = point.clients, 1 / point.condition_number
     cohort = point.cohort or n
     plan = of_plan(cohort, point.local_steps, point.rounds, step_size, point.relaxation, offset)
-    heterogeneity = ("heterogeneity", "optimum_dissimilarity", "control_error", "uniform_dissimilarity")
     given = ("initial_distance_sq", "condition_number", "grad_cap_sq", "dissimilarity_factor", "grad_norm_sq")
     return {
         **plan,
         **of_losses(1.0, 0.0),
         **UNBIASED,
         **{name: getattr(point, name) for name in given},
-        **dict.fromkeys((*heterogeneity, "dissimilarity_offset"), point.heterogeneity),
+        **dict.fromkeys(HETEROGENEITY, point.heterogeneity),
         **dict.fromkeys(("gradient_variance", "initial_divergence", "final_divergence"), 0.0),
         **dict.fromkeys(("strong_convexity", "pl_constant"), mu),
         **dict.fromkeys(("smoothness", "distance_sq"), 1.0),
@@ -188,6 +194,11 @@ def _scalars(quantities: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in quantities.items() if not isinstance(value, list)}
 
 
+def heterogeneity_of(bound: Bound) -> list[str]:
+    """Return the quantities by which the bound limits heterogeneity: those that ``heterogeneity`` of a point fills."""
+    return [q.name for q in bound.quantities if q.name in HETEROGENEITY]
+
+
 def adapted(bound: Bound, point: GridPoint) -> GridPoint:
     """Return the point with the numbers of clients and local steps that the bound's assumptions fix."""
     if point.cohort and (reason := why_no_cohort(bound)):
@@ -196,8 +207,8 @@ def adapted(bound: Bound, point: GridPoint) -> GridPoint:
     return replace(point, **fixed)
 
 
-def question(bound: Bound, point: GridPoint) -> Question:
-    """Return the question for the worst case over all federations that the bound covers at a point."""
+def problem_at(bound: Bound, point: GridPoint) -> WorstCaseProblem:
+    """Return the problem for the worst case over all federations that the bound covers at a point."""
     if reason := obstacle(bound, WORST):
         raise WorstCaseError(
             f"{bound.name} has no exact worst case: {reason}; fedbounds tightness lists those with one"
@@ -237,7 +248,9 @@ def question(bound: Bound, point: GridPoint) -> Question:
     sizes = _step_sizes(point) if point.step_sizes else None
     algorithm = method(bound.about, data=False, relaxation=point.relaxation)
     clients = point.clients if point.cohort else None
-    return Question(algorithm, setting, assumed, bound.target.name, statistic, step_sizes=sizes, clients=clients)
+    return WorstCaseProblem(
+        algorithm, setting, assumed, bound.target.name, statistic, step_sizes=sizes, clients=clients
+    )
 
 
 def has_several_step_sizes(bound: Bound) -> bool:
@@ -276,7 +289,7 @@ def _check_convex(bound: Bound, assumed: Mapping[str, float], has_curvature: boo
 
 def unused_quantities(bound: Bound, point: GridPoint, names: Iterable[str]) -> list[str]:
     """Return the quantities of a point, among ``names``, that change neither the bound nor the worst case there."""
-    current = question(bound, point), values(bound, point)
+    current = problem_at(bound, point), values(bound, point)
 
     def unused(name: str) -> bool:
         if name == "step_sizes":
@@ -287,7 +300,7 @@ def unused_quantities(bound: Bound, point: GridPoint, names: Iterable[str]) -> l
         other: Any = value + 1 if isinstance(value, int) else 1.01 * value or TINY
         changed = replace(point, **{name: other})
         try:
-            return (question(bound, changed), values(bound, changed)) == current
+            return (problem_at(bound, changed), values(bound, changed)) == current
         except BoundsError:
             return False
 

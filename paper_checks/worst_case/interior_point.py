@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, lapack, qr, solve_triangular
 
-from .packed import Array, pack, unpack_blocks
-from .program import change_basis, normalise, Program, Solution, WorstCaseError
+from .program import Array, change_basis, normalise, pack, Program, Solution, unpack_blocks, WorstCaseError
 
 TOLERANCE, SUFFICIENT, FIRST_GAP = 1e-4, 1e-6, 1e-7
 """Relative to the value: the accepted error, the error below which no other attempt is made, and the first gap.
@@ -101,7 +100,7 @@ def follow_path(program: Program, gap: float, carefully: bool = False) -> Soluti
         if carefully:
             raise
         solution = path.follow(gap, carefully=True)
-    unknowns: dict[str, Any] = {name: getattr(solution, name) * units for name in ("x", "inside", "near")}
+    unknowns: dict[str, Any] = {name: getattr(solution, name) * units for name in ("x", "interior", "last_interior")}
     return replace(solution, **unknowns, doubt=doubt(normalised, solution))
 
 
@@ -149,8 +148,8 @@ class Path:
         """Return the solution with this relative gap; ``carefully`` begins at a point with equal products."""
         at, last, most_slack = self._start_point(), None, 0.0
         at = self._balanced(at) if carefully else at
-        inside: _Point | None = None
-        near: _Point | None = None
+        interior: _Point | None = None
+        last_interior: _Point | None = None
         order = sum(self.program.blocks) + len(self.cost)
         for count in range(MAX_STEPS):
             self.program.check_time()
@@ -163,8 +162,8 @@ class Path:
                 last = at, without_artificial, count
             slack = float((at.slacks + residuals)[:-1].min())
             if slack > most_slack and np.abs(residuals[:-1]).max() < INFEASIBLE:
-                inside, most_slack = at, slack
-            near = at if slack > 0 else near
+                interior, most_slack = at, slack
+            last_interior = at if slack > 0 else last_interior
             if last is not None and order * mu < gap * max(abs(float(self.cost @ without_artificial)), ZERO):
                 break
             closed = order * mu < gap / 100 * max(abs(float(self.cost @ at.multipliers)), ZERO)
@@ -180,11 +179,11 @@ class Path:
         if last is None:
             raise WorstCaseError("no multipliers leave a sum of squares: the solver did not come inside the dual")
         point, multipliers, count = last
-        x, x_inside, x_near = (self._primal(p or point) for p in (point, inside, near))
+        x, deepest, last_inside = (self._primal(p or point) for p in (point, interior, last_interior))
         value, bound = min(float(o @ x) for o in self.program.objectives), float(self.cost @ multipliers) * self.scale
         weights = multipliers[self.count : -1] if len(self.program.objectives) > 1 else np.ones(1)
         prices = multipliers[: self.count] * self.scale / self.sizes
-        return Solution(value, bound, x, x_inside, x_near, prices, weights, count, self.program.blocks)
+        return Solution(value, bound, x, deepest, last_inside, prices, weights, count, self.program.blocks)
 
     # ---- points ----
 
@@ -217,8 +216,8 @@ class Path:
 
     def _residuals(self, at: _Point) -> Array:
         """Return the residuals of the constraints with their slacks."""
-        made = self.rows[:, : self.packed] @ _packed(at.grams)
-        residuals: Array = self.cost - made - self.flows.T @ at.values - at.slacks
+        left_side = self.rows[:, : self.packed] @ _packed(at.grams)
+        residuals: Array = self.cost - left_side - self.flows.T @ at.values - at.slacks
         return residuals
 
     def _primal(self, at: _Point) -> Array:

@@ -14,11 +14,12 @@ from empirics.experiments import Cell, Outcome
 from empirics.experiments.registry import job
 from empirics.progress import duration
 
-from .grid_point import adapted, GridPoint, question, values
+from .certificate import certify
+from .formulation import program_of
+from .grid_point import adapted, GridPoint, problem_at, values
+from .linear_run import count_starting_models
 from .program import WorstCaseError
-from .solve import answer, solve_seconds
-from .symbolic_run import count_starting_models
-from .worst_case_proof import certify
+from .solve import solve, solve_seconds
 
 TERM = "term: "
 MAX_POINTS = 10_000
@@ -30,8 +31,8 @@ def tightness(bound: str, **point: Any) -> Outcome:
     """Compute a bound (by name) and its exact worst case; ``inside``: whether the bound's conditions hold here."""
     chosen = load(bound)
     adapted_point = adapted(chosen, GridPoint(**point))
-    quantities, asked = values(chosen, adapted_point), question(chosen, adapted_point)
-    worst = answer(asked, inf)
+    quantities, asked = values(chosen, adapted_point), problem_at(chosen, adapted_point)
+    worst = solve(asked, inf)
     parts, inside = terms(chosen, quantities)
     total = sum(parts.values())
     contributions = worst.contributions
@@ -60,7 +61,7 @@ def tightness(bound: str, **point: Any) -> Outcome:
 def certificate(bound: str, about: float, **point: Any) -> Outcome:
     """Prove a point's worst case, whose value in floats is roughly ``about``; a refusal is a result with its reason."""
     try:
-        proof = certify(question(load(bound), GridPoint(**point)), about)
+        proof = certify(problem_at(load(bound), GridPoint(**point)), about)
     except WorstCaseError as error:
         return Outcome({"bound": [nan], "width": [nan]}, {"refused": str(error)})
     facts = {"certificate": proof.content, "open_below": proof.open_below}
@@ -100,7 +101,7 @@ def expected_seconds(bound: Bound, points: Sequence[GridPoint], patience: float)
     largest = max(points, key=min_seconds)
     least = seconds = min_seconds(largest)
     if least <= patience and not largest.cohort:
-        seconds = solve_seconds(*question(bound, largest).program().blocks)
+        seconds = solve_seconds(*program_of(problem_at(bound, largest)).blocks)
     if seconds > patience:
         raise WorstCaseError(
             f"too large: rounds={largest.rounds} local_steps={largest.local_steps} would take about "

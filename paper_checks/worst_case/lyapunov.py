@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .function_class import interpolation
 from .one_round import CohortSize, OneRound
-from .packed import Array, pack, triangle, unpack
-from .program import WorstCaseError
+from .program import Array, pack, triangle, unpack, WorstCaseError
 
 FIXED = 1e-9
 """Tolerance for the existence of a fixed point."""
@@ -128,7 +128,7 @@ class Lyapunov:
                 f"this method store {', '.join(round_.memory)}: leave out cohort and clients"
             )
         self.unit = self._power(float(L))
-        steps = np.concatenate([round_.mean_points[:, len(round_.means) :], round_.mean_next[:1, len(round_.means) :]])
+        steps = np.concatenate([round_.means.points, round_.means.after[:1]])[:, len(round_.means) :]
         self.change = self._power(min(1.0, L * float(np.abs(steps).max())))
         self.with_loss = round_.begins_at_server and self.cohort is None
         """Whether the loss of the server model is part of V."""
@@ -147,7 +147,7 @@ class Lyapunov:
     def _fixed_point(self) -> Array | None:
         """Return deviations, per ``grad f_i(w*)``, at which clients stay at the minimiser; None if there are none."""
         n = len(self.round.deviations)
-        points, after = self.round.deviation_points, self.round.deviation_next
+        points, after = self.round.deviations.points, self.round.deviations.after
         ends = np.zeros((0, n + self.round.gradients))
         if self.round.memory_update is not None:
             ends = self.round.memory_update.ends
@@ -165,18 +165,16 @@ class Lyapunov:
 
     def units(self, which: int) -> Array:
         """Return powers of two close to the sizes of the state's coordinates (the server model's is 1)."""
-        n = len((self.round.means, self.round.deviations)[which])
-        rows = (self.round.mean_next, self.round.deviation_next)[which][:, n:]
-        units = [self._power(float(np.abs(row).sum()) * self.smoothness) for row in rows]
+        part = self.round.deviations if which else self.round.means
+        units = [self._power(float(np.abs(row).sum()) * self.smoothness) for row in part.after[:, len(part) :]]
         if which == 0:
             units[0] = self._power(1.0)
         return np.array(units)
 
     def _block(self, which: int) -> Block:
         """Return the block of means (0) or deviations (1)."""
-        r, m = self.round, self.round.gradients
-        after, points = ((r.mean_next, r.mean_points), (r.deviation_next, r.deviation_points))[which]
-        n, ends = len(after), self.with_loss
+        part = self.round.deviations if which else self.round.means
+        n, m, ends = len(part), self.round.gradients, self.with_loss
         floor, noisy = which == 1 and self.has_floor, self.noise_clients is not None
         width = n + m + ends + floor + (m if noisy else 0)
         columns = np.zeros((n + m, width))
@@ -198,7 +196,7 @@ class Lyapunov:
         if noisy:
             inputs[range(n, n + m), range(first, first + m)] += self.unit
         zero = np.zeros((1, width))
-        queries, state = points @ inputs, after @ inputs
+        queries, state = part.points @ inputs, part.after @ inputs
         evaluated = [zero, queries]
         if ends:
             evaluated.append(state[:1] if which == 0 else zero)
@@ -224,7 +222,7 @@ class Lyapunov:
         n, k, update = len(self.round.means), len(self.round.deviations), self.round.memory_update
         spread = float(self.cohort.variance)
         if update is None:
-            variance = self.round.mean_next[:, n:] @ deviations.inputs[k:]
+            variance = self.round.means.after[:, n:] @ deviations.inputs[k:]
             return of_means, [(1, deviations.after, 1), (spread, variance, 0)]
         share = update.share
         of_means.append((share * (1 - share), update.means @ means.inputs, 1))
@@ -236,19 +234,16 @@ class Lyapunov:
         ]
 
     def interpolation_sum(self, multipliers: Array, which: int) -> Array:
-        """Return the sum of ``multipliers[a, b]`` times the class's inequality of a and b, without function values.
+        """Return the sum of ``multipliers[a, b]`` times the class's inequality of a and b, without function values."""
+        block, (a, b) = self.blocks[which], np.nonzero(multipliers)
+        weights = multipliers[a, b][:, None]
 
-        With ``x = x_a - x_b`` it is ``f_b - f_a + <g_b, x> + mu/2 |x|^2 + |g_a - g_b - mu x|^2 / (2 (L - mu)) <= 0``.
-        """
-        block, L, mu = self.blocks[which], self.smoothness, self.strong_convexity
-        lam, weight = multipliers, 1 / (2 * (L - mu))
-        around = np.diag(lam.sum(1) + lam.sum(0)) - lam - lam.T  # sum of lam_ab (u_a - u_b)(v_a - v_b)'
-        inner = lam.T - np.diag(lam.sum(0))  # sum of lam_ab <g_b, x_a - x_b>
-        x, g = block.points, block.gradients
-        bent = g - mu * x
-        cross = g.T @ inner @ x
-        total: Array = (cross + cross.T) / 2 + mu / 2 * (x.T @ around @ x) + weight * (bent.T @ around @ bent)
-        return total
+        def inner(u: Array, v: Array) -> Array:
+            product = (weights * u).T @ v
+            return (product + product.T) / 2
+
+        x, g = block.points[a] - block.points[b], block.gradients
+        return interpolation(inner, x, g[a], g[b], self.smoothness, self.strong_convexity)
 
     def value_coefficients(self, rho: Any, potential: Any, multipliers: Array) -> Array:
         """Return the coefficients of all function values; the minimiser's, the first, is 0 and may have any."""

@@ -15,8 +15,8 @@ from empirics.algorithms.server import ServerMomentum
 from empirics.exact.numbers import fraction
 
 from . import verify
+from .linear_run import LinearRun
 from .program import WorstCaseError
-from .symbolic_run import SymbolicRun
 
 AGREE = 1e-11
 """Relative tolerance between a run in fractions and the same run in floats."""
@@ -60,7 +60,7 @@ def round_method(algorithm: Algorithm, local_steps: int) -> tuple[str, Fraction]
     return method_and_parameter(algorithm)
 
 
-def check_steps(run: SymbolicRun, claim: dict[str, Any]) -> None:
+def check_steps(run: LinearRun, claim: dict[str, Any]) -> None:
     """Raise ``WorstCaseError`` if the hooks of a method make other models than ``verify.one_round`` for a claim."""
     plan = {key: claim[key] for key in verify.PLAN} | {"local_steps": [path.shape[1] - 1 for path in run.path]}
     any_metric = {"given": {}, "metric": "grad_norm_sq", "statistic": "last", "over": "rounds"}

@@ -12,70 +12,70 @@ from bounds.weights import Weights
 
 from ..runs.origins import AVERAGE, ENDS, ITERATION, measurable, ROUND, SOURCES, STATE, WORST
 from ..runs.statistics import entries_of, weighted_mean
-from .formulation import Formulation, mean_row
-from .packed import Array
-from .program import WorstCaseError
+from .gram import Gram, mean_row
+from .program import Array, WorstCaseError
 
-Series = Callable[[Formulation], list[Array]]
+Series = Callable[[Gram], list[Array]]
 """Returns a metric at every server model from the first to the last, or in every round or iteration."""
 
 
-def _distance_sq(f: Formulation, model: Array) -> Array:
-    if not f.convex:
+def _distance_sq(gram: Gram, model: Array) -> Array:
+    if not gram.convex:
         raise WorstCaseError("distance_sq is measured from the minimiser, which non-convex losses need not have")
-    return f.square(f.points(model))
+    return gram.square(gram.points(model))
 
 
-def _gradient_sq(f: Formulation, model: Array) -> Array:
-    return f.global_gradient_sq(f.at(model))
+def _gradient_sq(gram: Gram, model: Array) -> Array:
+    return gram.global_gradient_sq(gram.at(model))
 
 
-def _gap(f: Formulation, model: Array) -> Array:
-    return f.gap(f.at(model))
+def _gap(gram: Gram, model: Array) -> Array:
+    return gram.gap(gram.at(model))
 
 
-def _divergence(f: Formulation) -> list[Array]:
+def _divergence(gram: Gram) -> list[Array]:
     """Per round: mean squared distance of the clients' last local models from the server model; 0 at the start."""
-    rounds = zip(f.run.path, f.run.server[1:], strict=True)
-    return [f.zero(), *(f.square(f.points(path[:, -1] - model)) for path, model in rounds)]
+    rounds = zip(gram.run.path, gram.run.server[1:], strict=True)
+    return [gram.zero(), *(gram.square(gram.points(path[:, -1] - model)) for path, model in rounds)]
 
 
-def _drift(f: Formulation) -> list[Array]:
+def _drift(gram: Gram) -> list[Array]:
     """Per round: squared distances of the local models from the server model, summed over the steps."""
     series = []
-    for path, model in zip(f.run.path, f.run.server, strict=False):
-        series.append(sum((f.square(f.points(path[:, j] - model)) for j in range(path.shape[1] - 1)), f.zero()))
+    for path, model in zip(gram.run.path, gram.run.server, strict=False):
+        squares = (gram.square(gram.points(path[:, j] - model)) for j in range(path.shape[1] - 1))
+        series.append(sum(squares, gram.zero()))
     return series
 
 
-def _consensus(f: Formulation) -> list[Array]:
+def _consensus(gram: Gram) -> list[Array]:
     """Per iteration: mean squared distance of the local models from their average."""
-    local_models = [path[:, j] for path in f.run.path for j in range(path.shape[1] - 1)]
-    return [f.square(f.points(models - mean_row(list(models)))) for models in local_models]
+    local_models = [path[:, j] for path in gram.run.path for j in range(path.shape[1] - 1)]
+    return [gram.square(gram.points(models - mean_row(list(models)))) for models in local_models]
 
 
-def _weighted(f: Formulation) -> list[Array]:
+def _weighted(gram: Gram) -> list[Array]:
     """The sum of step size times squared gradient at the virtual averages."""
-    terms = [size * _gradient_sq(f, model) for size, model in zip(f.run.step_sizes, f.averages, strict=False)]
-    return [sum(terms, f.zero())]
+    terms = [size * _gradient_sq(gram, model) for size, model in zip(gram.run.step_sizes, gram.averages, strict=False)]
+    return [sum(terms, gram.zero())]
 
 
 def _mean(rows: Sequence[Array], weights: Weights | None) -> Array:
     return mean_row(rows) if weights is None else np.asarray(weighted_mean(rows, weights))
 
 
-def _change(f: Formulation) -> list[Array]:
-    losses = [f.loss(f.server(r)) for r in range(len(f.run.server))]
+def _change(gram: Gram) -> list[Array]:
+    losses = [gram.loss(gram.server(r)) for r in range(len(gram.run.server))]
     return [b - a for a, b in pairwise(losses)]
 
 
-def _path_drift(f: Formulation) -> list[Array]:
+def _path_drift(gram: Gram) -> list[Array]:
     """Per round: the mean over clients of ``|grad f_k(w) - mean gradient of the local steps|^2``."""
     series = []
-    for r, path in enumerate(f.run.path):
-        at, steps = f.server(r), [f.at(path[:, j]) for j in range(path.shape[1] - 1)]
+    for r, path in enumerate(gram.run.path):
+        at, steps = gram.server(r), [gram.at(path[:, j]) for j in range(path.shape[1] - 1)]
         rows = [g - mean_row([e.gradients[k] for e in steps]) for k, g in enumerate(at.gradients)]
-        series.append(f.square(rows))
+        series.append(gram.square(rows))
     return series
 
 
@@ -85,14 +85,14 @@ SERIES: dict[str, Series] = {
     "local_drift": _drift,
     "divergence": _divergence,
     "consensus_distance": _consensus,
-    "global_step": lambda f: [f.square(f.points(b - a)) for a, b in pairwise(f.run.server)],
+    "global_step": lambda gram: [gram.square(gram.points(b - a)) for a, b in pairwise(gram.run.server)],
     "loss_change": _change,
     "mean_gradient_drift": _path_drift,
     "weighted_grad_norm_sq": _weighted,
 }
-RUN_METRICS: dict[str, Callable[[Formulation, Weights | None], Array]] = {
-    "mean_gap": lambda f, weights: _mean([_gap(f, model) for model in f.averages[1:]], weights),
-    "average_gap": lambda f, weights: _gap(f, _mean(f.averages[:-1], weights)),
+RUN_METRICS: dict[str, Callable[[Gram, Weights | None], Array]] = {
+    "mean_gap": lambda gram, weights: _mean([_gap(gram, model) for model in gram.averages[1:]], weights),
+    "average_gap": lambda gram, weights: _gap(gram, _mean(gram.averages[:-1], weights)),
 }
 """Metrics that are one number for a run, from the weights of the statistic: the mean gap at the virtual averages after
 every local step, and the gap at the mean of the averages before every step."""
@@ -110,20 +110,20 @@ def metric_series(metric: str, statistic: Statistic) -> tuple[str, str]:
     return (metric, ROUND) if word.per == ROUND else (word.of or metric, ITERATION if iterated else STATE)
 
 
-def objectives(f: Formulation, metric: str, statistic: Statistic) -> tuple[Array, ...]:
+def objectives(gram: Gram, metric: str, statistic: Statistic) -> tuple[Array, ...]:
     """Return the forms to maximise, the smallest of them if several; ``every`` and ``last`` use the last one."""
     word, per = metric_series(metric, statistic)
-    if not f.run.path and (word not in MODEL_METRICS or per == ITERATION):
+    if not gram.run.path and (word not in MODEL_METRICS or per == ITERATION):
         names = ", ".join(MODEL_METRICS)
         raise WorstCaseError(f"with a drawn cohort the metric must be one of {names}, over rounds")
 
     if word in RUN_METRICS:
-        return (RUN_METRICS[word](f, statistic.weights),)
+        return (RUN_METRICS[word](gram, statistic.weights),)
     if word not in MODEL_METRICS:
-        series = SERIES[word](f)
+        series = SERIES[word](gram)
     else:  # at the averages, or after every round in the mean over the cohorts that may be drawn
-        models = [[model] for model in f.averages] if per == ITERATION else f.run.models_by_round
-        series = [mean_row([MODEL_METRICS[word](f, model) for model in some]) for some in models]
+        models = [[model] for model in gram.averages] if per == ITERATION else gram.run.models_by_round
+        series = [mean_row([MODEL_METRICS[word](gram, model) for model in some]) for some in models]
     if statistic.kind in ("every", "last") or len(series) == 1:
         return (series[-1],)
     forms = entries_of(series, statistic.kind, per)

@@ -9,7 +9,7 @@ clients' controls).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
@@ -24,9 +24,9 @@ from empirics.exact.coefficients import Coefficients, Forms
 from empirics.exact.numbers import FLOATS, vectors
 from empirics.training.setting import Setting
 
+from .linear_run import check_supported, LINEAR
 from .methods import method_and_parameter, NoListing
-from .packed import Array
-from .symbolic_run import check_supported, LINEAR
+from .program import Array
 from .verify import CLIENT_VECTORS
 
 ROUNDS = 4
@@ -68,54 +68,68 @@ class MemoryUpdate:
 
 
 @dataclass(frozen=True, eq=False)
-class OneRound:
-    """The maps of a round, as rows over the state and then the m gradients of a client.
+class LinearMap:
+    """A round of the means, or of the deviations, as rows over n coordinates of the state and m gradients of a client.
 
     Attributes:
-        means, deviations: Names of the state's n and k coordinates; the first mean is the server model.
-        start: The means before the first round if the start is 1; the deviations are then 0.
-        mean_next, deviation_next: The state after the round, ``(n, n + m)`` and ``(k, k + m)``.
-        mean_points, deviation_points: The models at which gradients are taken, ``(m, n + m)`` and ``(m, k + m)``.
-        memory: The vectors that clients store, including those on which nothing depends under full participation.
-        memory_update: For a cohort of clients with memory; ``mean_next`` is then the mean over all draws.
+        names: The coordinates of the state.
+        after: The state after the round, ``(n, n + m)``.
+        points: The models at which gradients are taken, ``(m, n + m)``.
     """
 
-    means: tuple[str, ...]
-    deviations: tuple[str, ...]
+    names: tuple[str, ...]
+    after: Array
+    points: Array
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def used(self, outputs: list[int]) -> list[int]:
+        """Return the coordinates on which a point or one of the ``outputs`` depends, now or in a later round."""
+        n = len(self)
+        used = {*outputs, *(i for i in range(n) if np.abs(self.points[:, i]).max() > LINEAR)}
+        while more := {j for i in used for j in range(n) if abs(self.after[i, j]) > LINEAR} - used:
+            used |= more
+        return sorted(used)
+
+    def restricted(self, kept: list[int]) -> LinearMap:
+        """Return the map of the kept coordinates, on which no other one may have an effect."""
+        columns = [*kept, *range(len(self), self.after.shape[1])]
+        names = tuple(self.names[i] for i in kept)
+        return LinearMap(names, self.after[np.ix_(kept, columns)], self.points[:, columns])
+
+
+@dataclass(frozen=True, eq=False)
+class OneRound:
+    """The two maps of a round; the first mean is the server model.
+
+    Attributes:
+        start: The means before the first round if the start is 1; the deviations are then 0.
+        memory: The vectors that clients store, including those on which nothing depends under full participation.
+        memory_update: For a cohort of clients with memory; ``means.after`` is then the mean over all draws.
+    """
+
+    means: LinearMap
+    deviations: LinearMap
     start: Array
-    mean_next: Array
-    mean_points: Array
-    deviation_next: Array
-    deviation_points: Array
     memory: tuple[str, ...]
     memory_update: MemoryUpdate | None = None
 
     @property
     def gradients(self) -> int:
-        return len(self.mean_points)
+        return len(self.means.points)
 
     @property
     def begins_at_server(self) -> bool:
         """Whether every client's first gradient is taken at the server model."""
-        first, other = self.mean_points[0], self.deviation_points[0]
+        first, other = self.means.points[0], self.deviations.points[0]
         return bool(abs(first[0] - 1) < LINEAR and np.abs([*first[1:], *other]).max(initial=0) < LINEAR)
 
     def without_unused(self) -> OneRound:
         """Return the round without coordinates that no model and no gradient ever depends on."""
-        means = _used(self.mean_next, self.mean_points, [0])
-        deviations = _used(self.deviation_next, self.deviation_points, [])
-        n, k, m = len(self.means), len(self.deviations), self.gradients
-        mean_columns, apart_columns = [*means, *range(n, n + m)], [*deviations, *range(k, k + m)]
-        return replace(
-            self,
-            means=tuple(self.means[i] for i in means),
-            deviations=tuple(self.deviations[i] for i in deviations),
-            start=self.start[means],
-            mean_next=self.mean_next[np.ix_(means, mean_columns)],
-            mean_points=self.mean_points[:, mean_columns],
-            deviation_next=self.deviation_next[np.ix_(deviations, apart_columns)],
-            deviation_points=self.deviation_points[:, apart_columns],
-        )
+        means, deviations = self.means.used([0]), self.deviations.used([])
+        parts = self.means.restricted(means), self.deviations.restricted(deviations)
+        return OneRound(*parts, self.start[means], self.memory, self.memory_update)
 
 
 def one_round(algorithm: Algorithm, local_steps: int, step_size: float, cohort: CohortSize | None = None) -> OneRound:
@@ -264,20 +278,14 @@ def _reduced(rows: _Rows, method: _Method, cohort: CohortSize | None) -> OneRoun
         changes = _onto(mean_change[deviations], mean_basis, m), _onto(deviation_change[deviations], basis, m)
         memory_update = MemoryUpdate(share, _onto(ends[means], basis, m), *changes)
     names = [*method.server, *method.memory]
-    round_ = OneRound(
-        means=tuple(names[i] for i in means),
-        deviations=tuple(method.memory[i] for i in deviations),
-        start=method.start[means],
-        mean_next=_onto(mean[means], mean_basis, m),
-        mean_points=_onto(rows.points, mean_basis, m),
-        deviation_next=_onto(memory_deviation[deviations], basis, m),
-        deviation_points=_onto(rows.points[:, S:], basis, m),
-        memory=tuple(method.memory),
-        memory_update=memory_update,
-    )
+    after, points = _onto(mean[means], mean_basis, m), _onto(rows.points, mean_basis, m)
+    of_means = LinearMap(tuple(names[i] for i in means), after, points)
+    after, points = _onto(memory_deviation[deviations], basis, m), _onto(rows.points[:, S:], basis, m)
+    of_deviations = LinearMap(tuple(method.memory[i] for i in deviations), after, points)
+    round_ = OneRound(of_means, of_deviations, method.start[means], tuple(method.memory), memory_update)
     # where all gradients are 0, the state must stay at the start and every point be the start
-    state_error = np.abs(round_.mean_next[:, : len(means)] @ round_.start - round_.start).max()
-    point_error = np.abs(round_.mean_points[:, : len(means)] @ round_.start - 1).max()
+    state_error = np.abs(of_means.after[:, : len(means)] @ round_.start - round_.start).max()
+    point_error = np.abs(of_means.points[:, : len(means)] @ round_.start - 1).max()
     if max(state_error, point_error) > LINEAR:
         raise EmpiricsError(f"{method.algorithm} pulls to the origin: its error has no rate on all smooth functions")
     return round_ if cohort else round_.without_unused()
@@ -299,15 +307,6 @@ def _reached(start: Array, linear: Array, gradients: Array) -> tuple[list[int], 
     whole = np.abs(into - np.rint(into)) < LINEAR
     into[whole] = np.rint(into)[whole]
     return kept, into
-
-
-def _used(after: Array, points: Array, outputs: list[int]) -> list[int]:
-    """Return the coordinates on which a point or one of the ``outputs`` depends, now or in a later round."""
-    n = len(after)
-    used = {*outputs, *(i for i in range(n) if np.abs(points[:, i]).max() > LINEAR)}
-    while more := {j for i in used for j in range(n) if abs(after[i, j]) > LINEAR} - used:
-        used |= more
-    return sorted(used)
 
 
 def _onto(rows: Array, basis: Array, gradients: int) -> Array:

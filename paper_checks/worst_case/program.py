@@ -1,12 +1,17 @@
-"""The semidefinite program: linear in the inner products and function values, with named constraints.
+"""A semidefinite program and its solution: linear in the inner products and function values, with named constraints.
 
-maximise  objective . x   over x = (packed blocks, function values),   blocks positive semidefinite,
-subject to  row . x <= limit  (multiplier >= 0).
+    maximise    objective . x   over x = (packed Gram matrices, function values),   Gram matrices positive semidefinite,
+    subject to  row . x <= limit   (multiplier >= 0).
+
+Symmetric matrices are packed as vectors: the upper triangle column by column, off-diagonal entries times sqrt(2). The
+dot product of two packed matrices is then the trace inner product.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from math import inf
 from time import perf_counter
 from typing import Any
@@ -15,7 +20,7 @@ import numpy as np
 
 from bounds.errors import BoundsError
 
-from .packed import Array, triangle, unpack_blocks
+Array = np.ndarray[Any, Any]
 
 
 class WorstCaseError(BoundsError):
@@ -72,15 +77,15 @@ class Solution:
     """A primal and dual solution.
 
     ``value`` and ``dual_value`` belong to the unknowns ``x`` and to ``multipliers`` (one per constraint) with
-    ``weights`` of the objectives (summing to 1). Two other vectors of unknowns satisfy every inequality: ``inside``
-    with the largest slack, ``near`` is the last such point of the path.
+    ``weights`` of the objectives (summing to 1). Two other vectors of unknowns satisfy every inequality: ``interior``
+    with the largest slack, ``last_interior`` is the last such point of the path.
     """
 
     value: float
     dual_value: float
     x: Array
-    inside: Array
-    near: Array
+    interior: Array
+    last_interior: Array
     multipliers: Array
     weights: Array
     iterations: int
@@ -148,3 +153,34 @@ def change_basis(rows: Array, turn: Array) -> Array:
     whole = turn.T @ (matrices.reshape(-1, n) @ turn).reshape(-1, n, m)
     i, j = triangle(m)
     return np.asarray(np.take(whole.reshape(-1, m * m), i * m + j, axis=1) * np.where(i == j, 1.0, 2**0.5))
+
+
+# ---- packed matrices ----
+
+
+def pack(matrix: Array) -> Array:
+    """Return the vector of a symmetric matrix."""
+    i, j = triangle(len(matrix))
+    return np.asarray(matrix[i, j] * np.where(i == j, 1.0, 2**0.5))
+
+
+def unpack(packed: Array, size: int) -> Array:
+    """Return the symmetric matrix of a vector."""
+    i, j = triangle(size)
+    matrix = np.zeros((size, size))
+    matrix[i, j] = packed / np.where(i == j, 1.0, 2**0.5)
+    matrix[j, i] = matrix[i, j]
+    return matrix
+
+
+def unpack_blocks(x: Array, blocks: Sequence[int]) -> list[Array]:
+    """Return the symmetric matrices whose packed forms are the first entries of ``x``."""
+    ends = np.cumsum([n * (n + 1) // 2 for n in blocks])
+    return [unpack(piece, n) for piece, n in zip(np.split(x[: ends[-1]], ends[:-1]), blocks, strict=True)]
+
+
+@cache
+def triangle(size: int) -> tuple[Array, Array]:
+    """Return rows and columns of the upper triangle's entries, column by column (cached: do not modify)."""
+    j, i = np.tril_indices(size)
+    return i, j

@@ -22,7 +22,7 @@ from empirics.progress import progress
 
 from .after_rounds import bound_after, Horizon, RoundsBound
 from .lyapunov import import_clarabel, NotCertified
-from .rate_case import Case
+from .rate_problem import RateProblem
 from .rate_search import certify_rate, Rate, Statement
 from .rounding import round_up
 from .theorem_rates import theorem_rates, TheoremRate
@@ -107,7 +107,7 @@ def _rates(chosen: Algorithm, points: Sequence[dict[str, float]]) -> Rates:
     for given in points:
         clients, cohort = (None if given.get(name) is None else int(given[name]) for name in ("clients", "cohort"))
         steps, (size, L, mu) = int(given["local_steps"]), (given[name] for name in REQUIRED[1:])
-        cases.append(Case(chosen, steps, size, L, mu, clients, cohort, bool(given.get("gradient_variance"))))
+        cases.append(RateProblem(chosen, steps, size, L, mu, clients, cohort, bool(given.get("gradient_variance"))))
     with progress(f"rates of {chosen.name}", brief=len(points) == 1) as bar:
         bar.start(len(points))
         rates = []
@@ -138,7 +138,7 @@ def _values(words: Sequence[str]) -> dict[str, list[float]]:
     return {name: list(dict.fromkeys(given[name])) for name in QUANTITIES if name in given}
 
 
-def _rate_point(case: Case, given: dict[str, float], report: Callable[[str], None]) -> RatePoint:
+def _rate_point(case: RateProblem, given: dict[str, float], report: Callable[[str], None]) -> RatePoint:
     """Return the rate of a case or why there is none, and the bound after rounds if all it needs is given."""
     name = case.algorithm.name
     try:

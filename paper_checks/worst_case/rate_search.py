@@ -13,21 +13,21 @@ from math import ceil, floor, inf, log, log2, log10
 from typing import Any
 
 import numpy as np
+from scipy.linalg import block_diag
 from scipy.optimize import minimize_scalar
 
 from empirics.exact.numbers import fraction
 from empirics.training.setting import Setting
 
 from . import verify
+from .linear_run import record_run
 from .lyapunov import CostWeights, LyapunovSolution, noise_cost, NotCertified
 from .methods import check_steps, method_and_parameter, NoListing, round_method
 from .one_round import OneRound
-from .packed import Array
-from .program import WorstCaseError
-from .rate_case import Case
+from .program import Array, WorstCaseError
+from .rate_problem import RateProblem
 from .rounding import round_up
 from .sum_of_squares import square_factor
-from .symbolic_run import record_run
 from .verify import RATE_NUMBERS
 
 NEAR = 1e-6
@@ -89,7 +89,7 @@ class Rate:
     smallest floor, if that is another.
     """
 
-    case: Case
+    case: RateProblem
     contraction: float
     quadratics: float
     fastest: Statement
@@ -100,7 +100,7 @@ class Rate:
         return (self.fastest,) if self.least is None else (self.fastest, self.least)
 
 
-def certify_rate(case: Case, report: Callable[[str], None] = lambda text: None) -> Rate:
+def certify_rate(case: RateProblem, report: Callable[[str], None] = lambda text: None) -> Rate:
     """Return the certified rates of a case; ``report`` is called with a text at every step of the search.
 
     Raises ``NotCertified`` if no contraction below 1 is found.
@@ -126,7 +126,7 @@ def certify_rate(case: Case, report: Callable[[str], None] = lambda text: None) 
     return Rate(case, contraction, low, fastest, least)
 
 
-def sound_solution(case: Case, rho: float, weights: CostWeights) -> LyapunovSolution | None:
+def sound_solution(case: RateProblem, rho: float, weights: CostWeights) -> LyapunovSolution | None:
     """Return the solution at a contraction; None if there is none, or if it violates its constraints."""
     try:
         solution = case.program.solve(rho, weights)
@@ -135,7 +135,7 @@ def sound_solution(case: Case, rho: float, weights: CostWeights) -> LyapunovSolu
     return solution if solution.eigenvalue > -SOUND * solution.largest else None
 
 
-def _smallest_contraction(case: Case, low: float, report: Callable[[str], None]) -> float:
+def _smallest_contraction(case: RateProblem, low: float, report: Callable[[str], None]) -> float:
     """Return the smallest certified contraction: that of quadratics, or by bisection between it and 1."""
 
     def certifies(rho: float) -> bool:
@@ -162,7 +162,7 @@ def _smallest_contraction(case: Case, low: float, report: Callable[[str], None])
     return high
 
 
-def _smallest_floor(case: Case, contraction: float) -> float:
+def _smallest_floor(case: RateProblem, contraction: float) -> float:
     """Return the contraction with about the smallest floor."""
     if case.local_steps > SEARCHED:
         return 1 - USUAL * (1 - contraction)
@@ -184,7 +184,7 @@ def _few_digits(rho: float) -> float:
     return round(1 - floor(distance * 10**places) / 10**places, places)
 
 
-def make_statement(case: Case, smallest: float, weights: CostWeights) -> Statement:
+def make_statement(case: RateProblem, smallest: float, weights: CostWeights) -> Statement:
     """Return a statement with a contraction close to the smallest, with a proof if one can be made."""
     why = ""
     floats: Statement | None = None
@@ -222,7 +222,7 @@ def quadratic_contraction(round_: OneRound, smoothness: float, strong_convexity:
     if update := round_.memory_update:  # follow the mean over all draws: its square is at most the mean square
         expected = update.share * update.deviations
         expected[:, : len(round_.deviations)] += np.eye(len(round_.deviations))
-        round_ = replace(round_, deviation_next=expected)
+        round_ = replace(round_, deviations=replace(round_.deviations, after=expected))
     with np.errstate(all="ignore"):
         maps = round_map(round_, (one + other) / 2, (one - other) / 2)
     if not np.isfinite(maps).all():  # the models overflow
@@ -236,31 +236,19 @@ def round_map(round_: OneRound, mean: Array, half: Array) -> Array:
     They act on the means and the deviations of the state; there is one for every entry of ``mean``.
     """
     n, k, m = len(round_.means), len(round_.deviations), round_.gradients
-    state = np.broadcast_to(np.eye(n + k), (len(mean), n + k, n + k))
-    gradients = np.zeros((len(mean), m, 2, n + k))  # means and deviations
-    halves = ((n, state[:, :n]), (k, state[:, n:]))
-    for j in range(m):
-        points = [
-            rows[j, :size] @ part + np.einsum("i,pic->pc", rows[j, size:], gradients[:, :, which])
-            for which, (rows, (size, part)) in enumerate(
-                zip((round_.mean_points, round_.deviation_points), halves, strict=True)
-            )
-        ]
-        gradients[:, j, 0] = mean[:, None] * points[0] + half[:, None] * points[1]
-        gradients[:, j, 1] = mean[:, None] * points[1] + half[:, None] * points[0]
-    after = [
-        rows[:, :size] @ part + np.einsum("ri,pic->prc", rows[:, size:], gradients[:, :, which])
-        for which, (rows, (size, part)) in enumerate(
-            zip((round_.mean_next, round_.deviation_next), halves, strict=True)
-        )
-    ]
-    return np.concatenate(after, axis=1)
+    means, deviations = round_.means, round_.deviations
+    after, points = block_diag(means.after, deviations.after), block_diag(means.points, deviations.points)
+    # columns of the state, and of the gradients of means and of deviations
+    state, gradients = [*range(n), *range(n + m, n + m + k)], [*range(n, n + m), *range(n + m + k, n + k + 2 * m)]
+    curvature = np.einsum("abp,ij->paibj", [[mean, half], [half, mean]], np.eye(m)).reshape(-1, 2 * m, 2 * m)
+    slopes = np.linalg.solve(np.eye(2 * m) - curvature @ points[:, gradients], curvature @ points[:, state])
+    return np.asarray(after[:, state] + after[:, gradients] @ slopes)
 
 
 # ---- proofs ----
 
 
-def prove_rate(case: Case, solution: LyapunovSolution) -> dict[str, Any]:
+def prove_rate(case: RateProblem, solution: LyapunovSolution) -> dict[str, Any]:
     """Return the content of a proof file, which the verifier has accepted, for a solution in floats.
 
     Raises ``WorstCaseError`` if there is no proof.
@@ -283,7 +271,10 @@ def prove_rate(case: Case, solution: LyapunovSolution) -> dict[str, Any]:
     # names of the unknown vectors of both blocks in the order of their columns, and their units, powers of two
     gradients = [f"v{j + 1}" for j in range(round_.gradients + program.with_loss)]
     noise = [f"n{j + 1}" for j in range(len(program.blocks[0].noise))]
-    names = ([*round_.means, *gradients, *noise], [*round_.deviations, *gradients, *["*"] * program.has_floor, *noise])
+    names = (
+        [*round_.means.names, *gradients, *noise],
+        [*round_.deviations.names, *gradients, *["*"] * program.has_floor, *noise],
+    )
     units = []
     for which, own in enumerate(names):
         state = [*map(Fraction, program.units(which))]
@@ -319,8 +310,8 @@ def prove_rate(case: Case, solution: LyapunovSolution) -> dict[str, Any]:
         means_factor[0, 0] -= 1
         content |= {
             "multipliers": [[a, b, str(multipliers[a, b])] for a, b in program.pairs if multipliers[a, b]],
-            "means_factor": _array_factor(means_factor, round_.means),
-            "deviations_factor": _array_factor(deviations, round_.deviations),
+            "means_factor": _array_factor(means_factor, round_.means.names),
+            "deviations_factor": _array_factor(deviations, round_.deviations.names),
             "blocks": [square_factor(form, own) for form, own in zip(residuals, names, strict=True)],
         }
         verify.check(content)
@@ -329,7 +320,7 @@ def prove_rate(case: Case, solution: LyapunovSolution) -> dict[str, Any]:
     return content
 
 
-def _claim(case: Case) -> dict[str, Any]:
+def _claim(case: RateProblem) -> dict[str, Any]:
     """Return what a proof claims about a case; the numbers of the rate are still 0."""
     cohort, algorithm = case.partial_cohort, case.simplified
     listed = method_and_parameter(algorithm) if case.round.memory_update else round_method(algorithm, case.local_steps)

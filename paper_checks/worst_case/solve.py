@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
 
-import numpy as np
-
 from bounds.core import Statistic
 from empirics.algorithms import algorithm as parse_algorithm
 from empirics.algorithms.algorithm import Algorithm
@@ -17,22 +15,20 @@ from empirics.progress import duration, Progress, progress
 from empirics.training.setting import Setting
 
 from . import symmetry
-from .constraints import ASSUMPTIONS
+from .formulation import formulate
 from .interior_point import optimum
+from .problem import ASSUMPTIONS, per_local_step, WorstCaseProblem
 from .program import Program, Solution, trim, used_unknowns, WorstCaseError
-from .question import per_local_step, Question
 
 PATIENCE = 600.0
 """Default limit on the seconds for one worst case."""
-STEP = 1e-5
-"""Relative step of central differences of the Lagrangian, which are accurate to 1e-9."""
 
 
 @dataclass(frozen=True, eq=False)
 class WorstCase:
-    """The solution of a question; ``seconds`` is the time it took."""
+    """The solution of a problem; ``seconds`` is the time it took."""
 
-    question: Question
+    problem: WorstCaseProblem
     program: Program
     solution: Solution
     seconds: float
@@ -50,7 +46,7 @@ class WorstCase:
     @property
     def exact(self) -> bool:
         """Whether this is the worst case, and not an upper estimate from relaxed assumptions."""
-        return not self.question.relaxations
+        return not self.problem.relaxations
 
     @cached_property
     def multipliers(self) -> dict[str, float]:
@@ -64,36 +60,7 @@ class WorstCase:
     @property
     def contributions(self) -> dict[str, float]:
         """Multipliers times limits, by quantity; they add up to the value if every assumption is homogeneous."""
-        return {name: x * self.question.assumptions[name] for name, x in self.multipliers.items()}
-
-    def sensitivity(self, name: str) -> float:
-        """Return the derivative of the worst case in ``step_size`` or in a number among the assumptions.
-
-        By the envelope theorem it is the derivative of the Lagrangian at fixed solution and multipliers.
-        """
-
-        def lagrangian(program: Program) -> float:
-            goal = sum(
-                w * (o @ self.solution.x) for w, o in zip(self.solution.weights, program.objectives, strict=True)
-            )
-            slack = [c.row @ self.solution.x - c.limit for c in program.constraints]
-            return float(goal - self.solution.multipliers @ np.array(slack))
-
-        x = self.question.setting.step_size if name == "step_size" else self.question.assumptions[name]
-        h = STEP * max(abs(x), 1e-3)
-        upper, lower = x + h, x - h if x > h else x  # quantities are >= 0
-        change = lagrangian(with_value(self.question, name, upper).program())
-        change -= lagrangian(with_value(self.question, name, lower).program())
-        return change / (upper - lower)
-
-
-def with_value(question: Question, name: str, value: float) -> Question:
-    """Return the question with another value of ``step_size`` or of an assumed quantity."""
-    if name == "step_size" and question.step_sizes is not None:
-        raise WorstCaseError("there is no derivative in step_size: step_sizes gives every local step its own")
-    if name == "step_size":
-        return replace(question, setting=replace(question.setting, step_size=value))
-    return replace(question, assumptions={**question.assumptions, name: value})
+        return {name: x * self.problem.assumptions[name] for name, x in self.multipliers.items()}
 
 
 def worst_case(
@@ -139,39 +106,42 @@ def worst_case(
     sizes = None
     if step_sizes is not None:
         sizes = per_local_step([float(x) for x in step_sizes], local_steps or (setting.steps,) * setting.rounds)
-    question = Question(method, setting, dict(assumptions), metric, at, local_steps, symmetric, sizes, clients=clients)
-    return answer(question, patience)
+    problem = WorstCaseProblem(
+        method, setting, dict(assumptions), metric, at, local_steps, symmetric, sizes, clients=clients
+    )
+    return solve(problem, patience)
 
 
-def answer(question: Question, patience: float = PATIENCE) -> WorstCase:
-    """Return the worst case of a question; raise ``WorstCaseError`` if it would take more than ``patience`` seconds."""
-    begin, drawn = perf_counter(), f"a worst case with {question.setting.cohort} of {question.clients} clients drawn"
-    with progress(drawn, brief=True) if question.draws_cohort else nullcontext(Progress()) as bar:
-        program, orbit, seconds = _prepare(question, patience)
+def solve(problem: WorstCaseProblem, patience: float = PATIENCE) -> WorstCase:
+    """Return the worst case of a problem; raise ``WorstCaseError`` if it would take more than ``patience`` seconds."""
+    begin, drawn = perf_counter(), f"a worst case with {problem.setting.cohort} of {problem.clients} clients drawn"
+    with progress(drawn, brief=True) if problem.draws_cohort else nullcontext(Progress()) as bar:
+        program, orbit, seconds = _prepare(problem, patience)
         bar.doing(f"which takes about {duration(seconds)}")
         solution = optimum(replace(orbit.program if orbit else program, deadline=perf_counter() + patience))
         solution = orbit.lifted(solution) if orbit else solution
-    return WorstCase(question, program, solution, perf_counter() - begin)
+    return WorstCase(problem, program, solution, perf_counter() - begin)
 
 
-def _prepare(question: Question, patience: float) -> tuple[Program, symmetry.Orbits | None, float]:
+def _prepare(problem: WorstCaseProblem, patience: float) -> tuple[Program, symmetry.Orbits | None, float]:
     """Return the program, with drawn clients a smaller equivalent one, and about how many seconds it takes."""
 
     def check_seconds(seconds: float) -> None:
         if seconds > patience:
             raise WorstCaseError(
-                f"too large: {question.run.gradients} gradients per client would take about {seconds:.0f} s, "
+                f"too large: {problem.run.gradients} gradients per client would take about {seconds:.0f} s, "
                 f"more than {patience:g} s; take fewer rounds or local steps, or raise the patience"
             )
 
-    clients, orbit = question.clients or 0, None
-    if question.draws_cohort and not (question.symmetric and clients <= symmetry.MAX_CLIENTS):  # solved at full size
-        check_seconds(solve_seconds(1 + clients * (question.run.gradients + question.convex)))
-    formulation, whole = question.formulate()
+    clients, orbit = problem.clients or 0, None
+    reduced = problem.draws_cohort and problem.symmetric and clients <= symmetry.MAX_CLIENTS
+    if problem.draws_cohort and not reduced:
+        check_seconds(solve_seconds(1 + clients * (problem.run.gradients + problem.convex)))
+    gram, whole = formulate(problem)
     program = trim(whole)
-    if question.draws_cohort and question.symmetric:
+    if reduced:
         (columns,), values = used_unknowns(whole)
-        orbit = symmetry.reduced(formulation, program, columns, values)
+        orbit = symmetry.reduced(gram, program, columns, values)
     seconds = solve_seconds(*(orbit.program if orbit else program).blocks)
     check_seconds(seconds)
     return program, orbit, seconds

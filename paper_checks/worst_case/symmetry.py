@@ -13,15 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import permutations
-from math import factorial
 from typing import Any
 
 import numpy as np
 
-from .formulation import Formulation
-from .packed import Array, pack, unpack_blocks
-from .program import change_basis, Constraint, Program, Solution, WorstCaseError
-from .symbolic_run import SymbolicTree
+from .gram import Gram
+from .linear_run import LinearTree
+from .program import Array, change_basis, Constraint, pack, Program, Solution, unpack_blocks, WorstCaseError
 
 APART, ALIKE = 1e-8, 1e-9
 """Relative distance of eigenvalues of different parts; tolerance of checks."""
@@ -57,25 +55,24 @@ class Orbits:
             return np.concatenate([pack(np.asarray(gram)), x[self.program.packed :][self.of_value]])
 
         multipliers = (found.multipliers / np.bincount(self.of_row))[self.of_row]
-        unknowns: dict[str, Any] = {name: whole(getattr(found, name)) for name in ("x", "inside", "near")}
+        unknowns: dict[str, Any] = {name: whole(getattr(found, name)) for name in ("x", "interior", "last_interior")}
         return replace(found, **unknowns, multipliers=multipliers, blocks=self.whole.blocks)
 
 
-def reduced(f: Formulation, program: Program, columns: Array, values: Array) -> Orbits:
+def reduced(gram: Gram, program: Program, columns: Array, values: Array) -> Orbits:
     """Return the reduction of the program that has only the ``columns`` and ``values`` (masks) of a tree's formulation.
 
     Raises ``WorstCaseError`` if the method does not treat all clients alike.
     """
-    if not isinstance(f.run, SymbolicTree):
+    if not isinstance(gram.run, LinearTree):
         raise WorstCaseError("symmetry reduction is for drawn cohorts")
-    identity = np.arange(sum(f.blocks)), np.arange(f.capacity[1])
-    images = list(_permutations(f)) if f.run.clients <= MAX_CLIENTS else [identity]
-    _check(f.run, images)
+    images = list(_permutations(gram))
+    _check(gram.run)
     images = [(_restricted(of_columns, columns), _restricted(of_values, values)) for of_columns, of_values in images]
     extents = np.ones(program.blocks[0]) if program.extents is None else program.extents
-    idle = np.zeros(sum(f.blocks))  # occurs in no inequality: the gradients at the minimiser sum to 0
-    if "*" in f.labels:
-        idle[1 + f.run.gradients + f.labels.index("*") :: f.per_client] = 1
+    idle = np.zeros(sum(gram.blocks))  # occurs in no inequality: the gradients at the minimiser sum to 0
+    if "*" in gram.labels:
+        idle[1 + gram.run.gradients + gram.labels.index("*") :: gram.per_client] = 1
     parts = tuple(extents[:, None] * U for U in _parts(np.array([o for o, _ in images]), idle[columns]))
     of_value = np.zeros(0, dtype=int)
     if program.values:
@@ -98,22 +95,22 @@ def reduced(f: Formulation, program: Program, columns: Array, values: Array) -> 
 # ---- permutations of the clients ----
 
 
-def _permutations(f: Formulation) -> Iterator[tuple[Array, Array]]:
+def _permutations(gram: Gram) -> Iterator[tuple[Array, Array]]:
     """Yield, for every permutation of the clients, the images of all unknown vectors and function values."""
-    tree, own = f.run, f.per_client
-    assert isinstance(tree, SymbolicTree)
-    by_name = {e.name: e for e in f.evaluations}
+    tree, own = gram.run, gram.per_client
+    assert isinstance(tree, LinearTree)
+    by_name = {e.name: e for e in gram.evaluations}
     for order in permutations(range(tree.clients)):
         gradients, models = tree.permuted(order)
         images = {f"w{i}": f"w{j}" for i, j in enumerate(models)}
-        columns, values = np.zeros(sum(f.blocks), dtype=int), np.arange(f.capacity[1])
+        columns, values = np.zeros(sum(gram.blocks), dtype=int), np.arange(gram.capacity[1])
         for k, to in enumerate(order):
             for j, other in enumerate(gradients[k]):
                 columns[1 + k * own + j] = 1 + to * own + other
-            for extra, label in enumerate(f.labels):
-                image = f.labels.index(images.get(label, label))
+            for extra, label in enumerate(gram.labels):
+                image = gram.labels.index(images.get(label, label))
                 columns[1 + k * own + tree.gradients + extra] = 1 + to * own + tree.gradients + image
-            for e in f.evaluations:
+            for e in gram.evaluations:
                 along_run = e.name.startswith("g")
                 name = f"g{gradients[k][int(e.name[1:]) - 1] + 1}" if along_run else images.get(e.name, e.name)
                 value, image_value = e.values[k], by_name[name].values[to]
@@ -124,9 +121,9 @@ def _permutations(f: Formulation) -> Iterator[tuple[Array, Array]]:
         yield columns, values
 
 
-def _check(tree: SymbolicTree, images: list[tuple[Array, Array]]) -> None:
+def _check(tree: LinearTree) -> None:
     """Raise ``WorstCaseError`` if a permutation of the clients does not map the runs onto one another."""
-    for order in permutations(range(tree.clients)) if len(images) == factorial(tree.clients) else ():
+    for order in permutations(range(tree.clients)):
         gradients, models = tree.permuted(order)
         m = tree.gradients
         columns = np.concatenate([[0], *(1 + order[k] * m + np.array(gradients[k]) for k in range(tree.clients))])

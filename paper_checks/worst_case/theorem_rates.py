@@ -21,7 +21,7 @@ from ..runs.methods import method
 from ..runs.obstacles import obstacle
 from ..runs.origins import WORST
 from .grid_point import adapted, GridPoint, LARGEST, values_at_step
-from .rate_case import Case
+from .rate_problem import RateProblem
 
 LATE = 10**8
 """The round at which rates are measured, when faster terms have vanished."""
@@ -40,7 +40,7 @@ class TheoremRate:
     contraction: float
 
 
-def theorem_rates(case: Case) -> list[TheoremRate]:
+def theorem_rates(case: RateProblem) -> list[TheoremRate]:
     """Return the rates of all theorems that cover a case's method and plan, the smallest contraction first.
 
     A theorem is evaluated with full participation, with the number of clients of the case or else two, with its best
@@ -52,7 +52,7 @@ def theorem_rates(case: Case) -> list[TheoremRate]:
     return sorted(rates, key=lambda rate: rate.contraction)
 
 
-def _rates(bound: Bound, case: Case) -> Iterator[TheoremRate]:
+def _rates(bound: Bound, case: RateProblem) -> Iterator[TheoremRate]:
     """Yield the rate of a bound, if it covers the case and has one."""
     durations = {"rounds", "iterations"} & {q.name for q in bound.quantities}
     if not durations or bound.target.name not in CONTRACTING or obstacle(bound, WORST):
@@ -79,7 +79,7 @@ def _same(one: Algorithm, other: Algorithm) -> bool:
     return all(getattr(one, part) == getattr(other, part) for part in parts)
 
 
-def _values(bound: Bound, case: Case, rounds: int, relaxation: float) -> dict[str, Any] | None:
+def _values(bound: Bound, case: RateProblem, rounds: int, relaxation: float) -> dict[str, Any] | None:
     """Return the bound's quantities after a number of rounds, in units of L = 1; None if it does not cover the plan."""
     if case.local_steps * rounds > LARGEST:
         raise BoundsError(f"local_steps must be at most {LARGEST / rounds:g}; got {case.local_steps}")

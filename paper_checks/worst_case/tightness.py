@@ -33,7 +33,7 @@ from empirics.progress import duration, progress
 from ..runs.obstacles import obstacle
 from ..runs.origins import WORST
 from . import tightness_table
-from .grid_point import adapted, GridPoint, NAMES, question, unused_quantities
+from .grid_point import adapted, GridPoint, HETEROGENEITY, heterogeneity_of, NAMES, problem_at, unused_quantities
 from .jobs import check_grid_size, expected_seconds, min_seconds, proof_cell, proof_seconds
 from .program import WorstCaseError
 from .solve import PATIENCE
@@ -44,8 +44,9 @@ What may vary in a table: clients, rounds, local_steps, step_share, fixed_step_s
 grad_cap_sq, dissimilarity_factor, relaxation, divergence, grad_norm_sq, step_offset, initial_distance_sq, step_sizes,
 cohort.
 
---json prints one object: bound, command, algorithm, statistic, units, estimate, relaxations, versions, seconds; rows
-(the table's numbers by column, with every quantity of the grid point), best_steps (where, by_bound, by_worst_case,
+--json prints one object: bound, command, algorithm, statistic, units, estimate, relaxations, versions, seconds;
+heterogeneity (the quantities of the bound that have this value; their names may be typed too); rows (the table's
+numbers by column, with every quantity of the grid point), best_steps (where, by_bound, by_worst_case,
 regret) and smallest_factors; with --constants also constants (term, printed, not_below, suffices, where, proved,
 places). Without the name of a bound: a list of objects with name, target and statistic."""
 SPANS: dict[str, list[Any]] = {"rounds": [2.0, 4.0], "local_steps": [1.0, 2.0, 3.0, 4.0], "heterogeneity": [0.1, 10.0]}
@@ -55,7 +56,6 @@ HINTS = {
     "initial_gap": "it is 1, the unit of losses",
     "step_size": "give step_share, a share of the largest that the bound allows, or fixed_step_size",
     **dict.fromkeys(("strong_convexity", "pl_constant"), "it is 1/condition_number: give that"),
-    **dict.fromkeys(("optimum_dissimilarity", "dissimilarity_offset", "uniform_dissimilarity"), "give heterogeneity"),
 }
 """Hints for quantities that a table has under another name, or not at all."""
 TABLE_BEGINS, CARD_BEGINS, PROOF_BEGINS = "clients,rounds,", '{\n  "bound": ', '{"kind":"worst case"'
@@ -164,7 +164,7 @@ def _committed(args: TableRequest) -> Report:
 def _computed(args: TableRequest, points: Sequence[GridPoint]) -> Report:
     """Return the report of a table whose points are taken from the store, or computed."""
     bound = load(args.name)
-    spans = _spans(args.words, bound.source.paper)
+    spans = _spans(args.words, bound)
     check_grid_size(SPANS | spans)
     points = list(dict.fromkeys(adapted(bound, point) for point in (points or tightness_table.grid(SPANS | spans))))
     with progress(f"worst cases of {args.name}"):
@@ -179,13 +179,13 @@ def _computed(args: TableRequest, points: Sequence[GridPoint]) -> Report:
     errors = _sweep(args, store, cells, seconds, "compute", "worst cases")
     results = [result for result in map(store.get, cells) if result is not None and result.status == "done"]
     rows = [{column: values[0] for column, values in result.columns().items()} for result in results]
-    first = question(bound, points[0])
+    first = problem_at(bound, points[0])
     card = {
         "bound": bound.name,
         "command": shlex.join([*args.made_by.split(), args.name, *args.words]),
         "algorithm": str(first.algorithm),
         "statistic": str(first.statistic),
-        "units": "L = 1; initial loss or squared distance 1; heterogeneity is G^2 or Gamma",
+        "units": "L = 1; initial loss or squared distance 1",
         "estimate": "upper" if first.relaxations else "exact",
         "relaxations": list(first.relaxations),
         "versions": {package: version(package) for package in ("numpy", "scipy", "sympy")},
@@ -202,7 +202,7 @@ def _report(
     unproved = _prove(args, bound, rows, card) if args.certify else []
     for row in rows:
         row.pop("seconds", None)  # the card has the sum; tables of two runs are then identical
-    report = report_of(rows, card, tightness_table.constants(bound, rows) if args.constants else None)
+    report = report_of(bound, rows, card, tightness_table.constants(bound, rows) if args.constants else None)
     missing = Counter([(error, "number") for error in failed] + [(error, "proof") for error in unproved])
     report.remarks = tuple(
         f"{n} point{'s' * (n > 1)} without a {what}: {error}" for (error, what), n in missing.items()
@@ -238,7 +238,7 @@ def _prove(args: TableRequest, bound: Bound, rows: Sequence[dict[str, Any]], car
     The proofs of a default grid go into one archive, those of given points into a file each. Points that take longer
     than the patience allows are skipped; the cheapest are proved first.
     """
-    store, points = Store(folder(args.store)), [GridPoint.of_row(row) for row in rows]
+    store, points = Store(folder(args.store)), [GridPoint.from_row(row) for row in rows]
     cells = [
         proof_cell(args.name, point, row["worst_case"]) if min_seconds(point) <= args.seconds else None
         for point, row in zip(points, rows, strict=True)
@@ -281,13 +281,17 @@ def _check_files(args: TableRequest, name: str, points: int) -> None:
         to_write(args.output / file)
 
 
-def _spans(words: Sequence[str], paper: str) -> dict[str, list[Any]]:
-    """Return the values of every quantity that the words give."""
+def _spans(words: Sequence[str], bound: Bound) -> dict[str, list[Any]]:
+    """Return the values of every quantity that the words give; heterogeneity also has the bound's name for it."""
     spans: dict[str, list[Any]] = {}
+    own = heterogeneity_of(bound)
+    hints = HINTS | dict.fromkeys(HETEROGENEITY, f"{bound.name} has {' and '.join(own) or 'none'}")
     for typed, value in read(words).items():
-        name = quantity_named(typed, NAMES, paper)
+        name = "heterogeneity" if typed in own else quantity_named(typed, NAMES, bound.source.paper)
         if name not in NAMES:
-            raise unknown("quantity of a tightness table", name, NAMES, HINTS.get(name, ""))
+            raise unknown("quantity of a tightness table", name, NAMES, hints.get(name, ""))
+        if name in spans:
+            raise UsageError(f"heterogeneity is {' and '.join(own)} here: give one of them")
         if name == "step_sizes":
             kinds = ("number", "list", "table")
             allowed = "a list, one number for every round or local step, or a list of such lists"

@@ -5,22 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bounds.core import Bound
 from bounds.showing.command_line import Report
 from bounds.showing.tables import aligned
 
-from .grid_point import NAMES
+from .grid_point import heterogeneity_of, NAMES
 from .interior_point import TOLERANCE
 from .tightness_table import Best, best_steps, Constant, Row, smallest_factors
 
 SHOWN = ("step_size", "bound", "worst_case", "ratio", "dominating_term", "dominating_assumption")
 
 
-def report_of(rows: Sequence[Row], card: Mapping[str, Any], best_constants: Sequence[Constant] | None = None) -> Report:
+def report_of(
+    bound: Bound, rows: Sequence[Row], card: Mapping[str, Any], best_constants: Sequence[Constant] | None = None
+) -> Report:
     """Return the report of a table or of ``best_constants``; its status is 1 if a worst case exceeds its bound."""
     best, factors = best_steps(rows), smallest_factors(rows)
     above = [row for row in rows if row["inside"] and row["ratio"] < 1 - TOLERANCE]
     broken = [row for row in above if row["exact"]]
-    data = {**card, "rows": list(rows), "best_steps": [vars(b) for b in best], "smallest_factors": factors}
+    heterogeneity = heterogeneity_of(bound)
+    data = {**card, "heterogeneity": heterogeneity, "rows": list(rows)}
+    data |= {"best_steps": [vars(b) for b in best], "smallest_factors": factors}
     if best_constants is not None:
         data["constants"] = [vars(c) for c in best_constants]
         lines = _constants(best_constants)
@@ -34,7 +39,7 @@ def report_of(rows: Sequence[Row], card: Mapping[str, Any], best_constants: Sequ
             which = f"at {len(above)} of {inside} points an upper estimate of the worst case exceeds the bound"
             lines += ["", f"NOT PROVED: {which}; fedbounds falsify searches for a federation that does"]
         must = "must" if broken else "may have to" if above else "could"
-        lines += [*_steps(best), *_factors(factors, must), *_remarks(rows, card)]
+        lines += [*_steps(best), *_factors(factors, must), *_remarks(rows, card, heterogeneity)]
     return Report(lines, data, int(bool(broken)))
 
 
@@ -104,8 +109,8 @@ def _number(value: float) -> str:
     return "-" if value != value else f"{value:.6g}"
 
 
-def _remarks(rows: Sequence[Row], card: Mapping[str, Any]) -> list[str]:
-    remarks = []
+def _remarks(rows: Sequence[Row], card: Mapping[str, Any], heterogeneity: Sequence[str]) -> list[str]:
+    remarks = [f"heterogeneity: {' and '.join(heterogeneity)}"] if heterogeneity not in ([], ["heterogeneity"]) else []
     if any(not row["inside"] for row in rows):
         remarks.append("* outside the bound's conditions: the formula, not the theorem")
     if any(row["cohort"] for row in rows):

@@ -93,14 +93,14 @@ def smallest_factors(rows: Sequence[Row]) -> dict[str, float]:
     for a factor of the whole bound.
     """
     inside = [row for row in rows if row["inside"] and row["bound"] > 0]
-    if not inside:
-        return {}
-    factors = {"bound": max(row["worst_case"] / row["bound"] for row in inside)}
-    for column in (name for name in inside[0] if name.startswith(TERM)):
-        used = [row for row in inside if row[column] > 0]
-        required = [(row["worst_case"] - (row["bound"] - row[column])) / row[column] for row in used]
-        if required:
-            factors[column.removeprefix(TERM)] = max(*required, 0.0)
+    columns = ("bound", *(name for name in inside[0] if name.startswith(TERM))) if inside else ()
+    factors: dict[str, float] = {}
+    for row in inside:
+        for column in columns:
+            if row[column] > 0:
+                required = row["worst_case"] - (row["bound"] - row[column]) * (column != "bound")
+                name = column.removeprefix(TERM)
+                factors[name] = max(factors.get(name, 0.0), required / row[column])
     return factors
 
 

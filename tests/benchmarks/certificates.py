@@ -18,9 +18,10 @@ from results import machine, options, publish, table
 from empirics.algorithms import algorithm
 from empirics.training.setting import Setting
 from paper_checks.worst_case import verify
+from paper_checks.worst_case.certificate import certify
+from paper_checks.worst_case.formulation import program_of
 from paper_checks.worst_case.interior_point import optimum
-from paper_checks.worst_case.question import Question
-from paper_checks.worst_case.worst_case_proof import certify
+from paper_checks.worst_case.problem import WorstCaseProblem
 
 GIVEN = {"smoothness": 1.0, "strong_convexity": 0.1, "initial_distance_sq": 1.0, "optimum_dissimilarity": 1.0}
 PLACES = (
@@ -43,9 +44,9 @@ def main() -> None:
     asked, rows = options(__doc__), []
     for method, steps, rounds, size in PLACES:
         plan = Setting(rounds, 2, local_steps=steps, step_size=size)
-        question = Question(algorithm(method), plan, GIVEN, "optimality_gap")
+        question = WorstCaseProblem(algorithm(method), plan, GIVEN, "optimality_gap")
         begin = time.process_time()
-        value = optimum(question.program()).value if steps * rounds <= SOLVED else nan
+        value = optimum(program_of(question)).value if steps * rounds <= SOLVED else nan
         solved = time.process_time()
         found = certify(question, value)
         proved = time.process_time()

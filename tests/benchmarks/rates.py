@@ -13,7 +13,7 @@ import time
 from results import machine, options, publish, row, table
 
 from empirics.algorithms import algorithm
-from paper_checks.worst_case.rate_case import Case
+from paper_checks.worst_case.rate_problem import RateProblem
 from paper_checks.worst_case.rate_search import certify_rate
 
 TARGETS = {2: 5.0, 5: 5.0, 10: 5.0, 40: 60.0}
@@ -28,7 +28,7 @@ def main() -> None:
             if steps > asked.most:
                 continue
             begin = time.process_time()
-            found = certify_rate(Case(algorithm(method), steps, 0.5 / steps, 1.0, 0.1))
+            found = certify_rate(RateProblem(algorithm(method), steps, 0.5 / steps, 1.0, 0.1))
             took = time.process_time() - begin
             proofs = sum(said.proof is not None for said in found.statements)
             rows.append(

@@ -26,8 +26,8 @@ from tools.pepit_reference import by_pepit
 from bounds.core import Statistic
 from empirics.algorithms import algorithm
 from empirics.training.setting import Setting
-from paper_checks.worst_case.question import Question
-from paper_checks.worst_case.solve import answer
+from paper_checks.worst_case.problem import WorstCaseProblem
+from paper_checks.worst_case.solve import solve
 
 STRONG = {"smoothness": 1.0, "strong_convexity": 0.1, "initial_distance_sq": 1.0, "optimum_dissimilarity": 1.0}
 SMOOTH = {"smoothness": 1.0, "initial_gap": 1.0, "dissimilarity_offset": 1.0, "dissimilarity_factor": 2.0}
@@ -48,7 +48,7 @@ to four gradients the least of five runs). The targets are 60 s for K R = 50 and
 """
 
 
-def timed(what: Any, question: Question) -> tuple[Any, float]:
+def timed(what: Any, question: WorstCaseProblem) -> tuple[Any, float]:
     least = float("inf")
     for _ in range(5 if question.run.gradients <= 4 else 1):
         begin = time.process_time()
@@ -62,8 +62,8 @@ def main() -> None:
     for method, words, steps, rounds in PLACES:
         given, metric, statistic = ASKED[words]
         plan = Setting(rounds, 2, local_steps=steps, step_size=0.1)
-        question = Question(algorithm(method), plan, given, metric, statistic)
-        ours, seconds = timed(answer, question)
+        question = WorstCaseProblem(algorithm(method), plan, given, metric, statistic)
+        ours, seconds = timed(solve, question)
         theirs, longer = timed(by_pepit, question) if steps * rounds <= asked.most else (nan, nan)
         apart = abs(theirs / ours.value - 1)
         if apart > 1e-5:

@@ -9,7 +9,33 @@ from sweep_cells import HERE
 
 from empirics.experiments import Store
 from empirics.experiments.grids import Grid, read_grid
+from empirics.numbers import seed_list, seeds_text
 from fedbounds import main
+
+
+def test_seeds_are_a_number_a_list_or_a_range():
+    for seeds, listed in {
+        3: [0, 1, 2],
+        "3": [0, 1, 2],
+        "5,7": [5, 7],
+        "5..7": [5, 6, 7],
+        "9..9": [9],
+        "1,4..5": [1, 4, 5],
+    }.items():
+        assert seed_list(seeds) == listed
+        assert [cell.arguments["seed"] for cell in Grid("g", {}, {"seed": seeds}).cells()] == listed
+    assert (seeds_text([5, 6, 7]), seeds_text([5, 7]), seeds_text([4])) == ("5..7", "5,7", "4")
+    wrong = {
+        "": "''",
+        "5..": "''",
+        "7..5": "'7..5'",
+        "5,5": "'5,5'",
+        "0": "'0'",
+        -2: "-2",
+        True: "True",
+        "0..99999": "10000",
+    }
+    all_refused(wrong, seed_list)
 
 
 @pytest.fixture

@@ -80,6 +80,12 @@ def test_the_command_runs_says_and_prints(tmp_path, run, refused, monkeypatch):
     assert {row["quantity"]: row["value"] for row in found} == {"low": None, "high": "inf"}
 
 
+def test_a_run_that_diverged_is_named_and_gives_status_1_each_time(tmp_path, run):
+    line = ["sweep", written(tmp_path, "diverges", numbers=[2, 5]), "--store", tmp_path / "store", "--workers", "0"]
+    assert [run(*line)[::2] for _ in range(2)] == [(1, "")] * 2
+    assert "2 there before, 2 of them diverged" in run(*line)[1]
+
+
 def test_an_interrupted_sweep_keeps_what_was_done_and_says_how_to_go_on(store, tmp_path, run):
     status, out, err = run("sweep", written(tmp_path, "interrupts"), "--store", store.folder, "--workers", "0")
     assert (status, out, err.count("\n")) == (130, "", 1)

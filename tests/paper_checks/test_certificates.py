@@ -26,15 +26,15 @@ from empirics.algorithms.algorithm import renamed
 from empirics.exact.numbers import fraction
 from empirics.training.setting import Setting
 from paper_checks.worst_case import tightness_table as proofs, verify
-from paper_checks.worst_case.grid_point import GridPoint, question
+from paper_checks.worst_case.certificate import certify, claim_of
+from paper_checks.worst_case.grid_point import GridPoint, problem_at
 from paper_checks.worst_case.interior_point import Path as CentralPath
+from paper_checks.worst_case.problem import WorstCaseProblem
 from paper_checks.worst_case.program import normalise, WorstCaseError
-from paper_checks.worst_case.question import Question
 from paper_checks.worst_case.rounding import rounded
 from paper_checks.worst_case.solve import worst_case
 from paper_checks.worst_case.sum_of_squares import square_factor
 from paper_checks.worst_case.tightness_table import committed, FOLDER
-from paper_checks.worst_case.worst_case_proof import certify, claim_of
 
 STRONG = {"smoothness": 1.7, "strong_convexity": 0.23, "initial_distance_sq": 2.3, "optimum_dissimilarity": 0.7}
 CONVEX = {**STRONG, "strong_convexity": 0.0}
@@ -48,7 +48,7 @@ def plan(rounds=2, steps=2, size=0.13):
 
 
 def proof(worst):
-    return certify(worst.question, worst.value)
+    return certify(worst.problem, worst.value)
 
 
 @cache
@@ -335,7 +335,7 @@ def test_a_method_without_a_listing_and_one_that_is_not_its_listing_are_refused(
         proof(worst)
     mislabelled = renamed(algorithm("scaffold()"), "fedavg()")
     with pytest.raises(WorstCaseError, match="one_round"):
-        certify(Question(mislabelled, plan(), STRONG, "optimality_gap"), 0.1)
+        certify(WorstCaseProblem(mislabelled, plan(), STRONG, "optimality_gap"), 0.1)
 
 
 ROOT = Path(fedbounds.__file__).parent
@@ -372,7 +372,7 @@ def test_every_row_says_what_is_proved_of_it(name):
             assert all(row[column] != row[column] for column in ("proved", "excess", "attained", "width"))
             continue
         if number % 3 == len(name) % 3:  # what takes long of a third of them
-            asked = question(get(name), GridPoint.of_row(row))
+            asked = problem_at(get(name), GridPoint.from_row(row))
             assert same(content["claim"], claim_of(asked)), row
         bound = Fraction(content["bound"])
         assert bound <= Fraction(row["proved"]) <= bound * (1 + Fraction(1, 10**8)) or bound == 0

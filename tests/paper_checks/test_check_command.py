@@ -88,14 +88,15 @@ def test_a_claim_a_paper_and_all(few, capsys):
 
 def test_a_prefix_means_all_under_it():
     prefix = next(n.rpartition(".")[0] for n in CLAIMS if n.count(".") > 1)
-    assert {c.name for c in command.chosen([prefix])} == {n for n in CLAIMS if f"{n}.".startswith(f"{prefix}.")}
-    assert len(command.chosen(["fedals"])) == sum(c.paper == "fedals" for c in CLAIMS.values())
+    assert {c.name for c in command.chosen([prefix], {})} == {n for n in CLAIMS if f"{n}.".startswith(f"{prefix}.")}
+    assert len(command.chosen(["fedals"], {})) == sum(c.paper == "fedals" for c in CLAIMS.values())
 
 
 def test_a_bound_means_the_claims_that_ask_for_it(few):
     asked = {name: set(verdict_of(c).bounds) for name, c in few.items()}
     bound = next(b for bounds in asked.values() for b in sorted(bounds) if not any(n.startswith(b) for n in CLAIMS))
-    found = command.chosen([bound])
+    found = command.chosen([bound], judged := {})
+    assert {c.name for c in found} <= judged.keys()  # none is checked again
     assert {c.name for c in found} == {n for n, b in asked.items() if bound in b and n.startswith(bound.split(".")[0])}
 
 

@@ -113,11 +113,9 @@ def test_the_largest_step_size_is_the_cap_of_the_conditions():
 
 
 def test_constants_in_two_dimensions_are_those_of_the_problem():
-    from paper_checks.falsifier.quadratic_tables import constants
-
     exact = {n: v if isinstance(v, int) else Fraction(str(v)) for n, v in TABLE.items()}
     table = {**exact, "dissimilarity_factor": Fraction(9)}
-    known, problem = constants(table), tables.problem(TABLE)
+    known, problem = tables.constants(table), tables.problem(TABLE)
     straight = {name: value for name, value in TABLE.items() if name != "turn_1"}
     assert tables.curvature(straight, 1) == [[1.7, 0], [0, 0.23]]
     assert isinstance(problem, Quadratics)
@@ -126,7 +124,7 @@ def test_constants_in_two_dimensions_are_those_of_the_problem():
     assert float(known["dissimilarity_offset"]) == pytest.approx(problem.dissimilarity_offset_for(9.0), rel=1e-9)
     assert known["initial_gap"] == known["initial_loss"] - known["optimal_loss"]
     tight = {**exact, "dissimilarity_factor": Fraction(101, 100)}
-    assert float(constants(tight)["dissimilarity_offset"]) == float("inf")
+    assert float(tables.constants(tight)["dissimilarity_offset"]) == float("inf")
     assert problem.dissimilarity_offset_for(1.01) == float("inf")
 
 

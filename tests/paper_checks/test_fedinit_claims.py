@@ -9,8 +9,8 @@ from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.claim import Book
 
 
-def test_lemma_3_and_the_descent_inequality_fail_as_listed_and_by_how_much():
-    """Ten per cent of the clients, K = 5, beta = 0.1, in floating point: the largest excess, and how many rounds."""
+def test_lemma_3_fails_as_listed_and_by_how_much():
+    """Ten per cent of the clients, K = 5, beta = 0.1, in floating point: the largest excess."""
 
     def run(clients, cohort, steps, x, beta, rounds):
         setting = Setting(rounds, cohort, local_steps=steps, step_size=x / steps)
@@ -22,12 +22,6 @@ def test_lemma_3_and_the_descent_inequality_fail_as_listed_and_by_how_much():
         allowed = 0.15 * apart[:-1] + 39 * 0.005**2 * square[:-1]
         allowed += 0.001**2 / clients * moved["summed_grad_norm_sq"]
         assert max(moved["global_step"] / allowed * (clients // 10)) == pytest.approx(excess, rel=1e-3)
-    square, apart, _ = run(100, 10, 5, 0.01, 0.1, 399)
-    fallen = (square[:-1] - square[1:]) / 0.005 + 0.2 / (0.28 * 10 * 0.005) * (apart[:-1] - apart[1:])
-    assert sum(square[:-1] > fallen) == 164
-    square, apart, _ = run(100, 1, 2, 1 / 200, 0.0, 400)
-    assert apart[-1] > 300 * 267 / 200**2 * square[-1]
-    assert 2 * 0.99 * apart[-1] > 100 * 12 * 2 / 200**2 * square[-1]  # Lemma 2, absent clients where they stay
 
 
 def admitted(c, x, beta, lam):

@@ -21,7 +21,7 @@ from paper_checks.worst_case.after_rounds import bound_after, Horizon, quadratic
 from paper_checks.worst_case.lyapunov import NotCertified, run_solver
 from paper_checks.worst_case.one_round import one_round
 from paper_checks.worst_case.program import WorstCaseError
-from paper_checks.worst_case.rate_case import Case
+from paper_checks.worst_case.rate_problem import RateProblem
 from paper_checks.worst_case.rate_search import (
     certify_rate,
     quadratic_contraction,
@@ -49,12 +49,12 @@ DRAWN = {(2, 2, 1): 0.9037, (2, 10, 5): 0.9037, (2, 10, 1): 0.9425, (2, 1000, 10
 
 def test_the_prototype_and_the_proofs_say_the_same():
     for (method, steps), (contraction, floor) in KNOWN.items():
-        found = certify_rate(Case(algorithm(method), steps, 0.5 / steps, 1.0, 0.1))
+        found = certify_rate(RateProblem(algorithm(method), steps, 0.5 / steps, 1.0, 0.1))
         assert found.contraction == pytest.approx(contraction, abs=3e-6)
         assert (found.least and found.least.floor) == (floor and pytest.approx(floor, abs=1.5e-4))
         assert all(said.proof for said in found.statements)
     for (steps, clients, cohort), contraction in DRAWN.items():
-        found = certify_rate(Case(algorithm("scaffold()"), steps, 0.5 / steps, 1.0, 0.1, clients, cohort))
+        found = certify_rate(RateProblem(algorithm("scaffold()"), steps, 0.5 / steps, 1.0, 0.1, clients, cohort))
         assert found.contraction == pytest.approx(contraction, abs=6e-5)
         assert found.fastest.proof is not None
         assert (found.fastest.floor, found.least) == (0, None)
@@ -63,7 +63,7 @@ def test_the_prototype_and_the_proofs_say_the_same():
 def test_units_change_nothing_but_units():
     for more in ({}, {"clients": 5, "noisy": True}, {"clients": 4, "cohort": 2}):
         one, *others = (
-            certify_rate(Case(algorithm("fedavgm(momentum=0.3)"), 2, 0.2 / unit, unit, 0.13 * unit, **more))
+            certify_rate(RateProblem(algorithm("fedavgm(momentum=0.3)"), 2, 0.2 / unit, unit, 0.13 * unit, **more))
             for unit in (1.0, 0.003, 3000.0)
         )
         for other, unit in zip(others, (0.003, 3000.0), strict=True):
@@ -97,7 +97,7 @@ def test_what_is_printed_is_no_smaller_than_what_is_proved():
 def test_exact_worst_cases_are_just_below():
     given = {"smoothness": 1.3, "strong_convexity": 0.2, "initial_distance_sq": 0.7, "optimum_dissimilarity": 0.4}
     for method, most in (("scaffold()", 1.002), ("fedavg()", 1.002), ("fedinit(beta=0.1)", 1.06)):
-        found = certify_rate(Case(algorithm(method), 2, 0.3, 1.3, 0.2))
+        found = certify_rate(RateProblem(algorithm(method), 2, 0.3, 1.3, 0.2))
         for rounds in (1, 3):
             plan = Setting(rounds=rounds, cohort=2, local_steps=2, step_size=0.3)
             exact = worst_case(method, plan, given, "distance_sq").value
@@ -105,7 +105,7 @@ def test_exact_worst_cases_are_just_below():
 
 
 def test_a_parameter_that_the_verifier_does_not_know_is_certified_in_floats_alone():
-    found = certify_rate(Case(algorithm("fedinit(beta=-0.1)"), 2, 0.1, 1.0, 0.1)).fastest
+    found = certify_rate(RateProblem(algorithm("fedinit(beta=-0.1)"), 2, 0.1, 1.0, 0.1)).fastest
     assert (found.proof, "-1/10" in found.why) == (None, True)
 
 
@@ -130,7 +130,7 @@ def moments(curvature, shift, size, steps, cohort, rounds, variance=0.0, start=1
 
 def test_cohorts_of_any_size_stay_below_and_a_smaller_floor_would_not():
     draws, largest = np.random.default_rng(8), 0.0
-    said = certify_rate(Case(algorithm("fedavg()"), 3, 0.25, 1.0, 0.2, clients=5, cohort=2))
+    said = certify_rate(RateProblem(algorithm("fedavg()"), 3, 0.25, 1.0, 0.2, clients=5, cohort=2))
     for _ in range(60):
         curvature = draws.choice([0.2, 0.21, 0.9, 1.0], 5)
         shift = draws.standard_normal(5)
@@ -141,7 +141,7 @@ def test_cohorts_of_any_size_stay_below_and_a_smaller_floor_would_not():
             f = said.fastest
             assert exact <= f.contraction**rounds * f.start_distance * 1.5**2 + f.floor * zeta
         largest = max(largest, exact / zeta)
-    whole = certify_rate(Case(algorithm("fedavg()"), 3, 0.25, 1.0, 0.2))
+    whole = certify_rate(RateProblem(algorithm("fedavg()"), 3, 0.25, 1.0, 0.2))
     assert whole.fastest.floor < largest < said.fastest.floor  # without the spread of cohorts it is exceeded
 
 
@@ -155,14 +155,14 @@ class Counting:
 
 def test_a_round_that_counts_who_takes_part_has_a_rate_where_all_do():
     counting = renamed(fedavg, "counting()", combine=Counting())
-    whole, plain = (certify_rate(Case(method, 2, 0.2, 1.0, 0.2)) for method in (counting, fedavg))
+    whole, plain = (certify_rate(RateProblem(method, 2, 0.2, 1.0, 0.2)) for method in (counting, fedavg))
     assert whole.contraction == pytest.approx(plain.contraction, rel=1e-9)
     with pytest.raises(BoundsError, match="how many take part"):
-        certify_rate(Case(counting, 2, 0.2, 1.0, 0.2, clients=5, cohort=2))
+        certify_rate(RateProblem(counting, 2, 0.2, 1.0, 0.2, clients=5, cohort=2))
 
 
 def test_noise_stays_below_and_half_of_its_floor_would_not():
-    said = certify_rate(Case(algorithm("fedavg()"), 3, 0.25, 1.0, 0.2, clients=4, noisy=True)).fastest
+    said = certify_rate(RateProblem(algorithm("fedavg()"), 3, 0.25, 1.0, 0.2, clients=4, noisy=True)).fastest
     flat = moments(np.full(4, 0.2), np.zeros(4), 0.25, 3, 4, 200, variance=0.6)
     assert said.noise_floor * 0.6 / 2 < flat <= said.noise_floor * 0.6
 
@@ -215,7 +215,7 @@ def test_what_has_no_rate_is_refused_in_one_line():
         assert "\n" not in str(error.value)
     for method in ("relaxed(scaffold(), beta=0.1)", *(f"fedinit(beta=0.2, reading='{x}')" for x in ("code", "proof"))):
         with pytest.raises(NotCertified, match="clients"):  # which keep something else
-            certify_rate(Case(algorithm(method), 2, 0.2, 1.0, 0.2, clients=5, cohort=2))
+            certify_rate(RateProblem(algorithm(method), 2, 0.2, 1.0, 0.2, clients=5, cohort=2))
     with pytest.raises(BoundsError, match="origin"):
         one_round(renamed(fedavg, "pulled()", direction=Pull()), 2, 0.3)
 
@@ -232,7 +232,7 @@ def test_a_step_that_is_too_large_has_no_rate_and_says_why(run):
     status, out, _ = run("rate", *words)
     assert (status, "does not contract" in out) == (1, True)
     with pytest.raises(NotCertified):
-        certify_rate(Case(algorithm("feddyn(alpha=0.3)"), 2, 0.25, 1.0, 0.1))
+        certify_rate(RateProblem(algorithm("feddyn(alpha=0.3)"), 2, 0.25, 1.0, 0.1))
 
 
 def test_the_command_prints_what_python_returns(tmp_path, monkeypatch, run):
@@ -277,9 +277,9 @@ def test_a_file_that_is_read_or_is_somebody_elses_is_not_replaced(tmp_path, monk
 BEGUN = Horizon(3, 2.1, 0.6, 0.45)
 QUIET = replace(BEGUN, variance=0.0)
 CASES = {
-    "quiet": Case(algorithm("fedprox(mu=0.2)"), 2, SIZE, L, MU),
-    "noisy": Case(algorithm("scaffold()"), 2, SIZE, L, MU, clients=4, noisy=True),
-    "drawn": Case(algorithm("fedavg()"), 1, SIZE, L, MU, clients=3, cohort=2),
+    "quiet": RateProblem(algorithm("fedprox(mu=0.2)"), 2, SIZE, L, MU),
+    "noisy": RateProblem(algorithm("scaffold()"), 2, SIZE, L, MU, clients=4, noisy=True),
+    "drawn": RateProblem(algorithm("fedavg()"), 1, SIZE, L, MU, clients=3, cohort=2),
 }
 
 
@@ -321,14 +321,16 @@ def test_rounds_by_hand():
         state = kept * state + (1 - kept) * (Fraction(3, 20) + Fraction(7, 40))
     assert verify.remaining(claim, begun) == state
     assert verify.remaining(claim, begun | {"rounds": 10**7}) >= Fraction(3, 20) + Fraction(7, 40)
-    alone = quadratics(Case(algorithm("fedavg()"), 2, SIZE, L, MU, clients=1, noisy=True), Horizon(2, 2.1, 0.0, 0.45))
+    alone = quadratics(
+        RateProblem(algorithm("fedavg()"), 2, SIZE, L, MU, clients=1, noisy=True), Horizon(2, 2.1, 0.0, 0.45)
+    )
     rate = 1 - SIZE * MU  # a line of curvature mu is the slowest
     assert alone == pytest.approx(rate**8 * 2.1 + SIZE**2 * 0.45 * sum(rate ** (2 * j) for j in range(4)), rel=1e-9)
 
 
 def test_statements_in_floats_say_a_number_too():
     """Nothing is proved of a method without a listing; the number is said, not as proved."""
-    rate = certify_rate(Case(algorithm("relaxed(scaffold(), beta=0.05)"), 2, SIZE, L, MU))
+    rate = certify_rate(RateProblem(algorithm("relaxed(scaffold(), beta=0.05)"), 2, SIZE, L, MU))
     told = bound_after(rate, Horizon(4, 2.1, 0.6))
     assert isinstance(told.statement, Statement)
     assert not told.proved
@@ -342,13 +344,13 @@ KEEPING = ("scaffold()", "fedinit(beta=0.15)")
 
 @pytest.fixture(scope="module")
 def rates():
-    return {m: certify_rate(Case(algorithm(m), 2, 0.21, 1.3, 0.2, clients=3, cohort=1)) for m in KEEPING}
+    return {m: certify_rate(RateProblem(algorithm(m), 2, 0.21, 1.3, 0.2, clients=3, cohort=1)) for m in KEEPING}
 
 
 def test_drawing_everybody_is_what_all_do():
     for method in KEEPING:
         everyone, drawn, nearly = (
-            certify_rate(Case(algorithm(method), 2, 0.21, 1.3, 0.2, **more)).contraction
+            certify_rate(RateProblem(algorithm(method), 2, 0.21, 1.3, 0.2, **more)).contraction
             for more in ({}, {"clients": 4, "cohort": 4}, {"clients": 5000, "cohort": 4999})
         )
         assert (drawn, nearly) == (pytest.approx(everyone, rel=1e-7), pytest.approx(everyone, rel=3e-4))
@@ -378,7 +380,7 @@ def test_a_method_that_does_something_else_is_not_taken_for_its_listing():
     twice = (*scaffold.remember, *algorithm("fedinit()").remember)
     for other in ({"direction": Late()}, {"remember": twice}):
         with pytest.raises(WorstCaseError):
-            certify_rate(Case(renamed(scaffold, "scaffold()", **other), 2, 0.21, 1.3, 0.2, clients=3, cohort=1))
+            certify_rate(RateProblem(renamed(scaffold, "scaffold()", **other), 2, 0.21, 1.3, 0.2, clients=3, cohort=1))
 
 
 # ---- rates that theorems state ----
@@ -386,7 +388,7 @@ def test_a_method_that_does_something_else_is_not_taken_for_its_listing():
 
 def stated(text, steps, share):
     """The rates stated at a step size of so many 1/L."""
-    found = theorem_rates(Case(algorithm(text), steps, share / 2.6, 2.6, 0.23))
+    found = theorem_rates(RateProblem(algorithm(text), steps, share / 2.6, 2.6, 0.23))
     assert [told.contraction for told in found] == sorted(told.contraction for told in found)
     return {told.bound: told.contraction for told in found}
 
@@ -410,5 +412,5 @@ def test_a_theorems_rate_is_what_it_prints_where_its_conditions_hold():
 
 def test_no_theorem_is_faster_than_two_quadratics():
     for text, share in (("fedavg()", 0.23), ("scaffold()", 0.003), ("fedinit(beta=0.03)", 0.002)):
-        slow = certify_rate(Case(algorithm(text), 4, share / 2.6, 2.6, 0.23)).quadratics
+        slow = certify_rate(RateProblem(algorithm(text), 4, share / 2.6, 2.6, 0.23)).quadratics
         assert all(contraction > slow for contraction in stated(text, 4, share).values())

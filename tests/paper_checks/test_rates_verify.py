@@ -10,7 +10,7 @@ import pytest
 
 from empirics.algorithms import algorithm
 from paper_checks.worst_case import verify
-from paper_checks.worst_case.rate_case import Case
+from paper_checks.worst_case.rate_problem import RateProblem
 from paper_checks.worst_case.rate_search import certify_rate
 
 METHODS = (
@@ -20,14 +20,16 @@ METHODS = (
 
 @pytest.fixture(scope="module")
 def proofs():
-    return [certify_rate(Case(algorithm(m), 3, 0.13, 1.7, 0.2)).fastest.proof for m in METHODS]
+    return [certify_rate(RateProblem(algorithm(m), 3, 0.13, 1.7, 0.2)).fastest.proof for m in METHODS]
 
 
 @pytest.fixture(scope="module")
 def random_ones():
     """Rates of the mean: with noise of several clients, and with cohorts."""
-    noisy = [Case(algorithm(m), 3, 0.13, 1.7, 0.2, 5, noisy=True) for m in (*METHODS[2:4], "fedavgm(momentum=0.3)")]
-    cohorts = [Case(algorithm(m), 3, 0.13, 1.7, 0.2, 7, cohort=2) for m in METHODS]
+    noisy = [
+        RateProblem(algorithm(m), 3, 0.13, 1.7, 0.2, 5, noisy=True) for m in (*METHODS[2:4], "fedavgm(momentum=0.3)")
+    ]
+    cohorts = [RateProblem(algorithm(m), 3, 0.13, 1.7, 0.2, 7, cohort=2) for m in METHODS]
     return [certify_rate(case).fastest.proof for case in (*noisy, *cohorts)]
 
 

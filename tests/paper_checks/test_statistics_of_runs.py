@@ -42,11 +42,11 @@ from paper_checks.runs.obstacles import obstacle
 from paper_checks.runs.origins import CURVES, EXACT, QUADRATICS, RUNS, WORST
 from paper_checks.runs.readings import target
 from paper_checks.validation import Options, validate, Verdict
-from paper_checks.worst_case.grid_point import GridPoint, question, values
+from paper_checks.worst_case.certificate import certify
+from paper_checks.worst_case.grid_point import GridPoint, problem_at, values
 from paper_checks.worst_case.program import WorstCaseError
 from paper_checks.worst_case.replay import attaining_instance, replay
-from paper_checks.worst_case.solve import answer
-from paper_checks.worst_case.worst_case_proof import certify
+from paper_checks.worst_case.solve import solve
 
 BOTH = Weights(growth=1.3, offset=2.5, power=2)
 RAW = [1.3**t * (2.5 + t) ** 2 for t in range(12)]
@@ -133,14 +133,14 @@ def test_a_bound_of_ones_own_is_held_against_every_kind_of_evidence(bound, plant
     assert falsify(bound, evaluations=40).witness is None
     assert falsify(planted, evaluations=400).witness.ratio > 1
     place = GridPoint(clients=2, rounds=2, local_steps=2)
-    worst = answer(question(bound, place))
+    worst = solve(problem_at(bound, place))
     assert replay(attaining_instance(worst)).agrees
     known = values(bound, place)
     part = worst.value / float(bound(**{q.name: known[q.name] for q in bound.quantities}))
     assert part == pytest.approx(share, rel=0.05) if share else 0 < part < 1
     if share is None:
         with pytest.raises(WorstCaseError, match="weighted"):
-            certify(worst.question, worst.value)
+            certify(worst.problem, worst.value)
 
 
 def test_what_a_bound_says_of_its_step_sizes_is_put_in_exactly():

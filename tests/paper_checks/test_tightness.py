@@ -19,10 +19,10 @@ from paper_checks.claims.checkers import AboveWorstCase
 from paper_checks.claims.claim import Book, Grade, Status
 from paper_checks.runs.obstacles import obstacle
 from paper_checks.runs.origins import WORST
-from paper_checks.worst_case.grid_point import GridPoint, NAMES, question, values, why_no_cohort
+from paper_checks.worst_case.grid_point import GridPoint, NAMES, problem_at, values, why_no_cohort
 from paper_checks.worst_case.jobs import proof_seconds, terms, tightness
 from paper_checks.worst_case.program import WorstCaseError
-from paper_checks.worst_case.solve import answer
+from paper_checks.worst_case.solve import solve
 from paper_checks.worst_case.tightness_table import best_steps, committed, constants, FOLDER, smallest_factors, WHOLE
 
 REACHED = [name for name, bound in BOUNDS.items() if not obstacle(bound, WORST)]
@@ -41,9 +41,9 @@ def tight(run):
 def test_the_drift_of_two_steps_is_a_96th_of_lemma_2():
     """With K = 2 and no divergence V_1 = eta^2 mean |g_k|^2 <= eta^2 (G^2 + B^2 |g|^2); (24) has 12 K^3 = 96 of it."""
     bound, place = BOUNDS["fedinit.lemma_2"], GridPoint(rounds=1, local_steps=2, heterogeneity=0.7, grad_norm_sq=1.3)
-    asked = question(bound, place)
+    asked = problem_at(bound, place)
     step = asked.setting.step_size
-    worst = answer(asked)
+    worst = solve(asked)
     assert worst.value == pytest.approx(step**2 * (0.7 + 2.0 * 1.3), rel=1e-6)
     parts, inside = terms(bound, values(bound, place))
     assert inside
@@ -64,7 +64,7 @@ def test_what_is_out_of_reach_is_said(tight):
                       ("fedinit.descent", "loss_decrease")):  # fmt: skip
         assert why in obstacle(BOUNDS[name], WORST)
     with pytest.raises(WorstCaseError, match=r"fedals\.one_round"):
-        question(BOUNDS["fedals.one_round"], GridPoint())
+        problem_at(BOUNDS["fedals.one_round"], GridPoint())
     status, out, _ = tight()
     assert (status, [line.split()[0] for line in out.splitlines()]) == (0, REACHED)
 
@@ -80,10 +80,10 @@ DRAWN = [
 def test_bounds_on_drawn_clients_take_a_cohort():
     assert [name for name in REACHED if not why_no_cohort(BOUNDS[name])] == DRAWN
     place = GridPoint(clients=3, cohort=2, rounds=1, local_steps=2, heterogeneity=0.3)
-    asked = question(BOUNDS["classics.li_theorem_3"], place)
+    asked = problem_at(BOUNDS["classics.li_theorem_3"], place)
     assert (asked.clients, asked.setting.cohort, asked.draws_cohort) == (3, 2, True)
     assert values(BOUNDS["classics.li_theorem_3"], place)["cohort"] == 2
-    assert GridPoint.of_row(place.as_row()) == place
+    assert GridPoint.from_row(place.as_row()) == place
     assert replace(place, cohort=3) == replace(place, cohort=0)
 
 
@@ -321,15 +321,15 @@ def test_a_list_of_step_sizes_is_a_run_and_lists_of_lists_are_several(tight, tmp
     words = ("decaying_k.lemma_2", *TWO, "heterogeneity=0.3", "--workers", "0", "--store", tmp_path / "s", "--json")
     rows = json.loads(tight(*words, "step_sizes=[[0.3,0.1],[0.2,0.15]]", "-o", tmp_path)[1])["rows"]
     assert [row["step_sizes"] for row in rows] == ["0.3 0.1", "0.2 0.15"]
-    asked = question(BOUNDS["decaying_k.lemma_2"], GridPoint.of_row(rows[1]))
+    asked = problem_at(BOUNDS["decaying_k.lemma_2"], GridPoint.from_row(rows[1]))
     assert asked.step_sizes == (0.2, 0.2, 0.15, 0.15)
-    assert rows[1]["worst_case"] == pytest.approx(answer(asked).value, rel=1e-6)
+    assert rows[1]["worst_case"] == pytest.approx(solve(asked).value, rel=1e-6)
     (alone,) = json.loads(tight(*words, "step_sizes=0.2,0.2,0.15,0.15")[1])["rows"]
     assert alone["worst_case"] == pytest.approx(rows[1]["worst_case"], rel=1e-9)
     drift = rows[1]["term: drift"] / rows[0]["term: drift"]
     assert drift == pytest.approx((0.2**2 + 0.15**2) / (0.3**2 + 0.1**2))
     kept = committed("decaying_k.lemma_2", tmp_path)
-    assert [GridPoint.of_row(row).step_sizes for row in kept] == [(0.3, 0.1), (0.2, 0.15)]
+    assert [GridPoint.from_row(row).step_sizes for row in kept] == [(0.3, 0.1), (0.2, 0.15)]
 
 
 START = {"gap": v.initial_gap / v.rounds, "drift": v.step_size * v.optimum_dissimilarity}
@@ -349,13 +349,13 @@ def test_the_distance_of_the_start_is_a_quantity_beside_its_gap():
     values = []
     for distance in (0.7, 1.9, 90.0):
         place = GridPoint(rounds=2, local_steps=2, heterogeneity=0.3, initial_distance_sq=distance)
-        asked = question(own(AWAY, "convex"), place)
+        asked = problem_at(own(AWAY, "convex"), place)
         assert (asked.assumptions["initial_distance_sq"], asked.assumptions["initial_gap"]) == (distance, 1.0)
-        assert GridPoint.of_row(place.as_row()) == place
-        values.append(answer(asked).value)
+        assert GridPoint.from_row(place.as_row()) == place
+        values.append(solve(asked).value)
     assert values[0] < values[1] < values[2]
     far = replace(asked, assumptions={w: x for w, x in asked.assumptions.items() if w != "initial_gap"})
-    assert answer(far).value > 3 * values[2]  # the gap is what holds the last one
+    assert solve(far).value > 3 * values[2]  # the gap is what holds the last one
 
 
 def test_a_bound_that_speaks_of_a_minimiser_is_told_what_to_assume():
@@ -365,8 +365,10 @@ def test_a_bound_that_speaks_of_a_minimiser_is_told_what_to_assume():
         ({"gap": v.initial_gap * (1 - v.step_size * v.strong_convexity)}, v.optimality_gap),
     ):
         with pytest.raises(WorstCaseError, match=r'ASSUMPTIONS\["strongly_convex"\]'):
-            question(own(said, target=target), GridPoint())
-        assert question(own(said, "strongly_convex", target=target), GridPoint()).assumptions["strong_convexity"] == 0.1
+            problem_at(own(said, target=target), GridPoint())
+        assert (
+            problem_at(own(said, "strongly_convex", target=target), GridPoint()).assumptions["strong_convexity"] == 0.1
+        )
 
 
 # ---- the best constants, beside plain arithmetic on the written numbers ----

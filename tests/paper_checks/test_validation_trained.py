@@ -14,6 +14,7 @@ from empirics.measuring import measurement, paired_runs, Run, swaps
 from empirics.measuring.stability import PAIRS
 from empirics.models.linear import Logistic
 from empirics.problems.problem import FederatedProblem
+from empirics.progress import Silent
 from paper_checks.runs.obstacles import obstacle
 from paper_checks.runs.origins import RUNS
 from paper_checks.validation.command import validate
@@ -31,12 +32,6 @@ def small(*words):
     """The small training, with these options in place of its own."""
     pairs = zip(SMALL[::2], SMALL[1::2], strict=True)
     return [*(part for pair in pairs if pair[0] not in words for part in pair), *words]
-
-
-class Quiet:
-    def start(self, total): ...
-    def doing(self, words): ...
-    def step(self): ...
 
 
 @pytest.fixture
@@ -81,7 +76,7 @@ def test_every_bound_of_the_catalogue_is_measurable_or_says_why_not():
 def test_the_statistic_is_that_of_the_means_over_seeds():
     """min over t of E||grad F||^2 at the server, from runs made here by hand."""
     made = training("fedcog.theorem")
-    found = compare_training(made, Quiet())
+    found = compare_training(made, Silent())
     by_hand = []
     for seed in range(3):
         run = Run(made.base, made.method, made.setting, seed, [measurement("grad_norm_sq")], every=1)
@@ -95,7 +90,7 @@ def test_the_statistic_is_that_of_the_means_over_seeds():
 
 def test_a_bound_by_rounds_pairs_each_round_with_the_state_it_starts_from():
     made = training("fedinit.lemma_2")
-    found = compare_training(made, Quiet())
+    found = compare_training(made, Silent())
     assert [line.place for line in found.rows] == [("1",), ("2",), ("3",), ("4",)]
     run = [Run(made.base, made.method, made.setting, s, [measurement(w) for w in ("divergence", "grad_norm_sq")], 1)
            for s in range(3)]  # fmt: skip
@@ -135,12 +130,12 @@ def test_every_bound_gets_the_smoothness_that_its_assumption_names():
 def test_iterations_are_counted_at_the_average_of_all_clients():
     made = training("decaying_k.per_rounds", "--cohort", "2")
     assert made.everyone
-    found = compare_training(made, Quiet())
+    found = compare_training(made, Silent())
     one = training("decaying_k.per_rounds", "--cohort", "2", "--local-steps", "1")
     assert float(found.rows[0].measured.value) > 0
     assert found.rows[0].verdict == "holds here"
     # With one local step the averages before the steps are the server models.
-    ones = compare_training(one, Quiet())
+    ones = compare_training(one, Silent())
     rows = [Run(one.base, one.method, one.setting, s, [measurement("grad_norm_sq")], 1).rows() for s in range(3)]
     means = np.mean([[r.value for r in run][:-1] for run in rows], axis=0)
     assert float(ones.rows[0].measured.value) == pytest.approx(means.min(), rel=1e-9)
@@ -276,7 +271,7 @@ def paired_training(bound, clients, **plan):
 )
 def test_stability_is_held_against_its_bounds_where_the_conditions_hold(name, clients):
     made = paired_training(BOUNDS[name], clients)
-    found = compare_training(made, Quiet())
+    found = compare_training(made, Silent())
     (line,) = found.rows
     assert not line.outside
     assert not any(said.startswith("NOT met") for said in found.conditions)
@@ -293,4 +288,4 @@ def test_stability_is_held_against_its_bounds_where_the_conditions_hold(name, cl
     for factor, verdict in ((0.2, "violated"), (5.0, "holds here")):
         cut = np.mean(values) * factor / line.bound
         planted = replace(BOUNDS[name], terms={n: t * cut for n, t in BOUNDS[name].terms.items()})
-        assert compare_training(paired_training(planted, clients), Quiet()).rows[0].verdict == verdict
+        assert compare_training(paired_training(planted, clients), Silent()).rows[0].verdict == verdict

@@ -7,8 +7,8 @@ from tools.pepit_reference import by_pepit
 from bounds.core import Statistic
 from empirics.algorithms import algorithm
 from empirics.training.setting import Setting
-from paper_checks.worst_case.question import Question
-from paper_checks.worst_case.solve import answer
+from paper_checks.worst_case.problem import WorstCaseProblem
+from paper_checks.worst_case.solve import solve
 
 STRONG = {"smoothness": 1.7, "strong_convexity": 0.23, "initial_distance_sq": 2.3, "optimum_dissimilarity": 0.7}
 CONVEX = {**STRONG, "strong_convexity": 0.0}
@@ -49,10 +49,12 @@ CASES = [
 
 def question(name, given, metric, kind="last", over="rounds", clients=2, steps=None, **more):
     plan = {"rounds": 2, "local_steps": 2, "step_size": 0.13, **more}
-    return Question(algorithm(name), Setting(cohort=clients, **plan), given, metric, Statistic(kind, over), steps)
+    return WorstCaseProblem(
+        algorithm(name), Setting(cohort=clients, **plan), given, metric, Statistic(kind, over), steps
+    )
 
 
 @cases("name given metric clients more", CASES)
 def test_both_statements_agree(name, given, metric, clients, more):
     asked = question(name, given, *metric.split(), clients=clients, **more)
-    assert answer(asked).value == pytest.approx(by_pepit(asked), rel=1e-5)
+    assert solve(asked).value == pytest.approx(by_pepit(asked), rel=1e-5)

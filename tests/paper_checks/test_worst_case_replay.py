@@ -9,7 +9,8 @@ import pytest
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import renamed
 from empirics.training.setting import Setting
-from paper_checks.worst_case.replay import attaining_instance, Interpolant, replay
+from paper_checks.worst_case.function_class import Interpolant
+from paper_checks.worst_case.replay import attaining_instance, replay
 from paper_checks.worst_case.solve import worst_case
 
 START = {"smoothness": 1.0, "initial_distance_sq": 1.0}

@@ -14,8 +14,8 @@ from typing import Any
 import PEPit
 import PEPit.functions
 
+from paper_checks.worst_case.problem import WorstCaseProblem
 from paper_checks.worst_case.program import WorstCaseError
-from paper_checks.worst_case.question import Question
 
 Models = list[Any]
 """One PEPit point per client."""
@@ -43,7 +43,7 @@ class _Run:
     gradients: list[list[Models]] = field(default_factory=list)
 
 
-def by_pepit(question: Question) -> float:
+def by_pepit(question: WorstCaseProblem) -> float:
     """The worst case that a question asks for, by PEPit, of the methods, metrics and assumptions stated here."""
     problem, stated = PEPit.PEP(), _Stated(question)
     stated.state(problem)
@@ -67,7 +67,7 @@ DIFFERENCES: Mapping[str, Callable[[Any], _Method]] = {
 }
 
 
-def _play(question: Question, clients: list[Any], start: Any) -> _Run:
+def _play(question: WorstCaseProblem, clients: list[Any], start: Any) -> _Run:
     setting, own = question.plan, question.algorithm
     method = DIFFERENCES[own.name.partition("(")[0]](own)
     run, everyone = _Run([start]), range(len(clients))
@@ -118,7 +118,7 @@ def _mean(things: Any) -> Any:
 class _Stated:
     """A question about to be written into a PEPit problem."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: WorstCaseProblem) -> None:
         self.question = question
         self.given = dict(question.assumptions)
 

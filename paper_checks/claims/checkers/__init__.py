@@ -2,17 +2,17 @@
 
 Each returns a ``Finding``. ``algebra`` decides equalities and minimisers, ``conditions`` inequalities, ``limits``
 growth and monotonicity, ``stated`` a bound's conditions, ``units`` units, ``tables`` reported numbers, ``trends``
-slopes, ``instances`` and ``worst`` whether a bound is violated; ``plain`` combines checks. ``points`` draws rational
-points, ``numbers`` evaluates formulas there in 80 digits, and ``clouds`` searches for counterexamples.
+slopes, ``instances`` and ``worst`` whether a bound is violated; ``combined`` has those that combine others. ``points``
+draws rational points, ``numbers`` evaluates formulas there in 80 digits, and ``clouds`` searches for counterexamples.
 """
 
 from .algebra import ArgminIs, Same
+from .combined import agreed, All, Open, Readings, Refuted
 from .conditions import ImpliedBy, Informative, Satisfies
 from .formulas import At, Formula, number, rational, resolve, term
 from .instances import Broken, Dominates
 from .limits import MonotoneIn, OrderIs, TendsTo
 from .numbers import short
-from .plain import agreed, All, Open, Readings, Refuted
 from .stated import EdgeIs, requires, States
 from .tables import exact, Mean, mean, noise, Ordered, Prints
 from .trends import SlopeIs

@@ -63,9 +63,9 @@ class AboveWorstCase:
 
 def _box(bound: Bound, rows: list[dict[str, Any]]) -> str:
     """Describe the grid: clients, K, and the condition number if the class has strong convexity or the like."""
-    from ...worst_case.grid_point import GridPoint, question
+    from ...worst_case.grid_point import GridPoint, problem_at
 
-    curved = {"strong_convexity", "pl_constant"} & set(question(bound, GridPoint.of_row(rows[0])).assumptions)
+    curved = {"strong_convexity", "pl_constant"} & set(problem_at(bound, GridPoint.from_row(rows[0])).assumptions)
     columns = {"clients": "clients"} | ({"kappa": "condition_number"} if curved else {})
     if "share: heterogeneity" in rows[0]:
         columns["Gamma"] = "heterogeneity"
@@ -85,7 +85,7 @@ def _ratio(bound: Any, row: dict[str, Any]) -> float | None:
     from ...worst_case.grid_point import GridPoint, values_at_step
     from ...worst_case.jobs import terms
 
-    parts, inside = terms(bound, values_at_step(bound, GridPoint.of_row(row), row["step_size"]))
+    parts, inside = terms(bound, values_at_step(bound, GridPoint.from_row(row), row["step_size"]))
     if not inside or not row["worst_case"] > NOTHING:
         return None
     return sum(parts.values()) / row["worst_case"]

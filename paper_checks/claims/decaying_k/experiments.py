@@ -20,7 +20,7 @@ from ..parabolas import Parabolas
 from ..softmax import bias_curvature, hidden_curvature
 
 TABLE_1, TABLE_2, TABLE_4 = (table("decaying_k", f"Table {number}") for number in (1, 2, 4))
-DATA, RATES, RESULTS = (table("decaying_k", f"Text {section}") for section in ("4.1", "4.2", "4.4"))
+RATES, RESULTS = (table("decaying_k", f"Text {section}") for section in ("4.2", "4.4"))
 ROUNDS = int(table("decaying_k", "Text 3.5")["all", "rounds R"].value)
 DOWN, UP = (exact(RATES["all", way].value) for way in ("download bandwidth D", "upload bandwidth U"))
 """Megabits per second."""
@@ -61,10 +61,6 @@ NETWORKS = {
 TASKS = {name: _task(name) for name in NETWORKS}
 
 
-def _column(column: str) -> dict[str, str]:
-    return {name: TABLE_1[name, column].value for name in TASKS}
-
-
 # ---- Table 1 ----
 
 
@@ -79,7 +75,7 @@ def _megabits() -> Mapping[str, Fraction]:
     return {name: Fraction(32 * sum(p.numel() for p in m.parameters()), 10**6) for name, m in modules.items()}
 
 
-sizes = Prints({name: size for name, size in _column("Model size").items() if name != "CIFAR100"}, _megabits)
+sizes = Prints({name: TABLE_1[name, "Model size"].value for name in TASKS if name != "CIFAR100"}, _megabits)
 
 
 def _cnn(side: int, channels: tuple[int, int], padded: bool) -> int:

@@ -17,7 +17,7 @@ def cells(number: int) -> dict[str, Reported]:
 
 
 CELLS = {number: cells(number) for number in range(1, 12)}
-ONE, TWO, THREE, SEVEN = CELLS[1], CELLS[2], CELLS[3], CELLS[7]
+ONE, TWO, THREE = CELLS[1], CELLS[2], CELLS[3]
 PLUGGED = ("FedAvg", "FedAvgM", "FedProx", "SCAFFOLD", "MOON")
 DATA, KINDS = ("Fashion-MNIST", "CIFAR-10", "CIFAR-100"), ("NIID-1", "NIID-2")
 GAINS = {

@@ -24,12 +24,12 @@ from empirics.exact.numbers import fraction
 
 from ..runs.origins import ITERATION
 from . import verify
+from .formulation import formulate
 from .interior_point import follow_path, optimum
 from .methods import check_steps, method_and_parameter
 from .objectives import metric_series
-from .packed import Array, pack, unpack_blocks
-from .program import Program, Solution, trim, used_unknowns, WorstCaseError
-from .question import Question
+from .problem import WorstCaseProblem
+from .program import Array, pack, Program, Solution, trim, unpack_blocks, used_unknowns, WorstCaseError
 from .sum_of_squares import BITS, square_factor
 
 GAPS = (3e-8, 1e-6, 1e-5)
@@ -48,13 +48,13 @@ COORDINATE_DIGITS = 54
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """A proved ``bound`` for every federation of the question's class.
+    """A proved ``bound`` for every federation of the problem's class.
 
     ``value`` is the worst case in floats, ``content`` the proof file. ``open_below`` is the reason why the file
     contains no federation that nearly attains the bound, or an empty string.
     """
 
-    question: Question
+    problem: WorstCaseProblem
     value: float
     bound: Fraction
     content: dict[str, Any]
@@ -73,20 +73,20 @@ class Certificate:
         return float(1 - (self.attained or Fraction(0)) / self.bound)
 
 
-def certify(question: Question, value: float) -> Certificate:
+def certify(problem: WorstCaseProblem, value: float) -> Certificate:
     """Return a proof of the worst case, whose value in floats is given; it has been accepted by the verifier.
 
     Raises ``WorstCaseError`` with the reason if there is no proof.
     """
-    if question.draws_cohort:
+    if problem.draws_cohort:
         raise WorstCaseError("certificates need all clients in every round, not drawn cohorts")
-    if not question.symmetric:
+    if not problem.symmetric:
         raise WorstCaseError("certificates are made in symmetric coordinates: they hold for any number of clients")
-    if question.statistic.weights is not None:
+    if problem.statistic.weights is not None:
         raise WorstCaseError("certificates cover means with equal weights, not weighted means")
-    if question.setting.cohort == 1:
+    if problem.setting.cohort == 1:
         raise WorstCaseError("a single client has no certificate: ask for two, whose mean is any such loss")
-    exact = ExactProgram(question)
+    exact = ExactProgram(problem)
     last_error: Exception | None = None
     # an objective that vanishes is solved by ``optimum`` alone
     for solve in (*(() if value else (optimum,)), *(partial(follow_path, gap=gap) for gap in GAPS)):
@@ -106,14 +106,14 @@ def certify(question: Question, value: float) -> Certificate:
 
 
 class ExactProgram:
-    """A question's program in floats for the solver, and its inequalities in fractions, as the verifier's ``Run``."""
+    """A problem's program in floats for the solver, and its inequalities in fractions, as the verifier's ``Run``."""
 
-    def __init__(self, question: Question) -> None:
-        self.question = question
-        self.formulation, whole = question.formulate()
+    def __init__(self, problem: WorstCaseProblem) -> None:
+        self.problem = problem
+        self.gram, whole = formulate(problem)
         columns, values = used_unknowns(whole)
         self.floats = trim(whole)
-        own = [f"g{j + 1}" for j in range(self.formulation.run.gradients)] + self.formulation.labels
+        own = [f"g{j + 1}" for j in range(self.gram.run.gradients)] + self.gram.labels
         self.vectors = ["start", *own], own
         """The unknown vectors of both blocks, in the order of their columns."""
         self.names = tuple(
@@ -121,9 +121,9 @@ class ExactProgram:
             for vectors, mask in zip(self.vectors, columns, strict=True)
         )
         """The unknown vectors of both blocks that the program in floats contains."""
-        indices = {e.name: e.values[0] for e in self.formulation.evaluations}
-        if question.has_floor:
-            indices["floor"] = self.formulation.floor
+        indices = {e.name: e.values[0] for e in self.gram.evaluations}
+        if problem.has_floor:
+            indices["floor"] = self.gram.floor
         trimmed = {int(v): k for k, v in enumerate(np.flatnonzero(values))}
         self.values = {name: trimmed[v] for name, v in indices.items() if v is not None and v in trimmed}
         self.inequalities = [
@@ -132,12 +132,12 @@ class ExactProgram:
         """The kind and the points of every constraint, as the verifier names them."""
         self.content: dict[str, Any] = {
             "kind": verify.WORST_CASE,
-            "claim": claim_of(question),
-            "change": str(Fraction(self.formulation.change)),
-            "near": self.formulation.near,
+            "claim": claim_of(problem),
+            "change": str(Fraction(self.gram.change)),
+            "near": self.gram.bases,
         }
         self.run = verify.Run(self.content)
-        check_steps(question.run, self.content["claim"])
+        check_steps(problem.run, self.content["claim"])
 
     def certificate(self, value: float, solution: Solution) -> Certificate:
         """Return the certificate from the multipliers of a solution, not yet checked."""
@@ -165,7 +165,7 @@ class ExactProgram:
             "blocks": [square_factor(run.matrix(block), names, FEW, BITS) for block, names in enumerate(self.vectors)],
             "weights": {str(i): str(weight) for i, weight in zip(indices, weights, strict=True)},
         }
-        return Certificate(self.question, value, bound, content)
+        return Certificate(self.problem, value, bound, content)
 
     def _repair(self, multipliers: list[Fraction], goal: Mapping[str, Fraction]) -> None:
         """Change multipliers so that function values cancel exactly, using the point where values are 0."""
@@ -188,20 +188,20 @@ class ExactProgram:
                 multipliers[self.inequalities.index(("class", (name, zero) if x > 0 else (zero, name)))] += abs(x)
 
 
-def claim_of(question: Question) -> dict[str, Any]:
-    """Return the claim of a proof of a question, as the verifier reads it."""
-    metric, per = metric_series(question.metric, question.statistic)
-    method, parameter = method_and_parameter(question.method)
-    given = {name: str(fraction(x)) for name, x in question.assumptions.items()}
-    sizes = [str(fraction(size)) for size in question.run.step_sizes]
-    kind = "last" if question.statistic.kind == "every" else question.statistic.kind
+def claim_of(problem: WorstCaseProblem) -> dict[str, Any]:
+    """Return the claim of a proof of a problem, as the verifier reads it."""
+    metric, per = metric_series(problem.metric, problem.statistic)
+    method, parameter = method_and_parameter(problem.method)
+    given = {name: str(fraction(x)) for name, x in problem.assumptions.items()}
+    sizes = [str(fraction(size)) for size in problem.run.step_sizes]
+    kind = "last" if problem.statistic.kind == "every" else problem.statistic.kind
     return {
         "method": method,
         "parameter": str(parameter),
-        "local_steps": [path.shape[1] - 1 for path in question.run.path],
+        "local_steps": [path.shape[1] - 1 for path in problem.run.path],
         "step_size": sizes[0] if len(set(sizes)) == 1 else sizes,
         "smoothness": given["smoothness"],
-        "strong_convexity": given["strong_convexity"] if question.convex else None,
+        "strong_convexity": given["strong_convexity"] if problem.convex else None,
         "given": {name: x for name, x in given.items() if name not in ("smoothness", "strong_convexity")},
         "metric": metric,
         "statistic": "whole" if metric in verify.OF_A_RUN else kind,
@@ -241,7 +241,7 @@ def attained_entry(
         slacks: Array = limits - rows @ x - ROUNDING * (np.abs(rows) @ np.abs(x))
         return slacks
 
-    inner, mixture = _semidefinite(program, solution.inside), _semidefinite(program, solution.near)
+    inner, mixture = _semidefinite(program, solution.interior), _semidefinite(program, solution.last_interior)
     inner_slack, violation, reason = slack(inner), -slack(mixture), ""
     violated = violation > 0
     if (inner_slack[violated] <= 0).any():

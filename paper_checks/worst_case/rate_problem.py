@@ -17,7 +17,7 @@ LARGEST_L, SMALLEST_STEP = 1e12, 1e-6
 
 
 @dataclass(frozen=True)
-class Case:
+class RateProblem:
     """A method and its plan for L-smooth, mu-strongly convex clients.
 
     ``clients=None`` means any number. With ``noisy``, gradients have independent noise. With ``cohort``, each round

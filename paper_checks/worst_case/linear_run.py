@@ -26,7 +26,7 @@ from empirics.errors import EmpiricsError
 from empirics.exact import PlayedRound, Player
 from empirics.training.setting import Setting
 
-from .packed import Array
+from .program import Array
 
 Members = tuple[int, ...]
 History = tuple[Members, ...]
@@ -69,7 +69,7 @@ class SettingWithStepSizes(Setting):
 
 
 @dataclass(frozen=True, eq=False)
-class SymbolicRun:
+class LinearRun:
     """A run with full participation, its models as rows of coefficients.
 
     The first of the n columns is the start; column ``1 + k m + j`` is the j-th gradient of client k, in query order.
@@ -113,7 +113,7 @@ class SymbolicRun:
 
 
 @dataclass(frozen=True, eq=False)
-class SymbolicTree(SymbolicRun):
+class LinearTree(LinearRun):
     """The tree of all runs in which cohorts are drawn.
 
     ``server (models, n)`` are the server models breadth first; ``path`` is empty.
@@ -193,7 +193,7 @@ class Oracle:
         return self.vectors[1 + client * self.gradients + j if self.gradients else 0]
 
 
-def record_run(algorithm: Algorithm, setting: Setting) -> SymbolicRun:
+def record_run(algorithm: Algorithm, setting: Setting) -> LinearRun:
     """Return the run of ``setting.rounds`` rounds with all ``setting.cohort`` clients.
 
     Raises ``EmpiricsError`` for methods that are not linear in the gradients.
@@ -201,10 +201,10 @@ def record_run(algorithm: Algorithm, setting: Setting) -> SymbolicRun:
     check_supported(setting)
     check_columns(setting.cohort, setting.rounds)
     oracle, played = _record(algorithm, setting, setting.cohort)
-    return SymbolicRun(np.array(oracle.queries), played.server, played.path, played.step_sizes)
+    return LinearRun(np.array(oracle.queries), played.server, played.path, played.step_sizes)
 
 
-def record_tree(algorithm: Algorithm, setting: Setting, clients: int) -> SymbolicTree:
+def record_tree(algorithm: Algorithm, setting: Setting, clients: int) -> LinearTree:
     """Return the tree of ``setting.rounds`` rounds with ``setting.cohort`` of ``clients`` drawn in each."""
     check_supported(setting)
     count_starting_models(setting.rounds, setting.cohort, clients)
@@ -213,7 +213,7 @@ def record_tree(algorithm: Algorithm, setting: Setting, clients: int) -> Symboli
     check_columns(clients, gradients, MAX_TREE_COLUMNS)
     earlier = _earlier(numbers, gradients)
     queries: Array = np.array(oracle.queries)
-    return SymbolicTree(queries, played.server, (), played.step_sizes, played.histories, numbers, earlier)
+    return LinearTree(queries, played.server, (), played.step_sizes, played.histories, numbers, earlier)
 
 
 @dataclass(frozen=True, eq=False)

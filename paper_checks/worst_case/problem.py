@@ -1,4 +1,4 @@
-"""The specification of a worst case (method, setting, assumptions, metric), and its semidefinite program."""
+"""A worst-case problem: the method and its setting, the assumptions about the clients' losses, and the metric."""
 
 from __future__ import annotations
 
@@ -6,24 +6,54 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isfinite
+from typing import NamedTuple
 
 from bounds.core import Statistic
 from bounds.errors import unknown
 from empirics.algorithms.algorithm import Algorithm
 from empirics.training.setting import Setting
 
-from . import constraints
-from .constraints import ASSUMPTIONS
-from .formulation import Formulation
-from .objectives import objectives
-from .program import Constraint, Program, trim, WorstCaseError
-from .symbolic_run import check_clients, record_run, record_tree, SettingWithStepSizes, SymbolicRun, with_steps
+from .linear_run import check_clients, LinearRun, record_run, record_tree, SettingWithStepSizes, with_steps
+from .program import WorstCaseError
 
 LAST = Statistic("last", "rounds")
 
 
+class Assumption(NamedTuple):
+    """What an assumed limit of a quantity means for the program; ``constraints.py`` has its inequalities."""
+
+    power: int | None
+    """The limit is a squared length times this power of L. None: it is a factor within the inequality."""
+    convex: bool = False
+    """Whether the assumption needs convex functions."""
+    late: bool = False
+    """Whether it is about the model before the last round or iteration."""
+    relaxed: str = ""
+    """How the inequalities are weaker than the assumption; empty if they are exact."""
+
+
+VISITED = "holds at the visited models, not at all"
+ASSUMPTIONS = {
+    "initial_distance_sq": Assumption(0, convex=True),
+    "initial_gap": Assumption(1),
+    "grad_norm_sq": Assumption(2, late=True),
+    "divergence": Assumption(0, late=True),
+    "distance_sq": Assumption(0, convex=True, late=True),
+    "optimum_dissimilarity": Assumption(2, convex=True),
+    "heterogeneity": Assumption(1, convex=True),
+    "dissimilarity_offset": Assumption(2, relaxed=f"gradient dissimilarity {VISITED}"),
+    "uniform_dissimilarity": Assumption(2, relaxed=f"uniform gradient dissimilarity {VISITED}"),
+    "grad_cap_sq": Assumption(2),
+    "pl_constant": Assumption(None, relaxed=f"the Polyak-Lojasiewicz inequality {VISITED}"),
+}
+"""Quantities that a problem may limit, besides those of the function class."""
+LOWER = "F stays above inf F where a step of 1/L from a visited model leads, not everywhere"
+OTHER_QUANTITIES = ("smoothness", "strong_convexity", "dissimilarity_factor")
+"""Assumed quantities that belong to the function class or to another assumption."""
+
+
 @dataclass(frozen=True)
-class Question:
+class WorstCaseProblem:
     """The specification of a worst case.
 
     ``assumptions`` maps quantities to numbers; ``smoothness`` is required. With ``strong_convexity`` (0: convex) the
@@ -46,7 +76,8 @@ class Question:
         _check(self.assumptions)
         if self.clients is not None:
             check_clients(self.clients, self.setting.cohort)
-        if self.draws_cohort and (late := [word for word in constraints.LATE if word in self.assumptions]):
+        late = [name for name in ASSUMPTIONS if ASSUMPTIONS[name].late and name in self.assumptions]
+        if late and self.draws_cohort:
             raise WorstCaseError(f"with a drawn cohort {late[0]} cannot be assumed: every run has another last round")
         if self.step_sizes is not None:
             _check_sizes(self.step_sizes, sum(self.steps_by_round), self.setting)
@@ -57,7 +88,7 @@ class Question:
 
     @property
     def plan(self) -> Setting:
-        """The setting with the step sizes of this question."""
+        """The setting with the step sizes of this problem."""
         if self.step_sizes is None:
             return self.setting
         return SettingWithStepSizes(**vars(self.setting), all_sizes=self.step_sizes, steps_by_round=self.steps_by_round)
@@ -81,7 +112,7 @@ class Question:
         return self.algorithm if self.steps is None else with_steps(self.algorithm, self.steps)
 
     @cached_property
-    def run(self) -> SymbolicRun:
+    def run(self) -> LinearRun:
         if self.draws_cohort and self.clients is not None:
             return record_tree(self.method, self.plan, self.clients)
         return record_run(self.method, self.plan)
@@ -90,44 +121,13 @@ class Question:
     def relaxations(self) -> tuple[str, ...]:
         """How the constraints are weaker than the assumptions; empty for an exact worst case."""
         assumed = [ASSUMPTIONS[name].relaxed for name in self.assumptions if name in ASSUMPTIONS]
-        return (*filter(None, assumed), *([constraints.LOWER] if self.has_floor else []))
+        return (*filter(None, assumed), *([LOWER] if self.has_floor else []))
 
     @property
     def has_floor(self) -> bool:
         """Whether inf F, of functions that need not have a minimiser, is one of the values."""
         assumed = "initial_gap" in self.assumptions or "pl_constant" in self.assumptions
         return not self.convex and (assumed or self.metric == "optimality_gap")
-
-    # ---- the program ----
-
-    def program(self) -> Program:
-        """Return the semidefinite program, without columns that no row contains."""
-        return trim(self.formulate()[1])
-
-    def formulate(self) -> tuple[Formulation, Program]:
-        """Return the formulation, and the program over all its columns."""
-        symmetric = self.symmetric and not self.draws_cohort  # the program of a tree is made smaller afterwards
-        args = (self.run, self.assumptions["smoothness"], self.curvature, self.convex, symmetric)
-        enough = 2 * self.run.gradients + len(self.run.server) + 10  # extra vectors
-        probe = Formulation(*args, capacity=(enough, 0))
-        self._program(probe)
-        formulation = Formulation(*args, capacity=(probe.used_vectors, probe.used_values))
-        return formulation, self._program(formulation)
-
-    def _program(self, f: Formulation) -> Program:
-        """Return the program, adding the evaluations that it needs to the formulation."""
-        goal = objectives(f, self.metric, self.statistic)
-        rows: list[Constraint] = []
-        for name in self.assumptions:
-            if name in ASSUMPTIONS:
-                rows += constraints.limits(name, f, self.assumptions)
-        if self.has_floor:
-            rows += constraints.lower_bounded(f)
-        if f.capacity[1]:
-            rows = [*f.interpolation(), *rows]
-        size, L = constraints.length_sq(self.assumptions), f.smoothness
-        extents = f.extents(float(size) ** 0.5, float(L) * float(size) ** 0.5)
-        return Program(f.blocks, f.capacity[1], goal, tuple(rows), extents, float(L * size))
 
 
 def per_local_step(sizes: Sequence[float], steps_by_round: Sequence[int]) -> tuple[float, ...]:
@@ -150,7 +150,7 @@ def _check_sizes(sizes: tuple[float, ...], count: int, setting: Setting) -> None
 
 
 def _check(assumptions: Mapping[str, float]) -> None:
-    names = (*ASSUMPTIONS, *constraints.OTHER_QUANTITIES)
+    names = (*ASSUMPTIONS, *OTHER_QUANTITIES)
     for name, number in assumptions.items():
         if name not in names:
             raise unknown("assumption", name, names)
