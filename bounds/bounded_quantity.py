@@ -17,6 +17,7 @@ import sympy as sp
 
 from . import vocabulary as q
 from .assumptions import Assumption, CONVEX, INDEPENDENT_SAMPLES
+from .classics.field_guide import tuned_step_size
 from .identities import evaluated, FEDAVG, KNOBS, SCAFFOLD, WITHOUT_REPLACEMENT
 from .operators import ClientMax
 from .places import AVERAGE, LOCAL, SERVER, VIRTUAL
@@ -441,12 +442,7 @@ EQUATIONS: dict[str, tuple[sp.Expr, sp.Expr]] = {
     ),
     "the step size is the least of the four of the Field Guide, (16)": (
         q.step_size,
-        sp.Min(
-            1 / (4 * q.smoothness),
-            sp.sqrt(q.clients * q.initial_distance_sq / (q.local_steps * q.rounds * q.gradient_variance)),
-            sp.cbrt(q.initial_distance_sq / (q.local_steps**2 * q.rounds * q.smoothness * q.gradient_variance)),
-            sp.cbrt(q.initial_distance_sq / (q.local_steps**3 * q.rounds * q.smoothness * q.uniform_dissimilarity)),
-        ),
+        tuned_step_size.expr,
     ),
     "the step size is 1/(mu a)": (q.step_size, 1 / (q.strong_convexity * q.inverse_step)),
     "there are 2 a log a iterations": (q.iterations, 2 * q.inverse_step * sp.log(q.inverse_step)),

@@ -206,7 +206,7 @@ SCHEDULES: dict[str, Schedule] = {
         Schedule(
             "k_error",
             "K_r-error",
-            sp.Max(1, RoundUp(K_0 * sp.cbrt(F_r / F_0))),
+            sp.Max(1, RoundUp(K_0 * sp.cbrt(F_r / F_0)), evaluate=False),
             eta_0,
             "eq. (13) and Table 3, K_r-error",
             "The print has no lower limit of 1, which matters only where the loss is 0: "

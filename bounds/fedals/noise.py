@@ -57,7 +57,7 @@ def _bound(
 
 
 MEASURED = Delta / mu, sp.sqrt(sigma_k_sq * Delta / (mu * n))
-q = sp.Max(1 - eta * mu, 0)  # nonnegative if a step contracts
+q = sp.Max(1 - eta * mu, 0, evaluate=False)  # nonnegative if a step contracts
 
 one_round_noise_sharp = _bound(
     "one_round_noise_sharp",
