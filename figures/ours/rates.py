@@ -58,8 +58,8 @@ def data(runs: Runs, scale: str) -> Content:
                 )
             except BoundsError:  # too large a step
                 continue
-            floor, place = certified.statements[-1].floor, (title, x_name, float(x))
-            proved = all(s.proof is not None for s in certified.statements)
+            floor, place = certified.bounds[-1].floor, (title, x_name, float(x))
+            proved = all(s.proof is not None for s in certified.bounds)
             more: dict[str, Any] = {"quadratics": certified.quadratics, "floor": floor, "proved": proved}
             rows.append(_row(label, *place, PANELS[0], _halving(certified.contraction), certified.contraction, **more))
             if floor > 0 and ("local steps" in x_name or x >= FLOORS_FROM):

@@ -30,7 +30,7 @@ from empirics.training.setting import Setting
 from . import verify
 from .lyapunov import CostWeights, NotCertified
 from .rate_problem import RateProblem
-from .rate_search import make_statement, Rate, sound_solution, Statement
+from .rate_search import make_bound, Rate, RateBound, sound_solution
 from .rounding import round_up
 from .solve import solve_seconds, worst_case
 
@@ -56,29 +56,29 @@ class Horizon:
 class RoundsBound:
     """The smallest certified ``bound`` after a number of rounds, rounded up.
 
-    ``statement`` is the rate that it follows from; its proof contains the bound. ``worst_case`` is the exact one
+    ``rate_bound`` is the rate that it follows from; its proof contains the bound. ``worst_case`` is the exact one
     without noise, and ``instance`` the expectation on quadratics. Both are at most the bound, and None if they would
     take too long.
     """
 
     bound: float
-    statement: Statement
+    rate_bound: RateBound
     worst_case: float | None
     instance: float | None
 
     @property
     def proved(self) -> bool:
-        return self.statement.proof is not None
+        return self.rate_bound.proof is not None
 
 
 def bound_after(rate: Rate, horizon: Horizon, report: Callable[[str], None] = lambda text: None) -> RoundsBound:
-    """Return the smallest bound of the rate's statements, and of one that is best for these rounds."""
-    statements = list(rate.statements)
+    """Return the smallest bound of the rate's bounds, and of one that is best for these rounds."""
+    bounds = list(rate.bounds)
     report(f"the smallest bound after {horizon.rounds} rounds")
     with suppress(NotCertified):
-        statements.append(best_statement(rate, horizon))
-    proved = [statement for statement in statements if statement.proof is not None]
-    best = min(proved or statements, key=lambda statement: _remaining(statement, horizon))
+        bounds.append(best_bound(rate, horizon))
+    proved = [rate_bound for rate_bound in bounds if rate_bound.proof is not None]
+    best = min(proved or bounds, key=lambda rate_bound: _remaining(rate_bound, horizon))
     bound = round_up(_remaining(best, horizon))
     if best.proof is not None:
         after = {**_start(horizon), "bound": str(Fraction(repr(bound)))}
@@ -87,10 +87,10 @@ def bound_after(rate: Rate, horizon: Horizon, report: Callable[[str], None] = la
     return RoundsBound(bound, best, worst(rate.case, horizon), quadratics(rate.case, horizon))
 
 
-def best_statement(rate: Rate, horizon: Horizon) -> Statement:
-    """Return the strongest statement for a number of rounds, with a proof if one can be made."""
+def best_bound(rate: Rate, horizon: Horizon) -> RateBound:
+    """Return the strongest rate bound for a number of rounds, with a proof if one can be made."""
     _, rho, weights = smallest_bound(rate, horizon)
-    return make_statement(rate.case, rho, weights)
+    return make_bound(rate.case, rho, weights)
 
 
 def smallest_bound(rate: Rate, horizon: Horizon) -> tuple[float, float, CostWeights]:
@@ -124,11 +124,11 @@ def smallest_bound(rate: Rate, horizon: Horizon) -> tuple[float, float, CostWeig
     return least, contraction(share), cost_weights(contraction(share))
 
 
-def _remaining(statement: Statement, horizon: Horizon) -> Fraction:
-    """Return the bound of a statement after a number of rounds, from the fractions of its proof if it has one."""
-    if statement.proof is not None:
-        return verify.remaining(statement.proof["claim"], _start(horizon))
-    return verify.remaining({key: Fraction(getattr(statement, key)) for key in verify.RATE_NUMBERS}, _start(horizon))
+def _remaining(rate_bound: RateBound, horizon: Horizon) -> Fraction:
+    """Return the bound of a rate after a number of rounds, from the fractions of its proof if it has one."""
+    if rate_bound.proof is not None:
+        return verify.remaining(rate_bound.proof["claim"], _start(horizon))
+    return verify.remaining({key: Fraction(getattr(rate_bound, key)) for key in verify.RATE_NUMBERS}, _start(horizon))
 
 
 def _start(horizon: Horizon) -> dict[str, int | str]:

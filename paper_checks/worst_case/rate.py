@@ -23,7 +23,7 @@ from empirics.progress import progress
 from .after_rounds import bound_after, Horizon, RoundsBound
 from .lyapunov import import_clarabel, NotCertified
 from .rate_problem import RateProblem
-from .rate_search import certify_rate, Rate, Statement
+from .rate_search import certify_rate, Rate, RateBound
 from .rounding import round_up
 from .theorem_rates import theorem_rates, TheoremRate
 
@@ -147,7 +147,7 @@ def _rate_point(case: RateProblem, given: dict[str, float], report: Callable[[st
         return RatePoint(name, given, None, str(error))
     theorem = next(iter(theorem_rates(case)), None) if case.partial_cohort is None else None
     required = {"rounds", "initial_distance_sq"}
-    if any(s.floor or s.start_dissimilarity for s in rate.statements):
+    if any(s.floor or s.start_dissimilarity for s in rate.bounds):
         required.add("optimum_dissimilarity")
     if not required <= set(given):
         return RatePoint(name, given, rate, theorem=theorem)
@@ -191,12 +191,12 @@ class RatePoint:
             "why": self.why or (fastest and fastest.why) or None,
         }
 
-    def statements(self) -> Iterator[tuple[str, Statement]]:
-        """Yield the suffix of the file name and the statement, for all statements."""
+    def bounds(self) -> Iterator[tuple[str, RateBound]]:
+        """Yield the suffix of the file name and the bound, for all certified bounds."""
         if self.rate is not None:
-            yield from zip(FILES, self.rate.statements, strict=False)
+            yield from zip(FILES, self.rate.bounds, strict=False)
         if self.after is not None:
-            yield FILES[2], self.after.statement
+            yield FILES[2], self.after.rate_bound
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of text that describe the point."""
@@ -215,7 +215,7 @@ class RatePoint:
         kind = "gradients with noise of variance sigma^2" if noisy else "full gradients"
         yield f"{clients}, {part}, {kind}, every number T of rounds:"
         distance = "|w_T - w*|^2" if case.deterministic else "E|w_T - w*|^2"
-        for one in rate.statements:
+        for one in rate.bounds:
             yield f"  {distance} <= {_formula(one)}   {'proved in fractions' if one.proof else 'in floats'}"
         yield f"above its floor the bound halves every {rate.fastest.half} rounds"
         yield (
@@ -245,8 +245,8 @@ def _attributes(item: Any, names: Sequence[str]) -> dict[str, Any]:
     return {name: None if item is None else getattr(item, name) for name in names}
 
 
-def _formula(one: Statement) -> str:
-    """Return the right side of a statement as text."""
+def _formula(one: RateBound) -> str:
+    """Return the right side of a certified bound as text."""
     start = "|w_0 - w*|^2" if one.start_distance == 1 else f"{one.start_distance:.6g} |w_0 - w*|^2"
     if one.start_dissimilarity:
         start = f"({start} + {round_up(one.start_dissimilarity, 4):.4g} zeta^2)"
@@ -289,7 +289,7 @@ class Rates(Tabular):
         """Write the proofs to the files of ``file_names``; return the files."""
         files = []
         for names, point in zip(file_names(path, len(self.points)), self.points, strict=True):
-            for suffix, one in point.statements():
+            for suffix, one in point.bounds():
                 if one.proof is not None:
                     files.append(write_whole(names[suffix], json.dumps(one.proof, separators=(",", ":")) + "\n"))
         return files

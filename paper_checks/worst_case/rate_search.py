@@ -59,7 +59,7 @@ ROUNDS = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Statement:
+class RateBound:
     """``E|w_T - w*|^2 <= contraction^T (start) + floor zeta^2 + noise_floor sigma^2`` for every T.
 
     The start is ``start_distance |w_0 - w*|^2 + start_dissimilarity zeta^2``. ``proof`` is the content of a proof file,
@@ -85,18 +85,18 @@ class Rate:
     """The certified rates of a case.
 
     ``contraction`` is the smallest one certified in floats; no certificate can be below ``quadratics``, the contraction
-    of two quadratics. ``fastest`` is the statement with a contraction close to the smallest, ``least`` the one with the
+    of two quadratics. ``fastest`` is the bound with a contraction close to the smallest, ``least`` the one with the
     smallest floor, if that is another.
     """
 
     case: RateProblem
     contraction: float
     quadratics: float
-    fastest: Statement
-    least: Statement | None
+    fastest: RateBound
+    least: RateBound | None
 
     @property
-    def statements(self) -> tuple[Statement, ...]:
+    def bounds(self) -> tuple[RateBound, ...]:
         return (self.fastest,) if self.least is None else (self.fastest, self.least)
 
 
@@ -114,13 +114,13 @@ def certify_rate(case: RateProblem, report: Callable[[str], None] = lambda text:
         )
     contraction = _smallest_contraction(case, low, report)
     report("proving")
-    fastest = make_statement(case, contraction, case.weights)
+    fastest = make_bound(case, contraction, case.weights)
     least = None
     if program.has_floor or case.noisy:
         report("the smallest floor")
         rho = _smallest_floor(case, contraction)
         if rho > fastest.contraction:
-            least = make_statement(case, rho, (1e-6, *case.weights[1:]))
+            least = make_bound(case, rho, (1e-6, *case.weights[1:]))
             if least.floor + least.noise_floor >= fastest.floor + fastest.noise_floor:
                 least = None
     return Rate(case, contraction, low, fastest, least)
@@ -184,10 +184,10 @@ def _few_digits(rho: float) -> float:
     return round(1 - floor(distance * 10**places) / 10**places, places)
 
 
-def make_statement(case: RateProblem, smallest: float, weights: CostWeights) -> Statement:
-    """Return a statement with a contraction close to the smallest, with a proof if one can be made."""
+def make_bound(case: RateProblem, smallest: float, weights: CostWeights) -> RateBound:
+    """Return a bound with a contraction close to the smallest, with a proof if one can be made."""
     why = ""
-    floats: Statement | None = None
+    floats: RateBound | None = None
     for away, margin in product(AWAY, MARGINS):
         rho = _few_digits(1 - away * (1 - smallest))
         try:
@@ -200,7 +200,7 @@ def make_statement(case: RateProblem, smallest: float, weights: CostWeights) -> 
         numbers = {name: getattr(solution, name) for name in RATE_NUMBERS[1:]}
         numbers["floor"] *= case.program.has_floor
         rounded: dict[str, Any] = {name: round_up(x) for name, x in numbers.items()}
-        floats = floats or Statement(rho, **rounded)
+        floats = floats or RateBound(rho, **rounded)
         try:
             proof = prove_rate(case, solution)
         except WorstCaseError as error:
@@ -209,7 +209,7 @@ def make_statement(case: RateProblem, smallest: float, weights: CostWeights) -> 
                 break
             continue
         exact: dict[str, Any] = {name: round_up(Fraction(proof["claim"][name] or 0)) for name in RATE_NUMBERS[1:]}
-        return Statement(rho, **exact, proof=proof)
+        return RateBound(rho, **exact, proof=proof)
     if floats is None:
         raise NotCertified(f"nothing is certified for {case.algorithm} near contraction {smallest:.6g}: {why}")
     return replace(floats, why=why)

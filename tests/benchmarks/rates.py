@@ -30,9 +30,9 @@ def main() -> None:
             begin = time.process_time()
             found = certify_rate(RateProblem(algorithm(method), steps, 0.5 / steps, 1.0, 0.1))
             took = time.process_time() - begin
-            proofs = sum(said.proof is not None for said in found.statements)
+            proofs = sum(said.proof is not None for said in found.bounds)
             rows.append(
-                row(f"{method}, K = {steps}, {len(found.statements)} statements, {proofs} proved, CPU s", took, target)
+                row(f"{method}, K = {steps}, {len(found.bounds)} statements, {proofs} proved, CPU s", took, target)
             )
     publish(
         f"# Rates\n\nWritten by `python tests/benchmarks/rates.py --write`: contraction, floors, proofs and their "

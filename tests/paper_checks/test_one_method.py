@@ -39,7 +39,7 @@ def test_a_method_written_once_is_trained_followed_exactly_and_bounded():
     plan = Setting(rounds=3, cohort=2, local_steps=2, step_size=size)
     worst = worst_case(WRITTEN, plan, given, "distance_sq").value
     rate = fedbounds.rate(WRITTEN, local_steps=2, step_size=size, smoothness=1.3, strong_convexity=0.4).points[0].rate
-    assert w**2 <= worst <= rate.statements[0].contraction ** 3 * rate.statements[0].start_distance
+    assert w**2 <= worst <= rate.bounds[0].contraction ** 3 * rate.bounds[0].start_distance
     assert rate.contraction < 1
 
 

@@ -2,9 +2,7 @@
 
 import copy
 import json
-import math
 from fractions import Fraction
-from itertools import product
 
 import pytest
 
@@ -55,19 +53,9 @@ def refused(proof):
     return False
 
 
-def test_what_was_proved_is_accepted_and_its_factors_are_of_whole_numbers(proofs):
-    for proof, block in product(proofs, ("blocks", "means_factor")):
-        verify.check(json.loads(json.dumps(proof)))
-        held = proof[block][0] if block == "blocks" else proof[block]
-        for forged in (math.inf, 1e308, 2.5, True, "3") if held["scale"] else ():
-            scale = {**held, "scale": [forged] * len(held["scale"])}
-            other = {**proof, block: [scale, *proof[block][1:]] if block == "blocks" else scale}
-            with pytest.raises(verify.Refused, match="integers"):
-                verify.check(json.loads(json.dumps(other)))
-
-
-def test_every_smaller_claim_is_refused(proofs):
+def test_rates_are_accepted_and_every_smaller_claim_is_refused(proofs):
     for proof in proofs:
+        verify.check(json.loads(json.dumps(proof)))
         for word in ("contraction", "start_distance", "floor", "start_dissimilarity"):
             assert not Fraction(proof["claim"][word]) or refused(scaled(proof, word, "98/100")), word
         for word, factor in (("step_size", 2), ("smoothness", 2), ("strong_convexity", "1/2")):

@@ -1,7 +1,6 @@
 """Bounds beside exact worst cases: the numbers of tables, what is read off them, constants, the command, mistakes."""
 
 import json
-import re
 from dataclasses import replace
 from math import isnan
 from pathlib import Path
@@ -11,7 +10,6 @@ from loops import cases
 from tools.worst_case_tables import full
 
 import bounds.vocabulary as v
-import fedbounds
 from bounds import About, ASSUMPTIONS, Bound, Condition, Source, Statistic
 from bounds.catalog import BOUNDS
 from empirics.experiments import Cell, Outcome, Store
@@ -114,15 +112,12 @@ def _row(k, bound, worst, **terms_):
     return {**GridPoint(local_steps=k).as_row(), **said, **terms_}
 
 
-def test_best_steps_and_what_following_the_bound_costs():
+def test_best_steps_and_smallest_factors_are_those_of_plain_arithmetic():
     rows = [_row(1, 7.0, 3.0), _row(2, 5.0, 2.5), _row(3, 6.0, 2.0), {**_row(4, 1.0, 0.1), "inside": False}]
     assert best_steps([_row(1, 2.0, 0.0), _row(2, 3.0, 0.0)]) == []  # a metric that is 0 has no best steps
     (best,) = best_steps(rows)
     assert (best.by_bound, best.by_worst_case) == (2, 3)
     assert best.regret == pytest.approx(0.25)
-
-
-def test_the_smallest_factors_of_a_bound_and_of_a_term():
     rows = [
         _row(2, 5.0, 2.5, **{"term: a": 1.5, "term: b": 3.5}),
         _row(3, 6.0, 5.4, **{"term: a": 4.0, "term: b": 2.0}),
@@ -405,14 +400,3 @@ def test_what_is_not_proved_decides_nothing():
     assert estimated.suffices == pytest.approx(0.5, rel=1e-5)
     with pytest.raises(WorstCaseError, match="--certify"):
         constants(LEMMA, [{k: x for k, x in rows[0].items() if k != "proved"}])
-
-
-def test_the_page_shows_the_constants_of_every_table():
-    page = Path(fedbounds.__file__).parent / "docs/how-to/proofs.md"
-    lines = re.findall(r"^\| `([a-z0-9_.]+)` \| (\S+) \| (\S+) \| (\d+ of \d+) \|$", page.read_text("utf-8"), re.M)
-    told = {name: rest for name, *rest in lines}
-    assert set(told) == {path.stem for path in FOLDER.glob("*.csv")}
-    for name, shown in told.items():
-        (whole, *_) = constants(BOUNDS[name], committed(name))
-        least = "-" if isnan(whole.not_below) else f"{whole.not_below:.6g}"
-        assert shown == [least, f"{whole.suffices:.6g}", f"{whole.proved} of {whole.places}"], name
