@@ -52,6 +52,9 @@ def test_the_drift_of_two_steps_is_a_96th_of_lemma_2():
 def test_every_bound_within_reach_is_above_its_worst_case(name):
     table = tightness(name, rounds=2, local_steps=2, heterogeneity=0.6).columns
     assert table["ratio"][0] > 1 - 1e-6
+    if name in DRAWN:
+        one = {"clients": 2, "cohort": 1, "rounds": 2, "local_steps": 1, "heterogeneity": 0.6, "relaxation": 0.01}
+        assert tightness(name, **one).columns["ratio"][0] > 1 - 1e-6
     assert table["gap"][0] <= 1e-6 * max(table["worst_case"][0], 0.01)
     shares = [value[0] for column, value in table.items() if column.startswith("share: ")]
     assert all(share > -1e-4 for share in shares)
@@ -83,12 +86,6 @@ def test_bounds_on_drawn_clients_take_a_cohort():
     assert values(BOUNDS["classics.li_theorem_3"], place)["cohort"] == 2
     assert GridPoint.from_row(place.as_row()) == place
     assert replace(place, cohort=3) == replace(place, cohort=0)
-
-
-@cases("name", DRAWN)
-def test_a_bound_on_drawn_clients_is_above_the_worst_case_in_the_mean(name):
-    place = {"clients": 2, "cohort": 1, "rounds": 2, "local_steps": 1, "heterogeneity": 0.6, "relaxation": 0.01}
-    assert tightness(name, **place).columns["ratio"][0] > 1 - 1e-6
 
 
 def test_a_cohort_is_an_option_of_the_command(tight, tmp_path):
