@@ -134,7 +134,7 @@ def _first(review: Review, group: Sequence[Verdict]) -> list[str]:
         columns = list(dict.fromkeys(reading for row in review.theorems.values() for reading in row))
         rows = [[name, *(_cell(row.get(c, ""), by_name) for c in columns)] for name, row in review.theorems.items()]
         lines += ["## Theorem by theorem", "", *_table([["theorem", *columns], *rows]), "", LEGEND, ""]
-    if findings := [(by_name[name], sentence) for name, sentence in review.found.items() if name in by_name]:
+    if findings := [(by_name[name], sentence) for name, sentence in review.sentences.items() if name in by_name]:
         lines += ["## What was found", "", "The gravest first: what is claimed, and what was found.", ""]
         for i, (v, sentence) in enumerate(findings, 1):
             evidence = quoted([sentence], group)[0] if sentence else brief(v.finding.evidence, v.finding.witness)

@@ -36,7 +36,7 @@ def page(name: str, errors: bool, output: Path | None, workers: int) -> Report:
     verdicts = list[Verdict]()
     if errors:
         book = bounds_of(name) if own else BOUNDS
-        sentences = {claim: text for review in reviews([name]).values() for claim, text in review.found.items()}
+        sentences = {claim: text for review in reviews([name]).values() for claim, text in review.sentences.items()}
         text = erratum(audit([c for c in claims if belongs(c, book)], workers), book, sentences)
     elif own:
         with_review = reviews([name])  # raises what is wrong with a review before the claims are judged

@@ -86,6 +86,7 @@ def formula_of(evaluated: Any) -> Any:
     if isinstance(evaluated, FormulaSymbol):
         return evaluated.formula
     symbols = evaluated.atoms(FormulaSymbol) if isinstance(evaluated, sp.Basic) else ()
+    symbols = sorted(symbols, key=lambda symbol: symbol.dummy_index)  # in the order of the text, as the set has none
     return At(evaluated, {symbol: symbol.formula for symbol in symbols}) if symbols else evaluated
 
 

@@ -35,7 +35,7 @@ class Review:
     def __post_init__(self) -> None:
         types: Types = {"summary": tuple, "survives": tuple, "change": tuple, "findings": (tuple, Mapping)}
         check_types("a review", vars(self), **types)
-        for finding, sentence in self.found.items():
+        for finding, sentence in self.sentences.items():
             entry = {"findings": finding, f"findings[{finding!r}]": sentence}
             check_types("a review", entry, **dict.fromkeys(entry, str))
         rows = {f"theorems[{theorem!r}]": row for theorem, row in self.theorems.items()}
@@ -44,17 +44,17 @@ class Review:
             raise ClaimError(f"a review has at most {MOST_FINDINGS} findings; got {len(self.findings)}")
 
     @property
-    def found(self) -> dict[str, str]:
+    def sentences(self) -> dict[str, str]:
         """The sentences of the findings by name, in order; empty where the evidence of the check is shown instead."""
         return dict(self.findings) if isinstance(self.findings, Mapping) else dict.fromkeys(self.findings, "")
 
     def claims(self) -> Iterator[str]:
         """Yield the names of all claims that the page mentions."""
-        for text in (*self.summary, *self.survives, *self.change, *self.found.values()):
+        for text in (*self.summary, *self.survives, *self.change, *self.sentences.values()):
             yield from NAMED.findall(text)
         for row in self.theorems.values():
             yield from row.values()
-        yield from self.found
+        yield from self.sentences
 
 
 def review(paper: str) -> Review:

@@ -1,30 +1,30 @@
 """Read claims from a paper's ``claims.toml``, where each claim is a row in the table of its section.
 
 A row ``[SECTION.NAME]`` has the ``words`` of a claim, its place under a key that is its kind (``theorem = "Lemma 1"``,
-or ``proof`` for a step of a proof), other fields of ``Claim``, and one of seven checks:
+or ``proof`` for a step of a proof), other fields of ``Claim``, and one of six checks:
 
 - ``check``: a statement on formulas, or several by label, ``check.LABEL`` (see ``check_texts``). ``wrong`` lists the
   labels that are audited as failing.
-- ``order``: rows ``smaller < larger`` of reported numbers, judged by ``Ordered``. ``wrong`` lists those audited as
+- ``order``: rows ``smaller < larger`` of reported numbers, decided by ``Ordered``. ``wrong`` lists those audited as
   reversed; with ``significant`` each difference must exceed noise. Deviations are those of ``runs`` runs, if the file
   gives that number. ``order.NAME`` is one of several orders, ``wrong.NAME`` lists its wrong pairs.
-- ``prints``: rows ``LABEL: PRINTED = EXPRESSION``, judged by ``Prints``: a printed number and what it should be
+- ``prints``: rows ``LABEL: PRINTED = EXPRESSION``, decided by ``Prints``: a printed number and what it should be
   according to other reported numbers, which stand in [brackets]. ``slack`` is the tolerance by label, for rounded
   inputs; ``wrong`` lists labels.
 - ``meets``: a bound whose numeric conditions the published ``settings`` meet (by name, each the values by quantity),
-  judged by ``Satisfies``; ``breaks`` lists the conditions that are audited as failing.
+  decided by ``Satisfies``; ``breaks`` lists the conditions that are audited as failing.
 - ``reason``: why the machine cannot decide the sentence.
-- ``search``: a bound for which counterexamples are searched, judged by ``Dominates``.
 - ``least``: for each bound the audited smallest ratio to its exact worst case; each makes a claim of our own,
   ``BOUND.worst_case``.
 
 A label may have an order, prints or settings too, ``check.LABEL.prints``. Texts may use the names of the Python module
 that has the section's name. Reported numbers are named ``TABLE: ROW, COLUMN`` as in the paper's file in ``reported``;
 the module's ``NUMBERS`` are further ones by section, by table of a section (``[SECTION.TABLE.NAME]``) and by
-``order.NAME``. Other top-level keys of the file:
-``define`` names formulas, for ``all`` sections or for one; ``versions`` gives the version of the paper by section;
-``sets`` are lists: ``{images}`` in an order or a print stands for every entry of the list ``images``; ``texts`` are
-parts of sentences: ``{same}`` in words or a note stands for the text ``same``. A ``repair`` has words and a check too.
+``order.NAME``. A ``repair`` has words and a check too.
+
+Other top-level keys of the file: ``define`` names formulas, for ``all`` sections or for one; ``versions`` gives the
+version of the paper by section; ``sets`` are lists: ``{images}`` in an order or a print stands for every entry of the
+list ``images``; ``texts`` are parts of sentences: ``{same}`` in words or a note stands for the text ``same``.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from bounds.errors import message_of
 
 from ..reported import by_place, Reported
 from .check_texts import CheckParser
-from .checkers import AboveWorstCase, Dominates, Open, Ordered, Prints, rational, Satisfies
+from .checkers import AboveWorstCase, Open, Ordered, Prints, rational, Satisfies
 from .checkers.tables import Cell, mean
 from .claim import Checks, Claim, ClaimError, Defect, Kind, Repair, Status
 
@@ -248,7 +248,6 @@ def _printed(lines: Iterable[str], fields: dict[str, Any], paper: str, row: Row)
 CHECKS: dict[str, Callable[[Any, dict[str, Any], str, Row], Checks]] = {
     "check": _stated,
     "reason": lambda reason, fields, paper, _: Open(_line(reason, paper)),
-    "search": lambda bound, *_: Dominates(bound),
     "order": _ordered,
     "prints": _printed,
     "meets": lambda bound, fields, *_: Satisfies(bound, fields.pop("settings"), tuple(fields.pop("breaks", ()))),

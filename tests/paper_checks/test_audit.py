@@ -82,7 +82,7 @@ def test_the_committed_report_says_what_the_audit_finds(verdicts):
 
 
 def _names_the_way(check):
-    ways = ("ratio", "difference", "off_by", "mixed", "breaks", "wrong", "flips", "found")
+    ways = ("ratio", "difference", "off_by", "mixed", "breaks", "wrong", "audited")
     inner = [*getattr(check, "checks", {}).values(), *getattr(check, "readings", {}).values()]
     named = any(getattr(check, way, None) not in (None, (), False) for way in ways)
     return named or any(_names_the_way(c) for c in inner)
@@ -148,7 +148,7 @@ def shown(verdict):
 @pytest.mark.slow
 @cases("paper", REVIEWS)
 def test_findings_fail_and_their_numbers_are_those_of_the_check(paper, verdicts):
-    found = REVIEWS[paper].found
+    found = REVIEWS[paper].sentences
     assert len(found) == (MOST_FINDINGS if paper != "classics" else 6)
     for name, said in found.items():
         assert verdicts[name].finding.status is Status.FAILS, name

@@ -123,7 +123,7 @@ def test_a_slope_is_recognised_and_another_caught():
         lambda book: (X, np.where(X < 30, X**-0.5, 0.7 * X**-0.4)),
     )
     all_are(FAILS, *(SlopeIs(curve, -0.5) for curve in others))
-    ways = (SlopeIs(lambda book, s=slope: (X, X**s), -0.5, found=-1.0) for slope in (-1.0, -1.2))
+    ways = (SlopeIs(lambda book, s=slope: (X, X**s), -0.5, audited=-1.0) for slope in (-1.0, -1.2))
     assert audited(*ways) == [True, False]
 
 

@@ -102,7 +102,7 @@ def test_an_erratum_has_the_printed_formula_its_fault_and_the_corrected_one(tmp_
 @cases("paper", [*PAPERS, "none"])
 def test_the_erratum_of_every_paper_compiles(paper, verdicts, tmp_path):
     found = [v for v in verdicts.values() if v.claim.paper == paper and belongs(v.claim, BOUNDS)]
-    said = {name: words for review in REVIEWS.values() for name, words in review.found.items()}
+    said = {name: words for review in REVIEWS.values() for name, words in review.sentences.items()}
     text = erratum(found, BOUNDS, said)
     assert text.count(r"\subsection*") == sum(v.status is Status.REPAIRED for v in found)
     assert not re.search(r"textasciicircum", text), "a formula that was not typeset"

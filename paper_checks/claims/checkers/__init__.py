@@ -7,7 +7,7 @@ draws rational points, ``numbers`` evaluates formulas there in 80 digits, and ``
 """
 
 from .algebra import ArgminIs, Same
-from .combined import agreed, All, Open, Readings, Refuted
+from .combined import agree, All, Open, Readings, Refuted
 from .conditions import ImpliedBy, Informative, Satisfies
 from .formulas import At, Formula, number, rational, resolve, term
 from .instances import Broken, Dominates
@@ -22,6 +22,6 @@ from .worst import AboveWorstCase
 __all__ = [
     "AboveWorstCase", "All", "ArgminIs", "At", "Broken", "Dominates", "EdgeIs", "Formula", "ImpliedBy",
     "Informative", "Mean", "MeasuredIn", "MonotoneIn", "Open", "OrderIs", "Ordered", "Prints", "Readings", "Refuted",
-    "Same", "Satisfies", "SlopeIs", "States", "TendsTo", "agreed", "exact", "mean", "noise", "number", "rational",
+    "Same", "Satisfies", "SlopeIs", "States", "TendsTo", "agree", "exact", "mean", "noise", "number", "rational",
     "requires", "resolve", "short", "term",
 ]  # fmt: skip

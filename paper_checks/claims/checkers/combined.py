@@ -106,7 +106,7 @@ class Open:
         return Finding(Status.OPEN, Grade.READ, self.reason)
 
 
-def agreed(pairs: Mapping[str, tuple[Any, Any]], digits: int = 12) -> Finding:
+def agree(pairs: Mapping[str, tuple[Any, Any]], digits: int = 12) -> Finding:
     """Return HOLDS if the pairs of numbers (computed, expected), by name, agree to this many digits, else FAILS."""
     differing = {}
     for name, pair in pairs.items():

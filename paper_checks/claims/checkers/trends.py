@@ -22,13 +22,13 @@ class SlopeIs:
     """States that ``log y`` against ``log x`` has the slope ``power`` within ``tolerance``.
 
     For exact or computed curves. The slope is fitted over all points and over the last third, to reject a power law
-    that holds only for a part of the curve. ``found`` is the audited slope of the last third if the statement fails.
+    that holds only for a part of the curve. ``audited`` is the slope of the last third if the audited status is FAILS.
     """
 
     curve: Callable[[Book], Curve]
     power: float
     tolerance: float = 0.05
-    found: float | None = None
+    audited: float | None = None
 
     def __call__(self, book: Book) -> Finding:
         x, y = _curve(*self.curve(book))
@@ -38,7 +38,7 @@ class SlopeIs:
         if all(abs(slope - self.power) <= self.tolerance for slope in (overall, last)):
             return Finding(Status.HOLDS, Grade.EXACT, evidence)
         witness = {"slope": f"{overall:.3f}", "slope of the last third": f"{last:.3f}"}
-        as_audited = self.found is None or abs(last - self.found) <= self.tolerance
+        as_audited = self.audited is None or abs(last - self.audited) <= self.tolerance
         return Finding(Status.FAILS, Grade.EXACT, evidence, witness, as_audited)
 
 

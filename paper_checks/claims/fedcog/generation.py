@@ -17,7 +17,7 @@ from bounds.domains import FRACTION
 from bounds.fedcog.letters import F_next, js, L_c, L_dis, lambda_dis, Q_next
 from bounds.quantities import quantity
 
-from ..checkers import agreed
+from ..checkers import agree
 from ..checkers.numbers import value
 from ..claim import Book, fails, Finding, finding, Grade
 
@@ -65,7 +65,7 @@ def lemma_value(book: Book) -> Finding:
     """The right side of Lemma 5.5 is the objective on the old data, (11)."""
     loss = distillation(OLD, NEW, FIRST_DATA)
     right = value(book["fedcog.lemma_5_5"].expr, {F_next: TASK_LOSS, Q_next: loss})
-    return agreed({"task loss plus distillation loss": (right, TASK_LOSS + loss)})
+    return agree({"task loss plus distillation loss": (right, TASK_LOSS + loss)})
 
 
 def fixed_teacher(book: Book) -> Finding:
@@ -81,7 +81,7 @@ def either_order_serves(book: Book) -> Finding:
     smallest = min(f(OLD, NEW, FIRST_DATA) for f in (distillation, reversed_distillation))
     if smallest <= 0:
         return fails(f"the loss of models that differ is {smallest:.3g}")
-    return agreed({f.__name__: (f(NEW, NEW, NEXT_DATA), 0.0) for f in (distillation, reversed_distillation)})
+    return agree({f.__name__: (f(NEW, NEW, NEXT_DATA), 0.0) for f in (distillation, reversed_distillation)})
 
 
 TARGETS = (2, 0, 1)
@@ -111,7 +111,7 @@ def mean_loss(book: Book) -> Finding:
     at = {L_c: task, L_dis: disagreement, lambda_dis: WEIGHT}
     pairs = _pairs()
     mean = sum(-log(p[y]) + WEIGHT * (1 - jensen(p, q)) for p, q, y in pairs) / len(pairs)
-    return agreed({"generation loss": (value(book["fedcog.generation_loss"].expr, at), mean)})
+    return agree({"generation loss": (value(book["fedcog.generation_loss"].expr, at), mean)})
 
 
 def engine_loss(book: Book) -> Finding:
@@ -127,7 +127,7 @@ def engine_loss(book: Book) -> Finding:
     logits = Network("logits", torch.nn.Identity)
     loss = Generate(disagreement=WEIGHT).loss(logits, theirs, own, torch.tensor([TARGETS]), shares)
     task, disagreement = _means()
-    return agreed({"generation loss of the engine": (loss, task + WEIGHT * disagreement)})
+    return agree({"generation loss of the engine": (loss, task + WEIGHT * disagreement)})
 
 
 def disagreement(book: Book) -> Finding:
@@ -137,7 +137,7 @@ def disagreement(book: Book) -> Finding:
         middle = [(a + b) / 2 for a, b in zip(p, q, strict=True)]
         halves = (divergence(p, middle) + divergence(q, middle)) / 2
         pairs[f"sample {i}"] = (value(book["fedcog.disagreement_loss"].expr, {js: jensen(p, q)}), 1 - halves)
-    return agreed(pairs)
+    return agree(pairs)
 
 
 FAR = {2: (-1.0, 1.0), 0: (0.0, -1.0), 1: (0.5, 1.0)}
@@ -167,12 +167,12 @@ def divergence_range(book: Book) -> Finding:
         return fails(f"random outputs between {min(drawn)} and {max(drawn)}")
     p = [0.2, 0.5, 0.3]
     ends = {"agreeing": (jensen(p, p), 0.0), "disjoint": (jensen([0.4, 0.6, 0, 0], [0, 0, 0.1, 0.9]), log(2))}
-    return replace(agreed(ends), grade=Grade.SEARCHED)
+    return replace(agree(ends), grade=Grade.SEARCHED)
 
 
 def disjoint_in_bits(book: Book) -> Finding:
     bits = jensen([0.4, 0.6, 0, 0], [0, 0, 0.1, 0.9]) / log(2)
-    return agreed({"disagreement loss of disjoint outputs": (1 - bits, 0.0)})
+    return agree({"disagreement loss of disjoint outputs": (1 - bits, 0.0)})
 
 
 def _generated(steps: int) -> tuple[Any, Any]:
@@ -197,7 +197,7 @@ def left_over(book: Book, steps: int) -> Finding:
     """The outputs that the last of five generation steps used are those on the inputs after ``steps`` steps."""
     inputs, used = _generated(steps)[0].tolist(), _generated(5)[1].tolist()
     differences = [abs(np.subtract(row, outputs(OLD, x))).max() for x, row in zip(inputs, used, strict=True)]
-    return agreed({"largest difference of the outputs": (max(differences), 0)})
+    return agree({"largest difference of the outputs": (max(differences), 0)})
 
 
 chance = quantity("target_chance", "s", "the chance that the local model gives to the target", domain=FRACTION)
@@ -206,10 +206,10 @@ chance = quantity("target_chance", "s", "the chance that the local model gives t
 def two_teachers(book: Book) -> Finding:
     """Two teachers give the same distillation loss of one model on one data set."""
     both = distillation(OLD, NEW, NEXT_DATA), distillation(FLAT, NEW, NEXT_DATA)
-    return agreed({"loss of one model on one data set, two teachers": both})
+    return agree({"loss of one model on one data set, two teachers": both})
 
 
 def two_orders(book: Book) -> Finding:
     """The distillation loss is the same with the student's and with the teacher's outputs first."""
     both = reversed_distillation(OLD, NEW, FIRST_DATA), distillation(OLD, NEW, FIRST_DATA)
-    return agreed({"distillation loss": both})
+    return agree({"distillation loss": both})

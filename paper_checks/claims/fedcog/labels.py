@@ -10,7 +10,7 @@ from bounds.fedcog.labels import floors, largest_remainder, uniform
 from bounds.fedcog.letters import C, d, N, n
 from bounds.operators import ClassSum
 
-from ..checkers import agreed, At
+from ..checkers import agree, At
 from ..checkers.formulas import relations
 from ..checkers.numbers import true_at, value
 from ..claim import Book, Finding, finding
@@ -34,7 +34,7 @@ def example(book: Book) -> Finding:
     missing = each("fedcog.complementary_count", EXAMPLE, book)
     pairs = {f"class {c}": (missing[c], printed) for c, printed in enumerate((0, 500, 100, 300, 100))}
     share = each("fedcog.complementary_allocation", EXAMPLE, book)[1]
-    return agreed({**pairs, "all": (sum(missing), 1000), "share of class 1": (share, BUDGET * 500 / 1000)})
+    return agree({**pairs, "all": (sum(missing), 1000), "share of class 1": (share, BUDGET * 500 / 1000)})
 
 
 def whole_numbers(book: Book) -> Finding:
@@ -97,4 +97,4 @@ def summed_allocation(book: Book) -> sp.Expr:
 
 def list_of_labels(book: Book) -> Finding:
     """The formula counts the list of labels for seven samples of each of ten classes."""
-    return agreed({"samples": (At("fedcog.uniform_labels", {C: 10, n: 7})(book), sum(uniform(10, 7)))})
+    return agree({"samples": (At("fedcog.uniform_labels", {C: 10, n: 7})(book), sum(uniform(10, 7)))})

@@ -12,7 +12,7 @@ from bounds.fedcog.letters import beta_sq, eta, g, gap, kappa_sq, L, p, sigma_sq
 from bounds.operators import ClientSum
 from bounds.quantities import quantities_of
 
-from ..checkers import agreed
+from ..checkers import agree
 from ..checkers.formulas import relations
 from ..checkers.numbers import true_at, value
 from ..claim import Book, Finding, finding, Grade
@@ -85,7 +85,7 @@ def least_factor(book: Book) -> Finding:
     shares, gradient = (Fraction(1, 6), Fraction(1, 3), Fraction(1, 2)), Fraction(7, 3)
     mean_square = sum((w * gradient**2 for w in shares), Fraction(0))
     needed = mean_square / sum((w * gradient for w in shares), Fraction(0)) ** 2
-    return agreed({"least factor of clients that agree": (needed, 1)})
+    return agree({"least factor of clients that agree": (needed, 1)})
 
 
 def scaled(book: Book) -> Finding:

@@ -44,5 +44,5 @@ def cited(book: Book) -> Finding:
     return finding(not wrong, evidence or "both bound what is taken from them", wrong, as_audited=len(wrong) == 2)
 
 
-quadratic_rate = SlopeIs(from_the_minimiser, -2, found=-1)
+quadratic_rate = SlopeIs(from_the_minimiser, -2, audited=-1)
 linear_rate = SlopeIs(from_the_minimiser, -1, 0.01)
