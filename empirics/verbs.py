@@ -288,7 +288,7 @@ def _object(value: Any, read: Callable[[str], Any]) -> Any:
 
 
 SETTING_FIELDS = tuple(field.name for field in fields(Setting))
-SHARED = (
+KEPT_OPTIONS = (
     *("problem", "clients", "partition", "augment", "measure", "every", "device"),
     *(name for name in SETTING_FIELDS if name != "rounds"),
 )
@@ -297,7 +297,7 @@ SHARED = (
 
 def _keeper(args: Namespace) -> Keeper:
     """The kept runs of this command line."""
-    options = {name: _storable(getattr(args, name)) for name in SHARED}
+    options = {name: _storable(getattr(args, name)) for name in KEPT_OPTIONS}
     files = digests([args.problem, args.partition, args.algorithm, *args.compare])
     keeper = Keeper(args.keep_state, {**options, "files": files}, computing())
     if packages := ", ".join(keeper.changed_packages):

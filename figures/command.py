@@ -12,8 +12,8 @@ from bounds.showing.tables import aligned
 from bounds.showing.usage import refuse_unused, UsageError, writable_folder
 from empirics.experiments import Store
 from empirics.experiments.checking import check_words
-from empirics.experiments.command import check_computers, folder as store_folder
-from empirics.experiments.running import sweep
+from empirics.experiments.command import check_computers, open_store
+from empirics.experiments.running import run_missing
 from empirics.numbers import seed_list, Seeds
 from empirics.progress import progress
 
@@ -106,9 +106,7 @@ def figure(
         if names not in ((), ("all",)):
             raise UsageError(f"--bundle gathers all figures and tables; leave out {', '.join(names)}")
         refuse_unused("--bundle runs nothing but the audit", scheduler=scheduler, **edits)
-        return bundled(
-            scale, Path(output or "fedbounds-bundle"), Store(store_folder(store)), 2 if workers is None else workers
-        )
+        return bundled(scale, Path(output or "fedbounds-bundle"), open_store(store), 2 if workers is None else workers)
     if not names:
         refuse_unused("without a name the figures and tables are listed", **work, **edits, output=output, store=store)
         if modes or scale != "laptop":
@@ -123,7 +121,7 @@ def figure(
     artefacts = select(names)
     own = [each.name for each in artefacts if each.name in names]  # named individually, not as part of a group
     changes = read_changes(set_options, listed_seeds, artefacts, scale)
-    results, target = Store(store_folder(store)), Path(output or f"figures-{scale}{changes.folder}")
+    results, target = open_store(store), Path(output or f"figures-{scale}{changes.folder}")
     if redraw:
         writable_folder("-o", target, {"REPORT.md": TITLE})
         return _redraw(artefacts, target, style)
@@ -218,7 +216,7 @@ def _sweep(
     if missing:
         writable_folder("--store", store.folder)
     report(f"{len(todo)} runs, {len(missing)} to do: at most {budget_text(minutes(wanted, scale), missing)}")
-    finished = sweep(todo, store, workers, scheduler, fresh, named=str)
+    finished = run_missing(todo, store, workers, scheduler, fresh, named=str)
     return any(done.how == "failed" for done in finished)
 
 

@@ -17,7 +17,7 @@ from ..progress import Progress, progress
 from . import Cell, Store
 from .checking import check_words
 from .grids import Grid, read_grid
-from .running import sweep as run
+from .running import run_missing
 from .store import RESULTS
 
 OWN = """runs depend on the text of your own files that a grid names (path/file.py:variable) and of the files beside
@@ -55,7 +55,7 @@ def sweep(
     check_computers(workers, scheduler, status=status, keep_states=keep_states)
     if status:
         refuse_unused("--status runs nothing", workers=workers, keep_states=keep_states)
-    plan, results = read_grid(grid), Store(folder(store))
+    plan, results = read_grid(grid), open_store(store)
     with progress() as bar:
         bar.start(plan.size)
         bar.doing("reading the grid")
@@ -65,7 +65,7 @@ def sweep(
             bar.doing("reading the store")
             return _status(plan, cells, results, bar)
     named = partial(_which, plan)
-    runs = run(cells, results, workers, scheduler, fresh, True, keep_states, name=plan.name, named=named)
+    runs = run_missing(cells, results, workers, scheduler, fresh, True, keep_states, name=plan.name, named=named)
     count, diverged = Counter(done.how for done in runs), sum(done.status == "diverged" for done in runs)
     failed = [{"cell": named(done.cell), "error": done.error} for done in runs if done.how == "failed"]
     words = [f"{count[how]} {how}" for how in ("done", "diverged", "failed", "there") if count[how]]
@@ -111,15 +111,15 @@ def check_computers(workers: int | None, scheduler: str | None, **others: object
         refuse_unused("--scheduler is a running cluster with workers of its own", workers=workers, **others)
 
 
-def folder(given: Path | str | None) -> Path:
-    """Return the store's folder: ``given``, or from the environment, or the default; raise if it is not a folder."""
+def open_store(given: Path | str | None) -> Store:
+    """Return the store in the folder ``given``, or of the environment, or the default; raise if it is not a folder."""
     path = Path(given or os.environ.get("FEDBOUNDS_STORE") or "fedbounds-store")
     try:
         is_folder = stat.S_ISDIR(path.stat().st_mode)
     except FileNotFoundError:  # made at the first write
-        return path
+        return Store(path)
     except (OSError, ValueError) as error:  # a loop of links, a path below a file, a NUL
         raise EmpiricsError(f"the store {path} cannot be read: {error}: give another with --store") from None
     if not is_folder:
         raise EmpiricsError(f"the store must be a folder; {path} is a file: give another with --store")
-    return path
+    return Store(path)

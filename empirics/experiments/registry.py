@@ -26,7 +26,7 @@ from ..job_modules import MODULES
 from .sources import source_digest
 
 F = TypeVar("F", bound=Callable[..., Any])
-SHARED = "empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting"
+SHARED_OPTIONS = "empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting"
 """What declares the options that all training runs share."""
 
 
@@ -52,8 +52,8 @@ def job(name: str, version: int, accepts: str = "", shared: bool = False, resuma
     """Declare a function as a job; its arguments must be JSON data, and it must return an ``Outcome``.
 
     ``accepts`` names functions and dataclasses, each as ``module:name``, whose arguments and fields the job accepts as
-    ``**options``; a ``shared`` job accepts those of ``SHARED``. ``resumable`` is as in ``Job``. All arguments must be
-    literals, as ``of_module`` reads the text.
+    ``**options``; a ``shared`` job accepts those of ``SHARED_OPTIONS``. ``resumable`` is as in ``Job``. All arguments
+    must be literals, as ``of_module`` reads the text.
     """
     return lambda function: function
 
@@ -103,7 +103,9 @@ def of_module(module: str) -> tuple[Job, ...]:
             if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == job.__name__:
                 options = {str(k.arg): ast.literal_eval(k.value) for k in mark.keywords}
                 name, version = ast.literal_eval(mark.args[0]), str(options.pop("version"))
-                accepts = f"{options.pop('accepts', '')} {SHARED if options.pop('shared', False) else ''}".strip()
+                accepts = (
+                    f"{options.pop('accepts', '')} {SHARED_OPTIONS if options.pop('shared', False) else ''}".strip()
+                )
                 defaults = _defaults(function, accepts)
                 declared.append(Job(name, version, f"{module}:{function.name}", defaults, accepts, **options))
     return tuple(declared)

@@ -19,7 +19,7 @@ from ..errors import EmpiricsError
 from ..spec_strings import refuse_twice
 from . import Kept, Store
 from .cells import canonical, text
-from .command import folder
+from .command import open_store
 from .grids import read_grid
 from .registry import jobs
 from .sources import own_files
@@ -162,7 +162,7 @@ def selected(
 
     ``sweep`` selects the runs of a sweep, ``rounds`` includes every measured round.
     """
-    source = Store(folder(store))
+    source = open_store(store)
     if not source.folder.is_dir():
         raise EmpiricsError(f"there is no store at {source.folder}; fedbounds sweep FILE makes one")
     if not source.file.exists() and any(source.folder.iterdir()):

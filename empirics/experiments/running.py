@@ -41,7 +41,7 @@ class Done:
         return "there" if self.before else self.status
 
 
-def sweep(
+def run_missing(
     cells: Sequence[Cell],
     store: Store,
     workers: int | None = None,

@@ -26,8 +26,8 @@ from bounds.showing.process import remark
 from bounds.showing.reading import as_words, read
 from bounds.showing.usage import refuse_unused, UsageError, writable_folder
 from empirics.experiments import Cell, Store
-from empirics.experiments.command import folder
-from empirics.experiments.running import sweep
+from empirics.experiments.command import open_store
+from empirics.experiments.running import run_missing
 from empirics.progress import duration, progress
 
 from ..runs.obstacles import obstacle
@@ -174,7 +174,7 @@ def _computed(args: TableRequest, points: Sequence[GridPoint]) -> Report:
             why = f"neither {bound.name} nor its worst case depends on it here"
             raise WorstCaseError(f"{', '.join(unused)} would change nothing: {why}")
         _check_files(args, bound.name, len(points))
-    store = Store(folder(args.store))
+    store = open_store(args.store)
     cells = [Cell("tightness", {"bound": args.name, **point.as_row()}) for point in points]
     errors = _sweep(args, store, cells, seconds, "compute", "worst cases")
     results = [result for result in map(store.get, cells) if result is not None and result.status == "done"]
@@ -228,7 +228,7 @@ def _sweep(
         on = "one core" if cores == 1 else f"{cores} cores"
         takes = f"about {duration(sum(missing) / cores)} on {on}"
         remark([f"{len(missing)} points to {verb}, {takes}; finished ones are kept"])
-    finished = sweep(cells, store, args.workers, what=what)
+    finished = run_missing(cells, store, args.workers, what=what)
     return {done.cell.key: done.error for done in finished if done.how == "failed"}
 
 
@@ -238,7 +238,7 @@ def _prove(args: TableRequest, bound: Bound, rows: Sequence[dict[str, Any]], car
     The proofs of a default grid go into one archive, those of given points into a file each. Points that take longer
     than the patience allows are skipped; the cheapest are proved first.
     """
-    store, points = Store(folder(args.store)), [GridPoint.from_row(row) for row in rows]
+    store, points = open_store(args.store), [GridPoint.from_row(row) for row in rows]
     cells = [
         proof_cell(args.name, point, row["worst_case"]) if min_seconds(point) <= args.seconds else None
         for point, row in zip(points, rows, strict=True)

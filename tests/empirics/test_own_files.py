@@ -10,7 +10,7 @@ from refusals import all_refused, refusal
 from empirics.algorithms import algorithm
 from empirics.data.catalogue import digits
 from empirics.experiments import Cell, Outcome, Store
-from empirics.experiments.running import sweep
+from empirics.experiments.running import run_missing
 from empirics.federation.partitions import partition
 from empirics.problems.tasks import task
 
@@ -116,6 +116,6 @@ def test_false_is_not_zero_and_one_is_not_true(tmp_path, store):
     job = "def own(x=False, y=1) -> Outcome:\n    return Outcome({}, {'got': repr((x, y))})\n"
     (tmp_path / "jobs.py").write_text("from empirics.experiments import Outcome\n\n" + job)
     words = [{"x": False}, {"x": 0}, {"x": 0.1}, {"y": True}, {"y": 1}, {"y": 1.0}]
-    sweep([Cell(f"{tmp_path / 'jobs.py'}:own", each) for each in words], store, workers=0)
+    run_missing([Cell(f"{tmp_path / 'jobs.py'}:own", each) for each in words], store, workers=0)
     found = sorted(kept.card["facts"]["got"] for kept in store)
     assert found == ["(0, 1)", "(0.1, 1)", "(False, 1)", "(False, True)"]

@@ -14,7 +14,7 @@ from sweep_cells import HERE
 
 from empirics.experiments import Cell, Outcome, Store, StoreError
 from empirics.experiments.cells import call, canonical, text
-from empirics.experiments.running import sweep
+from empirics.experiments.running import run_missing
 from empirics.experiments.store import DamagedResultWarning
 
 CELLS = [Cell(f"{HERE}:square", {"number": n}) for n in (3, 5, 7)]
@@ -97,7 +97,7 @@ def test_a_full_disk_loses_nothing_and_says_so(store, request):
 @pytest.fixture
 def three(store):
     """A store of three results."""
-    sweep(CELLS, store, workers=0)
+    run_missing(CELLS, store, workers=0)
     return store
 
 
@@ -155,7 +155,7 @@ def test_damage_is_named_by_status_and_results_and_computed_again_by_a_sweep(thr
     assert (status, len(out.splitlines()), err.count("\n")) == (1, 2, 1)
     assert CELLS[1].key in err or CELLS[2].key in err
     assert three.file.read_bytes() == before, "looking changes nothing"
-    assert sorted(d.how for d in sweep(CELLS, three, workers=0)) == ["done", "done", "there"]
+    assert sorted(d.how for d in run_missing(CELLS, three, workers=0)) == ["done", "done", "there"]
     assert run(*words)[0] == 0
 
 

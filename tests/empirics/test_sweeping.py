@@ -11,7 +11,7 @@ from sweep_cells import HERE, sweeping, wait_for
 
 from empirics.experiments import Cell, processes, Store
 from empirics.experiments.grids import Grid, read_grid
-from empirics.experiments.running import sweep
+from empirics.experiments.running import run_missing
 from empirics.measuring import Run
 from empirics.measuring.kept import read
 
@@ -33,11 +33,11 @@ def written(tmp_path, function, more="", numbers=range(6)):
 
 def test_what_is_there_is_not_computed_again(store, tmp_path):
     grid, trace = traced(tmp_path)
-    assert [d.how for d in sweep(grid.cells(), store, workers=0)] == ["done"] * 3
+    assert [d.how for d in run_missing(grid.cells(), store, workers=0)] == ["done"] * 3
     more, _ = traced(tmp_path, (1, 2, 3, 4))
-    assert [d.how for d in sweep(more.cells(), store, workers=0)] == ["there"] * 3 + ["done"]
+    assert [d.how for d in run_missing(more.cells(), store, workers=0)] == ["there"] * 3 + ["done"]
     assert len(list(trace.iterdir())) == 4
-    sweep(grid.cells(), store, workers=0, fresh=True)
+    run_missing(grid.cells(), store, workers=0, fresh=True)
     assert len(list(trace.iterdir())) == 7
 
 
@@ -55,10 +55,10 @@ def test_a_cell_that_goes_wrong_is_recorded_and_the_others_run(store):
     odd["exits"] = "SystemExit 3"
     wrong += [(Cell(f"{HERE}:odd", {"kind": kind}), "failed", words) for kind, words in odd.items()]
     cells = [*(cell for cell, _, _ in wrong), *SQUARES.cells()]
-    found = sweep(cells, store, workers=0)
+    found = run_missing(cells, store, workers=0)
     assert [d.how for d in found] == [*(how for _, how, _ in wrong), "done", "done", "done"]
     all_refused([(i, words) for i, (_, _, words) in enumerate(wrong)], lambda place: found[place].error)
-    again = [d.how for d in sweep(cells, store, workers=0) if d.how != "there"]
+    again = [d.how for d in run_missing(cells, store, workers=0) if d.how != "there"]
     assert again == [how for _, how, _ in wrong if how == "failed"]
 
 
@@ -74,7 +74,7 @@ def test_the_command_runs_says_and_prints(tmp_path, run, refused, monkeypatch):
     assert status == 1
     assert "1 failed" in out
     assert re.search(r"failed: number=2: .*sweep_cells.py, line \d+: ValueError: ", err)
-    sweep([Cell(f"{HERE}:odd", {"kind": "quantity"})], Store(tmp_path / "other"), workers=0)
+    run_missing([Cell(f"{HERE}:odd", {"kind": "quantity"})], Store(tmp_path / "other"), workers=0)
     _, out, _ = run("results", "--store", tmp_path / "other", "--json")
     found = json.loads(out, parse_constant=lambda word: pytest.fail(word))
     assert {row["quantity"]: row["value"] for row in found} == {"low": None, "high": "inf"}
@@ -104,7 +104,7 @@ def test_a_store_that_cannot_be_one_and_a_cluster_that_is_none_are_found_first(s
         all_refused({words: "--keep-states"}, lambda words: refused("sweep", grid, "--keep-states", *words.split()))
     monkeypatch.setattr(processes, "ANSWER", "0.3s")
     address = "tcp://127.0.0.1:1"
-    all_refused([(lambda: sweep(SQUARES.cells(), store, scheduler=address), address)])
+    all_refused([(lambda: run_missing(SQUARES.cells(), store, scheduler=address), address)])
 
 
 @pytest.mark.slow
@@ -116,8 +116,8 @@ def test_workers_that_are_killed_cost_no_cell_and_workers_change_no_byte(tmp_pat
     assert process.returncode == 0, told
     assert "3 done" in told[0]
     assert len(list(marks.iterdir())) == 3
-    sweep(SQUARES.cells(), Store(tmp_path / "one"), workers=0)
-    sweep(SQUARES.cells(), Store(tmp_path / "three"), workers=3)
+    run_missing(SQUARES.cells(), Store(tmp_path / "one"), workers=0)
+    run_missing(SQUARES.cells(), Store(tmp_path / "three"), workers=3)
     tables = [{kept.card["key"]: kept.content for kept in Store(tmp_path / name)} for name in ("one", "three")]
     assert tables[0] == tables[1]
     assert len(tables[0]) == 3
@@ -136,7 +136,7 @@ def test_a_sweep_that_is_killed_leaves_whole_results_and_the_rerun_does_the_rest
     assert 3 <= there < 8
     assert not any(damage for _, damage in store.look(grid.cells()))
     before = len(list(trace.iterdir()))
-    assert sorted({d.how for d in sweep(grid.cells(), store, workers=0)}) == ["done", "there"]
+    assert sorted({d.how for d in run_missing(grid.cells(), store, workers=0)}) == ["done", "there"]
     assert len(list(trace.iterdir())) - before == 8 - there
 
 
@@ -159,7 +159,7 @@ def length(store, rounds, **options):
     fixed = {"problem": "softmax(digits)", "clients": 5, "cohort": 2, "partition": "dirichlet(0.7)", "local_steps": 3}
     fixed |= {"measure": ["train_loss", "mean_divergence"], "every": 2, "rounds": rounds}
     grid = Grid("length", fixed, {"algorithm": ["scaffold()", "fedinit(beta=0.07)"], "seed": [3, 4]}, "train")
-    assert {done.how for done in sweep(grid.cells(), store, 0, **options)} == {"done"}
+    assert {done.how for done in run_missing(grid.cells(), store, 0, **options)} == {"done"}
     found = [kept.columns() for kept in store.of(grid.cells())]
     return [{name: column for name, column in each.items() if "seconds" not in name} for each in found]
 
@@ -213,14 +213,14 @@ def on_a_gpu(**more):
 
 def test_cells_for_a_gpu_are_refused_before_the_first_where_there_is_none(store, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    all_refused([(lambda: sweep(on_a_gpu(engine="cuda"), store, 0), "GPU engine")])
+    all_refused([(lambda: run_missing(on_a_gpu(engine="cuda"), store, 0), "GPU engine")])
     assert not list(store.folder.glob("*"))
 
 
 @pytest.mark.gpu
 def test_a_cell_on_a_gpu_has_the_numbers_of_a_cpu(store):
     (here,), (there,) = ([*on_a_gpu(engine=engine)] for engine in ("torch", "cuda"))
-    sweep([here, there], store, 0)
+    run_missing([here, there], store, 0)
     values, others = (store.get(cell).columns()["value"] for cell in (here, there))
     assert values == pytest.approx(others, rel=1e-3)
     assert store.get(there).card["facts"]["engine"] == "cuda"

@@ -11,7 +11,7 @@ from sweep_cells import HERE, sweeping, wait_for
 
 from empirics.experiments import Cell, processes, Store
 from empirics.experiments.processes import environments
-from empirics.experiments.running import sweep
+from empirics.experiments.running import run_missing
 from empirics.sizes import cores
 
 
@@ -119,8 +119,8 @@ def own(wait) -> Outcome:
 def test_a_run_whose_process_dies_again_and_again_fails_alone(tmp_path):
     (tmp_path / "late.py").write_text(DIES_LATE)
     cells = [Cell(f"{tmp_path / 'late.py'}:own", {"wait": wait}) for wait in (0.3, 0, 0.0001)]
-    found = {done.cell.arguments["wait"]: done for done in sweep(cells, Store(tmp_path / "store"), workers=1)}
+    found = {done.cell.arguments["wait"]: done for done in run_missing(cells, Store(tmp_path / "store"), workers=1)}
     assert {wait: done.how for wait, done in found.items()} == {0.3: "failed", 0: "done", 0.0001: "failed"}
     assert "died 3 times" in found[0.3].error
-    (unsent,) = sweep([Cell(f"{HERE}:odd", {"kind": "unpicklable"})], Store(tmp_path / "store"), workers=1)
+    (unsent,) = run_missing([Cell(f"{HERE}:odd", {"kind": "unpicklable"})], Store(tmp_path / "store"), workers=1)
     assert (unsent.how, "pickle" in unsent.error, "lambda" in unsent.error) == ("failed", True, True)

@@ -210,7 +210,7 @@ def test_the_command_prints_writes_and_goes_on(tight, tmp_path):
 
 
 def test_a_bound_with_a_table_answers_with_it_without_a_solver(tight, monkeypatch, tmp_path):
-    monkeypatch.setattr("paper_checks.worst_case.tightness.sweep", lambda *_, **__: pytest.fail("computed"))
+    monkeypatch.setattr("paper_checks.worst_case.tightness.run_missing", lambda *_, **__: pytest.fail("computed"))
     _, asked_for, silent = tight("decaying_k.theorem_1", "--committed")
     status, out, err = tight("decaying_k.theorem_1", "-o", tmp_path)
     assert (status, silent) == (0, "")
@@ -235,7 +235,7 @@ def test_long_work_says_beforehand_how_long_it_takes(tight, monkeypatch, tmp_pat
     assert "16 points to compute, about " in told
     assert "1 of 16" in stopped
     assert str(tmp_path / "s") in stopped
-    monkeypatch.setattr("paper_checks.worst_case.tightness.sweep", lambda *_, **__: [])
+    monkeypatch.setattr("paper_checks.worst_case.tightness.run_missing", lambda *_, **__: [])
     _, _, err = tight("decaying_k.lemma_1", "--committed", "--certify", *store)
     assert "72 points to prove, about " in err.splitlines()[0]
     cubes, fifths = (17**3 + 16**3) / 40**3, (17**5 + 16**5) / 27**5
@@ -280,7 +280,7 @@ MISTAKES = [  # what is typed, and the names and numbers that the message must h
 
 
 def test_mistakes_are_one_line(refused, tmp_path, monkeypatch):
-    monkeypatch.setattr("paper_checks.worst_case.tightness.sweep", lambda *_, **__: pytest.fail("computed"))
+    monkeypatch.setattr("paper_checks.worst_case.tightness.run_missing", lambda *_, **__: pytest.fail("computed"))
     for words, *named in MISTAKES:
         stored = ["--store", tmp_path] if any("=" in word for word in words) and "--store" not in words else []
         said = refused("tightness", *words, *stored)
