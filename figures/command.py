@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bounds.errors import BoundsError, unknown
+from bounds.errors import BoundsError
 from bounds.showing.command_line import Report
 from bounds.showing.tables import aligned
 from bounds.showing.usage import refuse_unused, UsageError, writable_folder
@@ -14,7 +14,7 @@ from empirics.experiments import Store
 from empirics.experiments.checking import check_words
 from empirics.experiments.command import check_computers, open_store
 from empirics.experiments.running import run_missing
-from empirics.numbers import seed_list, Seeds
+from empirics.numbers import check_choice, seed_list, Seeds
 from empirics.progress import progress
 
 from . import writing
@@ -92,10 +92,8 @@ def figure(
     if len(modes := [f"--{name.replace('_', '-')}" for name in MODES if given[name]]) > 1:
         raise UsageError(f"give only one of {', '.join(modes)}")
     listed_seeds = None if seeds is None else seed_list(seeds)
-    if scale not in SCALES:
-        raise unknown("scale", scale, SCALES)
-    if style not in STYLES:
-        raise unknown("style", style, STYLES)
+    check_choice("scale", scale, SCALES)
+    check_choice("style", style, STYLES)
     check_computers(workers, scheduler)
     set_options = [set_] if isinstance(set_, str) else list(set_)
     work = {"workers": workers, "scheduler": scheduler}
@@ -174,10 +172,11 @@ def write_figures(
     """Write figures, tables and the report on the folder, with a progress bar; return the paths of the files."""
     written: list[list[Path]] = []
     with progress("drawing") as bar:
-        bar.start(len(wanted))
+        bar.start(len(wanted) + 1)  # and the report
         try:
-            for paths in make(wanted, scale, store, folder, bar.step, style, changes):
+            for paths in make(wanted, scale, store, folder, style, changes):
                 written.append(paths)
+                bar.step()
         except KeyboardInterrupt:
             words = f"interrupted: {len(written)} of {len(wanted)} figures and tables are written, in {folder}"
             raise KeyboardInterrupt(words) from None

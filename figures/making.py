@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -64,14 +64,13 @@ def make(
     scale: str,
     store: Store,
     folder: Path,
-    written: Callable[[], object] = lambda: None,
     style: str = HOUSE,
     changed: str = "",
 ) -> Iterator[list[Path]]:
     """Write the files of each figure and table from the results in a store, then the report on the folder.
 
-    Yields the paths written for each artefact, then that of the report. ``written`` is called after each artefact,
-    ``changed`` is a text of the changes to the committed plan that are in force.
+    Yields the paths written for each artefact, then that of the report. ``changed`` is a text of the changes to the
+    committed plan that are in force.
     """
     folder.mkdir(parents=True, exist_ok=True)
     runs = Runs(store)
@@ -87,7 +86,6 @@ def make(
                 beside.write_bytes(packed(used))
             paths.append(path)
         yield paths
-        written()
     ours = folder.resolve() in {COMMITTED.with_name(scale) for scale in LONGEST_FIRST}
     text = committed_report() if ours else report.text(report.read_cards(folder))
     yield [write_whole((folder.parent if ours else folder) / "REPORT.md", text)]
