@@ -11,7 +11,7 @@ SYNONYMS = {
     "num_rounds": "rounds", "optim": "optimizer", "method": "algorithm", "seeds": "seed", "random_state": "seed",
     "out": "output", "budget": "evaluations", "jobs": "workers", "gpu": "device", "dataset": "problem",
     "data": "problem", "metrics": "measure", "noise": "gradient_variance", "gradient_bound": "grad_cap_sq",
-    "participants": "cohort", "time": "runtime",
+    "participants": "cohort", "time": "runtime", "loss": "optimality_gap", "gradient_norm": "grad_norm_sq",
 }  # fmt: skip
 """Names of options and quantities elsewhere, for hints."""
 MOST_NAMED = 20

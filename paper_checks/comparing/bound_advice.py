@@ -37,7 +37,9 @@ from .rows import (
     in_order,
     INFORMATIVE,
     MinimumRounds,
+    MISSING,
     NOT_MET,
+    numbers_of,
     RANKED,
     Row,
     rows_of,
@@ -241,7 +243,8 @@ def of_bounds(
     }
     advisers = dict.fromkeys(name for able, _ in groups.values() for name in able)
     refused = {row.bound: row for _, rows in groups.values() for row in rows if row.bound not in advisers}
-    no_advice = [(name, next(f.condition for f in row.failed if math.isnan(f.left))) for name, row in refused.items()]
+    no_advice = [(name, next((f.condition for f in row.failed if math.isnan(f.left)), f"add {numbers_of(row)}"))
+                 for name, row in refused.items()]  # fmt: skip
     found: list[Recommendation] = []
     for name in advisers:
         bar.doing(f"minimising {name}")
@@ -317,7 +320,7 @@ def can_advise(goal: Goal, book: Mapping[str, Bound]) -> tuple[dict[str, Row], l
     for row in filter(may_hold_elsewhere, rows):
         for name in (row.bound, *row.alias):
             able.setdefault(name, row)
-    return able, [row for row in rows if row.state == NOT_MET and not may_hold_elsewhere(row)]
+    return able, [row for row in rows if row.state in (NOT_MET, MISSING) and not may_hold_elsewhere(row)]
 
 
 def hardly_trains(goal: Goal, point: Point) -> bool:

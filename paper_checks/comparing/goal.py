@@ -15,6 +15,7 @@ import numpy as np
 from bounds.bounded_quantity import FOLDED
 from bounds.errors import BoundsError, DomainError, MissingQuantityError, unknown
 from bounds.identities import FEDAVG
+from bounds.letters import unknown_quantity
 from bounds.scenario import Scenario
 from bounds.scenario_values import ADMISSIBLE, DEFINED, DOWN, PAIR, ROUNDING
 from bounds.trivial_bounds import START_VALUES
@@ -144,7 +145,7 @@ class Goal:
             ("cost", [] if to is None else [minimise], COSTS),
         ):
             if strange := [word for word in named if word not in known]:
-                raise unknown(what, strange[0], known)
+                raise unknown_quantity(what, strange[0], known)
         for word, level in (within if to is None else {**within, to[0]: to[1]}).items():
             if not 0 < level < math.inf:
                 raise DomainError(f"{word} must be a number > 0; got {level:g}")

@@ -389,6 +389,11 @@ def is_identity(bound: Bound) -> bool:
     return bound.relation == "=" and bound.statistic is not None and bool(parts) and all(map(is_outcome, parts))
 
 
+def numbers_of(row: Row) -> str:
+    """The quantities that a row lacks, as they are typed."""
+    return " ".join(f"{name}=NUMBER" for name in row.lower_estimates)
+
+
 def is_outcome(quantity: str) -> bool:
     """Whether a quantity is one number that a run determines."""
     return quantity in QUANTITIES and role_of(quantity) == OUTCOME and not QUANTITIES[quantity].card.axis

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -18,7 +18,7 @@ from bounds.showing.tables import aligned, number, plain
 from bounds.trivial_bounds import START_VALUES
 
 from ..columns import abridged, Columns, ColumnTable, digits3, FEW, section, with_aliases
-from .goal import number_of
+from .goal import number_of, UNIT_PLAN
 from .rows import (
     EvidenceSet,
     EXACT,
@@ -27,6 +27,7 @@ from .rows import (
     MEASURED,
     MISSING,
     NOT_MET,
+    numbers_of,
     ORDER,
     OTHER,
     RANKED,
@@ -229,7 +230,7 @@ class ComparisonTable(ColumnTable):
         yield from section("up to a constant: slopes can be compared, levels cannot",
                            ((row.bound, "") for row in self._in(ORDER)))  # fmt: skip
         yield from section("about another quantity", ((row.bound, row.why) for row in self._in(OTHER)))
-        add = ((row.bound, row.why if single else f"add {_numbers(row.lower_estimates)}") for row in self._in(MISSING))
+        add = ((row.bound, row.why if single else f"add {numbers_of(row)}") for row in self._in(MISSING))
         yield from section("missing values", add)
         if not single:
             yield from section("assumed without check", ((r.bound, words) for r in shown for words in r.assumed))
@@ -322,22 +323,19 @@ def rounded_up(rounds: float) -> str:
     return f"{float(digits):g}e{int(exponent)}"
 
 
-def _what_to_add(lacking: Iterable[Row]) -> str:
-    """A sentence with the fewest quantities (preferably constants) that would give theorems a value, and these."""
+def _what_to_add(lacking: Sequence[Row]) -> str:
+    """A sentence with quantities, preferably of the plan, that would give most theorems a value, and these."""
     by_names: dict[tuple[str, ...], dict[str, None]] = {}
     for row in lacking:
         by_names.setdefault(tuple(sorted(row.lower_estimates)), {})[row.bound] = None
 
-    def effort(names: tuple[str, ...]) -> tuple[int, int, int]:
+    def effort(names: tuple[str, ...]) -> tuple[int, int, int, int]:
         outcomes = sum(name in QUANTITIES and role_of(name) == OUTCOME for name in names)
-        return outcomes, len(names), -len(by_names[names])
+        return outcomes, len({*names} - {*UNIT_PLAN}), -len(by_names[names]), len(names)
 
-    fewest = min(by_names, key=effort)
-    return f"Values are missing: add {_numbers(fewest)} to evaluate {abridged(by_names[fewest])}."
-
-
-def _numbers(names: Iterable[str]) -> str:
-    return " ".join(f"{name}=NUMBER" for name in names)
+    bounds = by_names[min(by_names, key=effort)]
+    lacks = next(row for row in lacking if row.bound in bounds)
+    return f"Values are missing: add {numbers_of(lacks)} to evaluate {abridged(bounds)}."
 
 
 def _reading(read: tuple[float, float] | None) -> str:
