@@ -150,13 +150,13 @@ def _parser(paper: str, section: str) -> CheckParser:
 def _claim(paper: str, name: str) -> Claim:
     row = _rows(paper)[name]
     try:
-        return _of_row(paper, name, row)
+        return _claim_of_row(paper, name, row)
     except (ClaimError, KeyError, ValueError, TypeError, NameError, AttributeError, SyntaxError) as error:
         words = str(error) if isinstance(error, ClaimError) else message_of(error)
         raise ClaimError(f"{paper}/claims.toml, {name}: {words}") from error
 
 
-def _of_row(paper: str, name: str, row: Row) -> Claim:
+def _claim_of_row(paper: str, name: str, row: Row) -> Claim:
     """Make the claim of a row."""
     fields = dict(row.fields)
     if "bound" in fields:
@@ -204,7 +204,7 @@ def _check(what: str, fields: dict[str, Any], paper: str, row: Row) -> Checks:
     raise ClaimError(f"{what}: a row needs one of {', '.join(CHECKS)}, least")
 
 
-def _stated(check: Any, fields: dict[str, Any], paper: str, row: Row) -> Checks:
+def _statement_check(check: Any, fields: dict[str, Any], paper: str, row: Row) -> Checks:
     def with_tables(part: Any) -> Any:
         """Make the checks of printed numbers and settings that labels of the mapping state."""
         if not isinstance(part, Mapping):
@@ -218,7 +218,7 @@ def _stated(check: Any, fields: dict[str, Any], paper: str, row: Row) -> Checks:
     return _parser(paper, row.section).checks(with_tables(check), fields.pop("wrong", ()))
 
 
-def _ordered(orders: Any, fields: dict[str, Any], paper: str, row: Row) -> Checks:
+def _order_check(orders: Any, fields: dict[str, Any], paper: str, row: Row) -> Checks:
     sets, runs, numbers = _file(paper).get("sets", {}), _file(paper).get("runs"), _numbers(paper, row)
     wrong, significant = fields.pop("wrong", ()), fields.pop("significant", False)
 
@@ -235,7 +235,7 @@ def _ordered(orders: Any, fields: dict[str, Any], paper: str, row: Row) -> Check
     }
 
 
-def _printed(lines: Iterable[str], fields: dict[str, Any], paper: str, row: Row) -> Checks:
+def _print_check(lines: Iterable[str], fields: dict[str, Any], paper: str, row: Row) -> Checks:
     cells = {**by_place(paper), **_numbers(paper, row).get(row.table, {})}
     printed, expected = {}, {}
     for line in _expanded(lines, _file(paper).get("sets", {})):
@@ -246,10 +246,10 @@ def _printed(lines: Iterable[str], fields: dict[str, Any], paper: str, row: Row)
 
 
 CHECKS: dict[str, Callable[[Any, dict[str, Any], str, Row], Checks]] = {
-    "check": _stated,
+    "check": _statement_check,
     "reason": lambda reason, fields, paper, _: Open(_line(reason, paper)),
-    "order": _ordered,
-    "prints": _printed,
+    "order": _order_check,
+    "prints": _print_check,
     "meets": lambda bound, fields, *_: Satisfies(bound, fields.pop("settings"), tuple(fields.pop("breaks", ()))),
 }
 """For each entry that states the check of a row the function that makes the check."""
