@@ -122,6 +122,7 @@ def test_reviews_and_notes_speak_of_claims_that_exist():
     pattern = rf"\b(?:{'|'.join(REVIEWS)})\.[a-z0-9_]+(?:\.[a-z0-9_]+)*"
     for c in CLAIMS.values():
         assert not set(re.findall(pattern, c.note)) - set(CLAIMS) - set(BOUNDS), c.name
+        assert not re.search(r"{[a-z_]{3,}}", c.words + c.note), f"{c.name} names a text that the file does not have"
 
 
 NUMBER = re.compile(r"(?<![\w.^])-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?(?:/\d+)?")
