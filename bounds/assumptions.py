@@ -110,19 +110,19 @@ def _full(problem: Any, algorithm: Any, setting: Any) -> bool | None:
     return bool(cohort == clients and (not again or clients == 1))
 
 
-SMOOTH = Assumption("smooth", "every client's loss is L-smooth", _finite("smoothness"))
+SMOOTH = Assumption("smooth", "every client's loss is smooth", _finite("smoothness"))
 _OF_SAMPLES = (("smoothness", "sample_smoothness"),)
 SAMPLES_SMOOTH = Assumption(
-    "samples_smooth", "the loss of every sample is L-smooth", _finite("sample_smoothness"), _OF_SAMPLES
+    "samples_smooth", "the loss of every sample is smooth", _finite("sample_smoothness"), _OF_SAMPLES
 )
 REPLACED_SMOOTH = Assumption(
     "replaced_smooth",
-    "every client's loss is L-smooth, also with one of its samples replaced or left out",
+    "every client's loss is smooth, also with one of its samples replaced or left out",
     _finite("sample_smoothness"),
     _OF_SAMPLES,
 )
 STRONGLY_CONVEX = Assumption(
-    "strongly_convex", "every client's loss is mu-strongly convex", _Fact(PROBLEM, "strong_convexity", _positive)
+    "strongly_convex", "every client's loss is strongly convex", _Fact(PROBLEM, "strong_convexity", _positive)
 )
 CONVEX = Assumption("convex", "every client's loss is convex", _Fact(PROBLEM, "convex"))
 POLYAK_LOJASIEWICZ = Assumption(
@@ -140,12 +140,10 @@ SAMPLES_NOISE = Assumption(
     _finite("gradient_variance"),
     (("client_gradient_variance", "sample_gradient_variance"),),
 )
-BOUNDED_GRADIENT = Assumption(
-    "bounded_gradient", "gradient norms along the run are bounded by G", _finite("grad_cap_sq")
-)
+BOUNDED_GRADIENT = Assumption("bounded_gradient", "gradient norms along the run are bounded", _finite("grad_cap_sq"))
 DISSIMILARITY = Assumption(
     "dissimilarity",
-    "the mean squared client gradient is at most G^2 plus B^2 times the squared global gradient",
+    "the mean squared client gradient is at most a constant plus a multiple of the squared global gradient",
     _finite("dissimilarity_offset"),
 )
 UNIFORM_DISSIMILARITY = Assumption(
@@ -167,14 +165,14 @@ GRADIENT_MOMENTS = Assumption(
     _finite("gradient_variance"),
 )
 GLOBALLY_STRONGLY_CONVEX = Assumption(
-    "globally_strongly_convex", "the global loss is mu-strongly convex", _Fact(PROBLEM, "strong_convexity", _positive)
+    "globally_strongly_convex", "the global loss is strongly convex", _Fact(PROBLEM, "strong_convexity", _positive)
 )
 IDENTICAL_CLIENTS = Assumption(
     "identical_clients", "all clients have the same loss", _Fact(PROBLEM, "identical_clients")
 )
 LOWER_BOUNDED = Assumption("lower_bounded", "the loss is bounded below", _finite("lower_bound"))
 NONNEGATIVE_LOSS = Assumption("nonnegative_loss", "the loss is nonnegative", _Fact(PROBLEM, "nonnegative_loss"))
-BOUNDED_LOSS = Assumption("bounded_loss", "the loss of a sample is at most U", _finite("loss_cap"))
+BOUNDED_LOSS = Assumption("bounded_loss", "the loss of a sample is bounded", _finite("loss_cap"))
 INDEPENDENT_SAMPLES = Assumption(
     "independent_samples",
     "every client draws its samples independently from a distribution of its own",

@@ -223,8 +223,8 @@ def _is_off(knob: str, off: float) -> Needs:
     return lambda _, s: s[knob].value == off
 
 
-_SMOOTH: tuple[Needs, str] = (lambda _, s: _known(s, "smoothness"), "the global loss is L-smooth")
-_STRONG: tuple[Needs, str] = (lambda _, s: _known(s, "strong_convexity"), "the global loss is mu-strongly convex")
+_SMOOTH: tuple[Needs, str] = (lambda _, s: _known(s, "smoothness"), "the global loss is smooth")
+_STRONG: tuple[Needs, str] = (lambda _, s: _known(s, "strong_convexity"), "the global loss is strongly convex")
 _ALL_CLIENTS: tuple[Needs, str] = (lambda _, s: full_participation(s), "all clients take part")
 _STEPPED = {"over": AFTER}
 
@@ -432,7 +432,7 @@ def routes(start: BoundedQuantity, scenario: Scenario) -> tuple[list[Route], lis
 
 # ---- conditions in words that the plan decides ----
 
-EQUAL_WEIGHTS_WORDS = "all clients weigh the same, 1/C"
+EQUAL_WEIGHTS_WORDS = "all clients weigh the same"
 EQUATIONS: dict[str, tuple[sp.Expr, sp.Expr]] = {
     "the step size is 1/sqrt(tau T)": (q.step_size, 1 / sp.sqrt(q.local_steps * q.rounds)),
     "the step size is c/sqrt(tau T)": (q.step_size, q.step_scale / sp.sqrt(q.local_steps * q.rounds)),
@@ -457,7 +457,7 @@ EQUATIONS: dict[str, tuple[sp.Expr, sp.Expr]] = {
         q.local_steps * q.rounds,
     ),
     EQUAL_WEIGHTS_WORDS: (ClientMax(q.client_weight), 1 / q.clients),
-    "before the first round every client holds the server model, so that Delta^0 = 0": (
+    "before the first round every client holds the server model": (
         q.initial_divergence,
         sp.S.Zero,
     ),
@@ -471,7 +471,7 @@ def unweighted(bound: Bound) -> bool:
     return bool(names & {"clients", "cohort"}) and "client_weight" not in names
 
 
-FALLING = ("the step size of local iteration tau (counted over all rounds) is c/tau",)
+FALLING = ("the step size is a scale over the number of the local iteration, counted over all rounds",)
 """Conditions, by their words, that a fixed step size cannot meet in a run of more than one step."""
 
 

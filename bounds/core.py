@@ -114,11 +114,11 @@ class Bound(Statement):
     # ---- display ----
 
     def latex(self) -> str:
-        """Return the bound as a LaTeX formula."""
-        return cards.latex(self)
+        """Return formula, conditions and the meaning of every letter in LaTeX, as ``fedbounds show --latex`` does."""
+        return "\n".join(cards.document(self))
 
     def _repr_latex_(self) -> str:
-        return f"${self.latex()}$"
+        return f"${cards.latex(self)}$"
 
     def _repr_html_(self) -> str:
         return cards.html(self)

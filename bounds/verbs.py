@@ -13,9 +13,8 @@ from .showing.command_line import Report
 from .showing.loading import load
 from .showing.printing import words as formula
 from .showing.process import remark
-from .showing.reading import given_values, parse_number
+from .showing.reading import given_values, Grid, grid, parse_number, substitution_remarks
 from .showing.usage import UsageError
-from .showing.values import Grid, grid, substitution_remarks
 
 
 def show(name: str | Bound, *, latex: bool = False) -> Report:

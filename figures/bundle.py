@@ -13,6 +13,7 @@ from typing import Any
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.papers import PAPERS
+from bounds.showing import cards
 from bounds.showing.command_line import Report
 from bounds.showing.files import whole, write_whole
 from bounds.showing.numbers import check_workers
@@ -125,7 +126,7 @@ def macros(bounds: Mapping[str, Bound]) -> str:
     """Return one ``\\newcommand`` per bound with its formula, for use in math mode."""
     lines = [MACROS]
     for name, bound in bounds.items():
-        lines += [f"% {name}: {bound.source}", rf"\newcommand{{\{macro_name(name)}}}{{{bound.latex()}}}"]
+        lines += [f"% {name}: {bound.source}", rf"\newcommand{{\{macro_name(name)}}}{{{cards.latex(bound)}}}"]
     return "\n".join(lines) + "\n"
 
 

@@ -21,9 +21,8 @@ from bounds.quantities import CLIENTS, Quantity
 from bounds.showing.command_line import Report
 from bounds.showing.files import refuse_foreign, to_write, whole, write_whole
 from bounds.showing.loading import load
-from bounds.showing.reading import given_values, Value
+from bounds.showing.reading import given_values, Grid, grid, substitution_remarks, uncertainty_remarks, Value
 from bounds.showing.usage import UsageError
-from bounds.showing.values import Grid, grid, substitution_remarks, uncertainty_remarks
 from bounds.units import ONE
 from bounds.vocabulary import clients
 

@@ -27,9 +27,9 @@ PANEL_HEIGHT, TITLE_HEIGHT = 1.45, 0.26
 """Inches of one row of panels, and of the text above it."""
 MOST_BANDS = 6
 """Number of curves whose bands can be distinguished; more curves have error bars at alternating points instead."""
-FIVE_DECADES, TWO_DECADES, FEW_TICKS = 1e5, 100, 5
+FIVE_DECADES, TWO_DECADES, WIDE, FEW_TICKS = 1e5, 100, 60, 5
 """Ratios of the ends of a logarithmic axis. Above the first some powers of ten are labelled, above the second all of
-them, above the third 1, 2, 5 times these."""
+them, above the fourth 1, 2, 5 times these; above the third 2 is left out along x."""
 LETTERS = 52
 """Characters of a line above a panel as wide as the picture."""
 X_LABEL = 0.14
@@ -229,7 +229,9 @@ def set_log_ticks(axis: Any, limits: tuple[float, float]) -> None:
         if ratio < FIVE_DECADES:  # matplotlib would leave some of them out in a small panel
             axis.set_major_locator(LogLocator(numticks=99))
         return
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if ratio > FEW_TICKS else range(1, 10), numticks=99))
+    crowded = axis.axis_name == "x" and ratio > WIDE  # 10 and 20 would touch
+    few = (1.0, 5.0) if crowded else (1.0, 2.0, 5.0)
+    axis.set_major_locator(LogLocator(subs=few if ratio > FEW_TICKS else range(1, 10), numticks=99))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 

@@ -160,11 +160,14 @@ def text(cards: Sequence[Card], claims: Mapping[str, int] | None = None) -> str:
     changed = "".join(f", changed to {c}" for c in dict.fromkeys(c["changed"] for c in cards if "changed" in c))
     findings = reported_findings(cards)
     aside = claims is not None
+    names = [c["name"] for c in cards]
+    made = "all" if {*names} == {*NAMES} else " ".join(names)
     lines = [
         TITLE,
         "",
-        f"Made by `fedbounds figure all --scale {' '.join(scales)}`{changed}. {len(cards)} figures and tables from "
-        f"{len({k for c in cards for k in c['keys']})} runs, {minutes(cards):.0f} minutes inside them.",
+        f"Made by `fedbounds figure {made} --scale {' '.join(scales)}`{changed}. "
+        f"{len(cards)} figures and tables from {len({k for c in cards for k in c['keys']})} runs, "
+        f"{minutes(cards):.0f} minutes inside them.",
         "",
         *_summary(findings),
         *READING,

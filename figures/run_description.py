@@ -25,6 +25,8 @@ NETWORKS = {
     "softmax": "softmax regression", "vgg11": "VGG-11",
 }  # fmt: skip
 """Networks by the titles that figures print."""
+FEWEST = 3
+"""Seeds from which on a curve has a band or bars."""
 SIZES = ("width", "depth")
 """Options that change the network and are therefore named."""
 QUADRATICS, NORMAL_SAMPLES = "quadratics", "normal samples"
@@ -246,7 +248,7 @@ def run_caption(
         splits = dict.fromkeys(partition_words(arguments["partition"]) for _, arguments in runs)
         parts.append(f"{problem}, {' and '.join(splits)}: {training_text(runs)}")
     if groups:
-        parts.append(plural(seeds, "seed"))
+        parts.append(plural(seeds, "seed") + ", too few for error bands" * (1 < seeds < FEWEST))
     theirs = training_text(paper.items())
     if theirs and any(training_text(runs) != theirs for runs in groups.values()):
         parts.append(f"the paper: {theirs}")

@@ -11,7 +11,7 @@ import numpy as np
 
 from empirics.experiments import Cell, Kept, Store
 
-from .run_description import RunInfo
+from .run_description import FEWEST, RunInfo
 
 LEVEL = 0.05
 """Error level of all confidence intervals and tests."""
@@ -114,7 +114,12 @@ def mean_rows(
     spread: Callable[[Sequence[float]], float] | None = None,
     **more: Any,
 ) -> list[dict[str, Any]]:
-    """Return the mean over runs as rows to draw; mean and ``spread`` are multiplied by ``times``."""
+    """Return the mean over runs as rows to draw; mean and ``spread`` are multiplied by ``times``.
+
+    Fewer than ``FEWEST`` runs have no spread: its band would be wider than the curves are apart.
+    """
+    curves = list(curves)
+    spread = spread if len(curves) >= FEWEST else lambda values: math.nan
     return [
         {"panel": panel, "curve": curve, "x": x, "y": times * y, "error": times * error, **more, "ran": info}
         for x, y, error in zip(*mean_curve(curves, spread), strict=True)

@@ -113,3 +113,11 @@ def refused(run):
         return err
 
     return command
+
+
+@pytest.fixture
+def own(request, tmp_path):
+    """A file of Python, the text ``OWN`` of the test's module."""
+    path = tmp_path / "own.py"
+    path.write_text(request.module.OWN, encoding="utf-8")
+    return path

@@ -95,13 +95,6 @@ pictures = Task("pictures", images, lambda federation: Network("own", served), l
 """
 
 
-@pytest.fixture
-def own(tmp_path):
-    file = tmp_path / "own.py"
-    file.write_text(OWN)
-    return file
-
-
 def test_a_network_of_served_layers_is_recognised_by_itself(tmp_path, run, own):
     assert "numbers by" not in run("train", *SMALL, "--rounds", "1")[1]
     assert run("train", *NETWORK)[1].endswith("numbers by compiled-2\n")

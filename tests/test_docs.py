@@ -18,6 +18,7 @@ from sessions import blocks, loaded, python_differences, run_session, shell_diff
 import bounds
 import fedbounds
 from bounds import BOUNDS, PAPERS
+from bounds.showing.cards import as_json
 from bounds.showing.verb_table import VERBS
 from docs.making import facts, notebook, offline, reference, text
 from empirics.algorithms import ALGORITHMS
@@ -105,7 +106,7 @@ def test_a_card_says_what_the_bound_says_and_its_lines_compute_it(written):
     bound = BOUNDS["fedals.one_round"]
     folding = card.partition("$$\n")[2].partition("\n$$")[0].split(text.BREAK)
     assert len(folding) == 1 + len(bound.terms)
-    assert " ".join(part.removeprefix("{} ") for part in folding) == bound.latex()
+    assert " ".join(part.removeprefix("{} ") for part in folding) == as_json(bound)["latex"]
     assert [name for name in bound.terms if f"- **{name}**: `" in card] == list(bound.terms)
     assert all(text.plain(c.words) in card for c in bound.conditions)
     assert all(f"| `{q.name}` |" in card for q in bound.quantities)

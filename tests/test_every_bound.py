@@ -1,6 +1,7 @@
 """The contract: what every bound of the catalogue must do, whatever its paper says."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -12,22 +13,20 @@ from bounds import BOUNDS, PAPERS
 from bounds.domains import FLAG
 from bounds.errors import DomainError
 from bounds.numerics.evaluate import evaluator_of
+from bounds.operators import AxisReduction
 from bounds.points import POINTS
-from paper_checks.audit.contract import (
-    counts_lists,
-    idle_conditions,
-    missing_declarations,
-    quiet,
-    shared_letters,
-    wrong_signs,
-    wrong_units,
-    wrong_values,
-)
+from bounds.quantities import quantities_of
+from bounds.showing.cards import letters_of
+from bounds.showing.prose import typeset
+from paper_checks.audit import contract
 
 
 def draws():
     return np.random.default_rng(20_409)
 
+
+LETTER = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
+OPERATIONS = [r"\cdot", r"\exp", r"\frac", r"\ge", r"\le", r"\log", r"\max", r"\min", r"\sqrt"]
 
 every_bound = cases("name bound point", [(name, BOUNDS[name], POINTS[name]) for name in BOUNDS])
 
@@ -56,7 +55,7 @@ def around(bound, point, count, spread, rng):
 def _moved(bound, q, value, spread, rng):
     values = np.asarray(value, dtype=float)
     domain = q.card.domain
-    if counts_lists(bound, q) or (domain.simplex and rng.random() < 0.5):  # some statements want equal weights
+    if contract.counts_lists(bound, q) or (domain.simplex and rng.random() < 0.5):  # some statements want equal weights
         return value
     noise = rng.standard_normal(values.shape)
     # Real numbers change sign as they like: nothing else shows a term that can be negative.
@@ -92,12 +91,12 @@ def test_every_bound_has_a_point_and_a_twin_and_nothing_else_has():
 def test_it_is_declared_whole(bound):
     assert bound.source.paper in PAPERS
     assert bound.name.startswith(f"{bound.source.paper}.")
-    assert not missing_declarations(bound)  # which number of which algorithm's run it bounds
+    assert not contract.missing_declarations(bound)  # which number of which algorithm's run it bounds
 
 
 @every_bound
 def test_no_two_quantities_share_a_letter(bound):
-    assert not shared_letters(bound)
+    assert not contract.shared_letters(bound)
 
 
 @every_bound
@@ -122,11 +121,11 @@ AT_ITS_POINT = {
 @every_bound
 def test_it_equals_its_slow_twin_at_its_point_and_around(name, bound, point):
     assert bound.holds(**point)
-    found = wrong_values(bound, TWINS[name], [point])
+    found = contract.wrong_values(bound, TWINS[name], [point])
     if name not in AT_ITS_POINT:
-        with quiet():
+        with contract.quiet():
             others = [p for spread in (0.3, 1.0) for p in around(bound, point, 4, spread, draws()) if bound.holds(**p)]
-            found += wrong_values(bound, TWINS[name], others, close=1e-10)
+            found += contract.wrong_values(bound, TWINS[name], others, close=1e-10)
     assert not found, found
 
 
@@ -138,26 +137,26 @@ def test_its_terms_add_up(bound, point):
 @every_bound
 def test_its_terms_are_nonnegative_where_it_holds_unless_signed(bound, point):
     count = 200 if bound.signed else 20  # what is declared signed must be seen negative somewhere
-    found = wrong_signs(bound, [neighbours(bound, point, count, draws())])
+    found = contract.wrong_signs(bound, [neighbours(bound, point, count, draws())])
     assert not found, found
 
 
 @every_bound
 def test_every_term_carries_the_unit_of_the_target(bound):
-    found = wrong_units(bound)
+    found = contract.wrong_units(bound)
     assert not found, found
 
 
 @every_bound
 def test_a_sweep_over_one_quantity_or_all_equals_a_loop(bound, point):
     drawn = around(bound, point, 4, 0.3, draws())
-    free = [q.name for q in bound.quantities if not counts_lists(bound, q)]
+    free = [q.name for q in bound.quantities if not contract.counts_lists(bound, q)]
     for names in filter(None, (free, free[:1], free[len(free) // 2 :][:1], free[-1:])):
         line = [{**point, **{name: p[name] for name in names}} for p in drawn]
         line = [p for p in line if inside(bound, p)]
         if not line:
             continue
-        with quiet():
+        with contract.quiet():
             swept = bound(**{**point, **{name: np.array([p[name] for p in line]) for name in names}})
             looped = np.array([bound(**p) for p in line])
         close(np.broadcast_to(swept, looped.shape), looped)
@@ -182,7 +181,7 @@ def test_equal_clients_are_a_special_case(bound, point):
         lists["client_weight"] = [1 / count] * count
     special = bound.equal_clients()
     values = {**alike, "clients": count}
-    with quiet():
+    with contract.quiet():
         general = bound(**{**point, **lists})
         close(special(**{q.name: values[q.name] for q in special.quantities}), np.max(general))
 
@@ -197,15 +196,31 @@ def test_it_survives_pickling(bound, point):
 @every_bound
 def test_every_numeric_condition_can_fail(bound, point):
     assert bound.failed(**point) == ()
-    found = idle_conditions(bound)
+    found = contract.idle_conditions(bound)
     assert not found, found
 
 
 @pytest.mark.slow
 @every_bound
 def test_its_formula_renders(bound):
-    assert bound._repr_latex_() == f"${bound.latex()}$"
     MathTextParser("path").parse(bound._repr_latex_())
+
+
+@every_bound
+def test_its_latex_defines_every_letter(bound):
+    """Formula and conditions consist of letters that the list below them explains; an index occurs in its summand."""
+    formula, _, listed = bound.latex().partition("Its letters:")
+    symbols = letters_of(bound)
+    assert all(listed.count(rf"\item ${letter}$: ") == 1 for letter in symbols.values())
+    assert {*symbols} >= {*quantities_of([*bound.terms.values(), *(c.relation for c in bound.numeric_conditions)])}
+    for condition in bound.conditions:
+        introduced = re.findall(r"(\w+) = [01], ", condition.words)  # t = 0, 1, ..
+        letters = LETTER.findall(" ".join(re.findall(r"\$(.*?)\$", typeset(condition.words))))
+        assert {*letters} <= {*LETTER.findall(" ".join(symbols.values())), *OPERATIONS, *introduced}, condition.words
+    for sum_ in set().union(*(e.atoms(AxisReduction) for e in (*bound.spelled_terms.values(), *bound.relations))):
+        varying = [symbols[q] for q in quantities_of([sum_.args[0]]) if q.card.axis == sum_.axis]
+        assert all(sum_.symbol[-2] in LETTER.findall(letter) for letter in varying), sum_  # k of \sum_{k}
+    assert (r"\mathbb{E}_{k}\left[" in formula) <= (r"$\mathbb{E}_{k}[x] = \sum_{k} " in listed)
 
 
 @every_bound
@@ -222,7 +237,7 @@ def test_its_cards_tell_what_it_is(bound):
 def test_the_compiled_function_equals_the_call(bound, point):
     rng = draws()
     sweep = stack([*around(bound, point, 20, 0.2, rng), *around(bound, point, 20, 2.0, rng)])
-    with quiet():
+    with contract.quiet():
         close(bound.compile()(**sweep), bound(**sweep), rel=1e-11)
         np.testing.assert_array_equal(bound.compile()(**point), bound(**point))
 
@@ -232,5 +247,5 @@ def test_the_compiled_function_equals_the_call(bound, point):
 def test_torch_agrees_with_numpy(bound, point):
     rng = draws()
     sweep = stack([*around(bound, point, 10, 0.2, rng), *around(bound, point, 10, 1.5, rng)])
-    with quiet():
+    with contract.quiet():
         close(bound.compile("torch")(**sweep).numpy(), bound(**sweep))

@@ -15,7 +15,7 @@ LAST_VIRTUAL = Statistic("last", "iterations", VIRTUAL)
 EVERY_VIRTUAL = Statistic("every", "iterations", VIRTUAL)
 MEAN_VIRTUAL = Statistic("mean", "iterations", VIRTUAL)
 
-EQUAL_WEIGHTS = Condition("all clients weigh the same, 1/C")
+EQUAL_WEIGHTS = Condition("all clients weigh the same")
 ENDS_WITH_A_ROUND = Condition("the run ends with a round: its iterations are a multiple of the local steps")
 EVERYONE = assumed("local_sgd", "full_participation")
 FIXED = assumed("fixed_step_size", "fixed_local_steps")

@@ -34,7 +34,7 @@ _CONVEXITY = {mu_bar: mu - L_minus}
 _SETTING = (
     *assumed("smooth", "dissimilarity", "sampled_with_replacement"),
     Condition("the mean squared client gradient is at most B^2 times the squared global one: no offset"),
-    Condition("every client returns a gamma-inexact minimiser of its loss with the proximal term"),
+    Condition("every client returns an inexact minimiser of its loss with the proximal term"),
     Condition("the proximal weight exceeds the weak convexity", mu > L_minus),
     Condition("gamma is at most 1", gamma <= 1),
 )
@@ -52,7 +52,7 @@ descent = Bound(
 theorem_4 = Bound(
     **of("fedprox_theorem_4", q.loss_change, "Theorem 4", FEDPROX, Statistic("every", "rounds", SERVER)),
     terms={"descent": -g2 / mu, **{name: lost * g2 for name, lost in _LOST.items()}},
-    conditions=(*_SETTING, Condition("rho is positive", 1 / mu > sp.Add(*_LOST.values()))),
+    conditions=(*_SETTING, Condition("the descent factor is positive", 1 / mu > sp.Add(*_LOST.values()))),
     where=_CONVEXITY,
     letters=LETTERS,
     signed=("descent",),

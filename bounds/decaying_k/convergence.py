@@ -71,7 +71,7 @@ lemma_1 = replace(
         CAPPED_STEP_SIZE,
         *assumed("independent_noise", "sampled_without_replacement"),
         Condition("there are at least two clients", C > 1),
-        Condition("all clients weigh the same, 1/C"),
+        Condition("all clients weigh the same"),
     ),
     signed=(),
     note="As in the cited work of Li et al.: participation factor (C - N)/(C - 1), which is at most 1, equal weights, "
@@ -117,7 +117,7 @@ theorem_1 = decaying_k_bound(
     f"{_ABOUT_NOISE}",
 )
 
-_SUMMED_CLIENTS = Condition("takes_part marks as many clients as take part", sp.Eq(ClientSum(q.takes_part), N))
+_SUMMED_CLIENTS = Condition("the marked clients are as many as take part", sp.Eq(ClientSum(q.takes_part), N))
 
 theorem_1_appendix = replace(
     theorem_1,

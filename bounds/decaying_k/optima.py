@@ -34,8 +34,8 @@ AT_OPTIMUM = "at the optimum, "
 LOST_G2 = {"optimum": GRADIENT ** Fraction(2, 3)}
 
 _REAL_ROOT = Condition("kappa F - F^* is positive, so that the root is real", kappa * F_t0 > F_star)
-_SLOW_NETWORK = Condition("communication takes much longer than computation, so that the runtime is about R tau")
-_LOSS_FALLS = Condition("the loss at t_0 is at most the loss at the start")
+_SLOW_NETWORK = Condition("communication takes much longer than computation: the runtime is that of communication")
+_LOSS_FALLS = Condition("the current loss is at most the loss at the start")
 
 
 def _without(conditions: tuple[Condition, ...], quantity: Quantity) -> tuple[Condition, ...]:

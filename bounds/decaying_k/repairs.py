@@ -23,7 +23,7 @@ _LOSS_ABOVE_BEST = 2 * kappa**2 * (F_0 - F_star)
 _VARIANCE = ClientSum(sigma_c) / C**2
 _SAMPLING = (
     *assumed("independent_noise", "sampled_without_replacement"),
-    Condition("all clients weigh the same, 1/C"),
+    Condition("all clients weigh the same"),
     Condition("G bounds the stochastic gradients of the clients"),
 )
 _NOTE = (

@@ -10,16 +10,14 @@ from functools import partial
 from ..core import About, Bound, Condition
 from ..operators import ClientMax
 from ..papers import heads
-from ..vocabulary import client_gradient_variance, client_weight, condition_number, current_loss, initial_loss
+from ..vocabulary import condition_number, current_loss, initial_loss
 from .letters import beta, beta_c, D, D_c, K, R, T, tau, U, U_c, W, W_c, W_r, x
 
 FEDAVG = About("fedavg")
 LETTERS = {
-    D_c: "D^c", U_c: "U^c", beta_c: r"\beta^c", W_c: "W_r^c", client_weight: "p_c",
-    client_gradient_variance: r"\sigma_c^2", condition_number: r"\kappa", current_loss: r"F(\bar x_{t_0})",
-    initial_loss: r"F(\bar x_0)",
+    condition_number: r"\kappa", current_loss: r"F(\bar x_{t_0})", initial_loss: r"F(\bar x_0)",
 }  # fmt: skip
-"""The paper's letters, where they differ from those of the vocabulary."""
+"""The paper's letters, where they differ from those of the vocabulary. Its index c of a client is our k."""
 decaying_k_bound = partial(Bound, letters=LETTERS)
 """Creates a bound with the paper's letters."""
 of = heads("decaying_k")

@@ -64,7 +64,7 @@ theorem_1_sharp = decaying_k_bound(
         Condition("the step size is at most 1/L", eta <= 1 / L),
         Condition("there are at least two clients", C > 1),
         Condition("F^* is the smallest loss", F_star <= F_0),
-        Condition("all clients weigh the same, 1/C"),
+        Condition("all clients weigh the same"),
         Condition("G bounds the stochastic gradients of the clients"),
     ),
     statistic=Statistic("mean", "iterations", VIRTUAL),

@@ -35,7 +35,7 @@ from .participation import CASE_1, share_moment
 from .rounds import EACH_ROUND
 
 NOISE = Condition.assume("samples_noise")
-CONTRACTS = Condition("eta (L + mu) <= 2: a local step brings two models closer", eta * (L + mu) <= 2)
+CONTRACTS = Condition("a local step brings two models closer", eta * (L + mu) <= 2)
 
 
 def terms(square: sp.Expr, share: sp.Expr, variance: sp.Expr, covariance: sp.Expr) -> dict[str, sp.Expr]:

@@ -148,7 +148,7 @@ participation_gap_quadratic = Bound(
         INDEPENDENT,
         EXACT,
         EVERY_SAMPLE,
-        Condition("the loss is L/2 times the squared distance from the model to the sample"),
+        Condition("the loss is half the smoothness times the squared distance from the model to the sample"),
         Condition("distances are those of the clients' population means to their weighted mean"),
     ),
     relation="=",

@@ -35,7 +35,7 @@ from .one_round import (
     one_round,
 )  # fmt: skip
 
-SQUARED_DISTANCE = Condition("the loss is L/2 times the squared distance from the model to the sample")
+SQUARED_DISTANCE = Condition("the loss is half the smoothness times the squared distance from the model to the sample")
 DISTANCES = Condition("distances are those of the clients' population means to their weighted mean")
 POSITIVE_GAP = NONNEGATIVE[0]
 

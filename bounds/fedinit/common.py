@@ -103,7 +103,7 @@ BOTH_SMOOTH = Condition.assume("replaced_smooth")
 LIPSCHITZ_LOSS = Condition.assume("lipschitz")
 SAMPLING = Condition.assume("sampled_without_replacement")
 START = Condition.assume("relaxed_start")
-TOGETHER = Condition("before the first round every client holds the server model, so that Delta^0 = 0")
+TOGETHER = Condition("before the first round every client holds the server model")
 ALL_TRAIN = Condition("all clients run their local steps in every round, participants are averaged")
 
 SETTING = (*SMOOTH_NOISY_DISSIMILAR, SAMPLING, START)

@@ -17,9 +17,9 @@ from .letters import B2, c, D, eta, G2, K, L, lam, mu, N, S, sigma2, sigma_l, T
 from .stability import DECAYING_STEP, NOISY_SMOOTH, ONE_SAMPLE
 
 BETA_WORDS = Condition("the relaxation is in the theorem's range; its weight is hidden in the constants")
-STEP_1_WORDS = Condition("the step size is of order sqrt(N/(KT)) and below the theorem's caps")
-STEP_2_WORDS = Condition("the step size is of order log(lambda mu NKT)/(lambda mu KT) and below the theorem's caps")
-LOG_POSITIVE = Condition("lambda mu NKT is above 1, so that its logarithm is positive", lam * mu * N * K * T > 1)
+STEP_1_WORDS = Condition("the step size is of order fedinit.step_size_theorem_1_order and below the theorem's caps")
+STEP_2_WORDS = Condition("the step size is of order fedinit.step_size_theorem_2_order and below the theorem's caps")
+LOG_POSITIVE = Condition("the logarithm in the step size is positive", lam * mu * N * K * T > 1)
 OFFSET_POSITIVE = Condition("the dissimilarity offset is positive", G2 > 0)
 
 WHERE_CONVERGED = (*common.SETTING, Condition.assume("lower_bounded"), common.TOGETHER, common.TWO_STEPS, BETA_WORDS)
@@ -167,7 +167,7 @@ theorem_6 = fedinit_bound(
         common.BOTH_SMOOTH,
         *assumed("equal_sizes", "independent_samples", "bounded_loss", "nonnegative_loss"),
         STEP_2_WORDS,
-        Condition("the step size is also at most c/t"),
+        Condition("the step size is also at most a scale over the number of the iteration"),
     ),
     note="Logarithms are hidden besides the constants. The denominator under c is uncertain (t, T or TK; medium "
     "confidence); the divergence term is rebuilt as sqrt(Delta^T) (TK)^(cL/(1+cL)) (high confidence). The unit of the "

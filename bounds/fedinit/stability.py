@@ -18,7 +18,7 @@ from .letters import beta, c, Delta, eta, K, L, L_G, mu_0, S, sigma_l, T, t_0, t
 
 NOISY_SMOOTH = (common.BOTH_SMOOTH, *assumed("bounded_variance", "nonnegative_loss"))
 ONE_SAMPLE = Condition("the two runs' data differ in one sample of one client, all else is shared")
-DECAYING_STEP = Condition("the step size of local iteration tau (counted over all rounds) is c/tau")
+DECAYING_STEP = Condition("the step size is a scale over the number of the local iteration, counted over all rounds")
 VIRTUAL_STEP = Condition("the move to the next initial point counts as a step that adds its length to the separation")
 TWO_SAMPLES = Condition("every client holds at least 2 samples", S >= 2)
 T_0_IN_RANGE = Condition("t_0 is at most the number of samples of a client", t_0 <= S)

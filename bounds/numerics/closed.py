@@ -57,7 +57,10 @@ class Optimum:
             "letters": self.bound.letters,
             **overrides,
         }
-        required = tuple(Condition(f"{r.lhs} > 0, so that the bound has a minimum", r) for r in self.requires)
+        required = tuple(
+            Condition(f"coefficient {i} in {self.over.name} is positive, so that the bound has a minimum", r)
+            for i, r in enumerate(self.requires, start=1)
+        )
         result = type(self.bound)(
             name=name,
             target=self.over,

@@ -16,8 +16,8 @@ from ..domains import Domain
 from ..failed_conditions import FailedCondition
 from ..numerics.evaluate import evaluator_of
 from ..numerics.ranges import bound_range, combinations, NeverAppliesError
+from .reading import Grid
 from .tables import aligned, number, plain, streamed
-from .values import Grid
 
 EVAL_JSON = """\
 --json prints one object:

@@ -8,9 +8,10 @@ from typing import Any
 
 import sympy as sp
 
-from ..operators import ClientMean
+from ..operators import ClientMean, ClientSum
 from ..quantities import quantities_of, Quantity
 from ..statement import Condition, Statement
+from ..vocabulary import client_weight
 from . import printing
 from .notebook import card, formula
 from .prose import typeset
@@ -82,7 +83,7 @@ def _where_lines(bound: Statement) -> list[str]:
     lines = [
         f"    {q.name} = {printing.words(body)}   {letters[q]}; {q.card.meaning}" for q, body in bound.where.items()
     ]
-    if any(e.has(ClientMean) for e in (*bound.spelled_terms.values(), *bound.relations)):
+    if _has_mean(bound):
         lines.append("    E_k[x] = sum_k[client_weight*x]   the mean over the clients")
     rows = [[q.name, letters[q], str(q.card.unit), domain_words(q), q.card.meaning] for q in explained(bound)]
     return [*lines, *(f"    {line}" for line in aligned(rows, gap=2))]
@@ -148,12 +149,14 @@ def displayed(bound: Statement) -> list[str]:
 def document(bound: Statement) -> list[str]:
     """Return the lines of a LaTeX document (amsmath, amssymb): formula, statistic, conditions, letters."""
     letters = letters_of(bound)
-    relations = {c.words: c.relation for c in bound.conditions}
     conditions = [
-        typeset(words) + ("" if relation is None else f": ${printing.latex(relation, letters)}$")
-        for words, relation in relations.items()
+        typeset(c.words) + ("" if c.relation is None else f": ${printing.latex(c.relation, letters)}$")
+        for c in bound.conditions
     ]
-    named = [f"${letters[q]}$: {typeset(q.card.meaning)}" for q in explained(bound)]
+    target_first = sorted(letters, key=lambda q: q != bound.target)
+    named = [f"${letters[q]}$: {typeset(q.card.meaning)}" for q in target_first]
+    if _has_mean(bound):
+        named.append(rf"${ClientMean.symbol}[x] = {ClientSum.symbol} {letters[client_weight]} x$: mean over clients")
     return [
         f"% {bound.source}; needs amsmath and amssymb",
         *displayed(bound),
@@ -161,6 +164,11 @@ def document(bound: Statement) -> list[str]:
         *_items("It holds if", conditions),
         *_items("Its letters:", named),
     ]
+
+
+def _has_mean(bound: Statement) -> bool:
+    """Whether the weighted mean over the clients occurs in a term or in a condition."""
+    return any(e.has(ClientMean) for e in (*bound.spelled_terms.values(), *bound.relations))
 
 
 def _items(head: str, items: list[str]) -> list[str]:

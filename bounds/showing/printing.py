@@ -148,7 +148,7 @@ def _squared(letter: str) -> str:
 
 def _is_sum(letter: str) -> bool:
     """Whether a letter is a sum, such as ``f-f^*``, which needs brackets in a product."""
-    bare = re.sub(r"\\\|.*?\\\||\|.*?\|", "", letter)
+    bare = re.sub(r"\\\|.*?\\\||\|.*?\||_-", "", letter)
     while bare != (shorter := re.sub(r"\{[^{}]*\}|\([^()]*\)", "", bare)):
         bare = shorter
     return bool(re.search(r"[+-]", bare))

@@ -19,8 +19,7 @@ from ..data.catalogue import DATASETS
 from ..data.csv_tables import YOURS
 from ..data.dataset import Dataset
 from ..errors import EmpiricsError
-from ..federation.federate import BEYOND_ONE, everything, federate, tensor
-from ..federation.federation import Federation, short_batch_note
+from ..federation.federation import BEYOND_ONE, everything, federate, Federation, short_batch_note, tensor
 from ..federation.partitions import partition as read_partition, Split
 from ..models.linear import LeastSquares, Linear, Logistic, Softmax, SquaredHinge
 from ..models.losses import CrossEntropy, NextToken

@@ -23,7 +23,7 @@ ENTRIES = {
         "generalization gap against the number of identical clients", "gap_slopes.data", "gap_slopes.draw"
     ),
     "relaxation": Artefact("divergence against the relaxation", "relaxation.data", "relaxation.draw"),
-    "vacuity": Artefact("where each theorem says something", "vacuity.data", "vacuity.draw", reads=no_runs),
+    "vacuity": Artefact("where each theorem is informative", "vacuity.data", "vacuity.draw", reads=no_runs),
     "tightness": Artefact("bound over value, every bound and every run", "ratios.over_runs", "ratios.draw_runs"),
     "worst_cases": Artefact(
         "bound over exact worst case", "ratios.over_worst_cases", "ratios.draw_worst_cases", reads=no_runs

@@ -203,10 +203,53 @@ Checks = Check | Mapping[str, Check]
 """One check, or several by name that must all hold (the checker ``All``)."""
 
 
+WEAKEST = (Grade.READ, Grade.SAMPLED, Grade.SEARCHED, Grade.EXACT, Grade.PROVED)
+
+
+def run_checks(checks: Mapping[str, Check], book: Book, names: tuple[str, ...]) -> dict[str, Finding]:
+    """Run the checks; raise if there are none, or if ``names`` has others."""
+    if not checks:
+        raise ClaimError("no checks are given")
+    if unknown := set(names) - set(checks):
+        raise ClaimError(f"there is no check {', '.join(sorted(unknown))}; checks: {', '.join(checks)}")
+    return {name: check(book) for name, check in checks.items()}
+
+
+def weakest(findings: Mapping[str, Finding]) -> Grade:
+    return min((f.grade for f in findings.values()), key=WEAKEST.index)
+
+
+def with_status(findings: Mapping[str, Finding], status: Status) -> set[str]:
+    return {name for name, f in findings.items() if f.status is status}
+
+
+@dataclass(frozen=True)
+class All:
+    """States that every one of the named checks holds; if not, the finding is that of the first that does not.
+
+    ``wrong`` are the checks audited as failing; if given, another set of failing checks is not as audited.
+    """
+
+    checks: Mapping[str, Check]
+    wrong: tuple[str, ...] = ()
+
+    def __call__(self, book: Book) -> Finding:
+        findings = run_checks(self.checks, book, self.wrong)
+        as_audited = all(f.as_audited for f in findings.values())
+        failing = with_status(findings, Status.FAILS)
+        for status in (Status.FAILS, Status.OPEN):
+            for name, found in findings.items():
+                if found.status is status:
+                    others = f"; {', '.join(sorted(failing - {name}))} too" if failing - {name} else ""
+                    as_audited &= not self.wrong or failing == set(self.wrong)
+                    evidence = f"{name}: {found.evidence}{others}"
+                    return Finding(status, found.grade, evidence, found.witness, as_audited)
+        evidence = "; ".join(f"{name}: {f.evidence}" for name, f in findings.items())
+        return Finding(Status.HOLDS, weakest(findings), evidence, as_audited=as_audited)
+
+
 def joined(checks: Checks, wrong: tuple[str, ...] = ()) -> Check:
     """Combine checks into one; ``wrong`` names those that are audited as failing."""
-    from .checkers.combined import All
-
     return All(checks, wrong) if isinstance(checks, Mapping) else checks
 
 

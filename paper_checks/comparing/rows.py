@@ -84,7 +84,8 @@ class Evidence:
             return self.value > high * (1 + ROUNDING)
         from empirics.measuring.estimates import Estimate  # loads torch
 
-        from ..validation.comparison import t_test_verdict, Verdict
+        from ..validation.comparison import Verdict
+        from ..validation.verdicts import t_test_verdict
 
         excess = Estimate(np.asarray(self.value - high), np.asarray(self.error))
         return t_test_verdict(excess, self.seeds, comparisons) is Verdict.VIOLATED

@@ -8,7 +8,7 @@ import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import lru_cache, partial
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
@@ -42,28 +42,6 @@ class Verdict(StrEnum):
     HOLDS_HERE = "holds here"
     UNDECIDED = "undecided"
     VIOLATED = "violated"
-
-
-def t_test_verdict(excess: Estimate, seeds: int, rows: int, error_rate: float = ERROR_RATE) -> Verdict:
-    """The verdict on ``measured <= bound`` from the difference ``excess = measured - bound`` over independent seeds.
-
-    Two one-sided t tests, each at ``error_rate`` over all ``rows`` together (Bonferroni): violated if the difference is
-    significantly positive, holds here if significantly negative, undecided otherwise. So with probability at least
-    1 - ``error_rate`` no row of a true inequality is called violated, and likewise for "holds here". The verdict can be
-    wrong if means over this many seeds are far from normal, and it does not extend to other settings.
-    """
-    margin = _quantile(error_rate / rows, seeds - 1) * float(excess.error)
-    if excess.value > margin:
-        return Verdict.VIOLATED
-    return Verdict.HOLDS_HERE if excess.value < -margin else Verdict.UNDECIDED
-
-
-@lru_cache(maxsize=64)
-def _quantile(above: float, freedom: int) -> float:
-    """The value that Student's t exceeds with probability ``above``."""
-    from scipy import stats
-
-    return float(stats.t.isf(above, freedom))
 
 
 def condition_status(

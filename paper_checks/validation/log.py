@@ -21,8 +21,7 @@ import numpy as np
 from bounds.core import Bound
 from bounds.errors import BoundsError, unknown
 from bounds.quantities import CLIENTS
-from bounds.showing.reading import read, Value
-from bounds.showing.values import grid
+from bounds.showing.reading import grid, read, Value
 from bounds.vocabulary import clients
 from empirics.data.csv_tables import from_csv, TextTable
 from empirics.progress import Progress

@@ -26,8 +26,9 @@ from empirics.sizes import NUMBER, refuse_beyond_memory
 from empirics.training.threads import over_seeds
 
 from ..runs.readings import PlanFacts
-from .comparison import Comparison, condition_status, Line, t_test_verdict, TESTS
+from .comparison import Comparison, condition_status, Line, TESTS
 from .options import DRAWS, OPTION_NAMES, Options
+from .verdicts import t_test_verdict
 
 Array = np.ndarray[Any, Any]
 NAME = "fedals.one_round"

@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from bounds.numerics.ranges import bound_range
 from empirics.errors import EmpiricsError
 from empirics.measuring.estimates import Estimate
 
-from .comparison import CHECKED_AT_ROWS, Line, t_test_verdict, Verdict
+from .comparison import CHECKED_AT_ROWS, ERROR_RATE, Line, Verdict
 
 Array = np.ndarray[Any, Any]
 Values = Mapping[str, Any]
@@ -25,6 +26,28 @@ ROUNDING = 1e-6
 NO_SPREAD = "no spread between seeds, no error can be estimated"
 FREE_CHOICES = np.geomspace(1e-6, 0.999, 200)
 """Values tried for a constant that a proof leaves open."""
+
+
+def t_test_verdict(excess: Estimate, seeds: int, rows: int, error_rate: float = ERROR_RATE) -> Verdict:
+    """The verdict on ``measured <= bound`` from the difference ``excess = measured - bound`` over independent seeds.
+
+    Two one-sided t tests, each at ``error_rate`` over all ``rows`` together (Bonferroni): violated if the difference is
+    significantly positive, holds here if significantly negative, undecided otherwise. So with probability at least
+    1 - ``error_rate`` no row of a true inequality is called violated, and likewise for "holds here". The verdict can be
+    wrong if means over this many seeds are far from normal, and it does not extend to other settings.
+    """
+    margin = _quantile(error_rate / rows, seeds - 1) * float(excess.error)
+    if excess.value > margin:
+        return Verdict.VIOLATED
+    return Verdict.HOLDS_HERE if excess.value < -margin else Verdict.UNDECIDED
+
+
+@lru_cache(maxsize=64)
+def _quantile(above: float, freedom: int) -> float:
+    """The value that Student's t exceeds with probability ``above``."""
+    from scipy import stats
+
+    return float(stats.t.isf(above, freedom))
 
 
 @dataclass(frozen=True)

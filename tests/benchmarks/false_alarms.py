@@ -21,7 +21,8 @@ from results import machine, options, publish, table
 from scipy import stats
 
 from empirics.measuring.estimates import Estimate
-from paper_checks.validation.comparison import ERROR_RATE, t_test_verdict, Verdict
+from paper_checks.validation.comparison import ERROR_RATE, Verdict
+from paper_checks.validation.verdicts import t_test_verdict
 
 Array = np.ndarray[Any, Any]
 

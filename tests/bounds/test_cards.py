@@ -9,7 +9,7 @@ from matplotlib.mathtext import MathTextParser
 
 from bounds import About, Bound, ClientMean, ClientSum, Condition, get, quantity, Source, Statistic, vocabulary
 from bounds.assumptions import EXACT_LOCAL_SOLVER
-from bounds.showing.cards import as_json, html, latex, text
+from bounds.showing.cards import as_json, document, html, latex, text
 from bounds.showing.printing import latex as in_letters, split_sign, words
 
 client_weight, grad_cap_sq, grad_norm_sq = vocabulary.client_weight, vocabulary.grad_cap_sq, vocabulary.grad_norm_sq
@@ -101,7 +101,7 @@ def test_latex_names_terms_and_keeps_the_papers_letters_and_abbreviations():
     assert "L" not in formula.replace("\\left", "")
     assert r"\ell = 2.75" in latex(sample.fix(smoothness=2.75))
     MathTextParser("agg").parse(f"${formula}$")
-    assert sample.latex() == formula
+    assert sample.latex() == "\n".join(document(sample))
     assert sample._repr_latex_() == f"${formula}$"
 
 

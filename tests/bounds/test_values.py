@@ -8,8 +8,7 @@ from refusals import all_refused
 
 from bounds import Bound, ClientMean, Condition, get, quantity, Source
 from bounds.errors import BoundsError, DomainError
-from bounds.showing.reading import parse, read
-from bounds.showing.values import grid
+from bounds.showing.reading import grid, parse, read
 from bounds.vocabulary import client_weight, local_gap, local_steps, smoothness
 
 reward = quantity("reward", "r", "what is bounded")

@@ -10,7 +10,7 @@ from empirics.algorithms.algorithm import fedavg
 from empirics.data.conversion import Codes, Pixels
 from empirics.data.dataset import Dataset
 from empirics.federation.augment import CropFlip
-from empirics.federation.federate import federate, held_out, matched
+from empirics.federation.federation import federate, held_out, matched
 from empirics.federation.partitions import ByGroup, Dirichlet, Sorted
 from empirics.models.network import Network
 from empirics.training.engines.graphs import Graphs

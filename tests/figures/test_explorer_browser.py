@@ -8,6 +8,7 @@ from explorer_browser import by_python, by_shell, focused, LOW_CONTRAST, press, 
 
 import fedbounds
 from bounds import BOUNDS, Source
+from bounds.showing.cards import as_json
 from empirics.experiments import Outcome, Store
 from fedbounds import explore
 from figures.explorer.command import entries
@@ -122,7 +123,7 @@ def test_copying_with_a_clipboard_and_without_one(whole):
     whole.js("document.execCommand = () => false")
     whole.find("[data-copy=latex]").click()
     whole.settle("document.getElementById('copied').textContent.includes('Ctrl+C')")
-    assert BOUNDS[REPAIRED].latex() in property_of(whole, "#manual")
+    assert as_json(BOUNDS[REPAIRED])["latex"] in property_of(whole, "#manual")
 
 
 REACHABLE = """

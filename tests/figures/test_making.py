@@ -67,6 +67,12 @@ def store(tmp_path):
     return filled(tmp_path / "store")
 
 
+def test_a_curve_of_two_seeds_has_no_error_band(store):
+    for cells, banded in ((seeds(BETAS[0]), True), (seeds(BETAS[0])[:2], False)):
+        rows = curve_rows(Runs(store), cells, "test_accuracy", "accuracy", "0", None)
+        assert all(math.isfinite(row["error"]) == banded for row in rows)
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """A folder with a table and a picture of the runs; what a test wrote is not to be changed."""
@@ -93,6 +99,7 @@ def test_the_same_runs_give_the_same_bytes_in_the_report_too(made, tmp_path):
     assert not [n for n in names if (made / n).read_bytes() != (tmp_path / "out" / n).read_bytes()]
     text, cards = (made / "REPORT.md").read_text(), report.read_cards(made)
     assert "| findings on | reproduced |\n|---|--:|\n| the papers' experiments | 1 |" in text
+    assert f"`fedbounds figure {' '.join(c['name'] for c in cards)} --scale laptop`" in text
     assert "2 figures and tables from 9 runs" in text
     assert "[FedInit, Table 3](./fedinit.table_3.md)" in text
     assert text == report.text(cards)

@@ -2,9 +2,7 @@
 
 import json
 
-import pytest
-
-SOUND = """
+OWN = """
 from bounds.core import About, Bound, Condition, MIXED, Statistic
 from bounds.papers import Source
 from bounds.vocabulary import cohort as N, gradient_variance as s, grad_norm_sq, initial_gap as D, rounds as R
@@ -33,13 +31,6 @@ def descent(p):
 def other(p):
     return 2 * p.initial_gap / (p.step_size * p.rounds) + p.smoothness * p.step_size * p.gradient_variance
 """
-
-
-@pytest.fixture
-def own(tmp_path):
-    path = tmp_path / "own.py"
-    path.write_text(SOUND)
-    return path
 
 
 def test_a_sound_bound_keeps_the_contract_and_tells_what_moves_it(own, run):

@@ -14,8 +14,9 @@ from bounds.catalog import get
 from empirics.measuring.estimates import Estimate, jackknife
 from paper_checks.runs.obstacles import obstacle
 from paper_checks.validation import Comparison, Options, survey, validate, VALIDATIONS, Verdict
-from paper_checks.validation.comparison import Line, t_test_verdict
+from paper_checks.validation.comparison import Line
 from paper_checks.validation.options import DRAWS, EXACT, RUNS
+from paper_checks.validation.verdicts import t_test_verdict
 
 NAME = "fedals.one_round"
 SMALL = Options.of(DRAWS, clients=(1, 3, 6), seeds=10, samples=8, regularisation=6.0, concentration=0.4, workers=1)

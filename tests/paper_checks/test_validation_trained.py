@@ -236,7 +236,7 @@ def test_mistakes_are_one_line(refused, tmp_path):
 
 
 def test_the_plan_decides_conditions_in_words():
-    same, whole = "all clients weigh the same, 1/C", "its iterations are a multiple of the local steps"
+    same, whole = "all clients weigh the same", "its iterations are a multiple of the local steps"
     problem = {"problem": "softmax(iris, regularisation=0.5)", "clients": 3, "partition": "power_law_sizes(1.5)"}
     for name, weights, words, standing in (
         ("decaying_k.lemma_1_sharp", "samples", same, "NOT met"),

@@ -14,7 +14,7 @@ from ...algorithms import algorithm as read_algorithm
 from ...data.catalogue import DATASETS
 from ...errors import EmpiricsError
 from ...federation.augment import AUGMENTATIONS
-from ...federation.federate import LOCAL_TESTS
+from ...federation.federation import LOCAL_TESTS
 from ...federation.partitions import partition as read_partition
 from ...measuring import Measurement, measurement, Row, Run
 from ...measuring.kept import Keeper, rounds_of

@@ -6,8 +6,9 @@ slopes, ``instances`` and ``worst`` whether a bound is violated; ``combined`` ha
 draws rational points, ``numbers`` evaluates formulas there in 80 digits, and ``clouds`` searches for counterexamples.
 """
 
+from ..claim import All
 from .algebra import ArgminIs, Same
-from .combined import agree, All, Open, Readings, Refuted
+from .combined import agree, Open, Readings, Refuted
 from .conditions import ImpliedBy, Informative, Satisfies
 from .formulas import At, Formula, number, rational, resolve, term
 from .instances import Broken, Dominates

@@ -1,4 +1,4 @@
-"""Checks that combine others: all of several, readings of an unclear text, a negation; and open claims."""
+"""Checks that combine others: readings of an unclear text, a negation; and open claims."""
 
 from __future__ import annotations
 
@@ -6,51 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..claim import Book, Check, ClaimError, Finding, finding, Grade, Status
-
-WEAKEST = (Grade.READ, Grade.SAMPLED, Grade.SEARCHED, Grade.EXACT, Grade.PROVED)
-
-
-def _run(checks: Mapping[str, Check], book: Book, names: tuple[str, ...]) -> dict[str, Finding]:
-    """Run the checks; raise if there are none, or if ``names`` has others."""
-    if not checks:
-        raise ClaimError("no checks are given")
-    if unknown := set(names) - set(checks):
-        raise ClaimError(f"there is no check {', '.join(sorted(unknown))}; checks: {', '.join(checks)}")
-    return {name: check(book) for name, check in checks.items()}
-
-
-def _weakest(findings: Mapping[str, Finding]) -> Grade:
-    return min((f.grade for f in findings.values()), key=WEAKEST.index)
-
-
-def _with_status(findings: Mapping[str, Finding], status: Status) -> set[str]:
-    return {name for name, f in findings.items() if f.status is status}
-
-
-@dataclass(frozen=True)
-class All:
-    """States that every one of the named checks holds; if not, the finding is that of the first that does not.
-
-    ``wrong`` are the checks audited as failing; if given, another set of failing checks is not as audited.
-    """
-
-    checks: Mapping[str, Check]
-    wrong: tuple[str, ...] = ()
-
-    def __call__(self, book: Book) -> Finding:
-        findings = _run(self.checks, book, self.wrong)
-        as_audited = all(f.as_audited for f in findings.values())
-        failing = _with_status(findings, Status.FAILS)
-        for status in (Status.FAILS, Status.OPEN):
-            for name, found in findings.items():
-                if found.status is status:
-                    others = f"; {', '.join(sorted(failing - {name}))} too" if failing - {name} else ""
-                    as_audited &= not self.wrong or failing == set(self.wrong)
-                    evidence = f"{name}: {found.evidence}{others}"
-                    return Finding(status, found.grade, evidence, found.witness, as_audited)
-        evidence = "; ".join(f"{name}: {f.evidence}" for name, f in findings.items())
-        return Finding(Status.HOLDS, _weakest(findings), evidence, as_audited=as_audited)
+from ..claim import Book, Check, Finding, finding, Grade, run_checks, Status, weakest, with_status
 
 
 @dataclass(frozen=True)
@@ -64,7 +20,7 @@ class Readings:
     holding: tuple[str, ...] = ()
 
     def __call__(self, book: Book) -> Finding:
-        findings = _run(self.readings, book, self.holding)
+        findings = run_checks(self.readings, book, self.holding)
         first = next((f for f in findings.values() if f.witness), next(iter(findings.values())))
         texts = []
         for name, found in findings.items():
@@ -75,8 +31,8 @@ class Readings:
         statuses = {f.status for f in findings.values()}
         status = statuses.pop() if len(statuses) == 1 else Status.OPEN
         as_audited = all(f.as_audited for f in findings.values())
-        as_audited &= not self.holding or _with_status(findings, Status.HOLDS) == set(self.holding)
-        return Finding(status, _weakest(findings), "; ".join(texts), first.witness, as_audited)
+        as_audited &= not self.holding or with_status(findings, Status.HOLDS) == set(self.holding)
+        return Finding(status, weakest(findings), "; ".join(texts), first.witness, as_audited)
 
 
 @dataclass(frozen=True)
