@@ -269,7 +269,7 @@ function showLegend() {
     has((level) => level > 0 && level < 4) &&
       item(
         vacuousBoxes(),
-        `the bound is above the value before training, 1 to 10⁴ times: vacuous${has((level) => level >= 4) ? "" : ", anywhere on this map"}`,
+        `vacuous${has((level) => level >= 4) ? "" : " on the whole map"}: 1 to 10⁴ times the value before training`,
       ),
     has((level) => level === 0) &&
       item(colourBox(["excluded"]), mappedTheorem() ? "its conditions fail" : "no theorem applies"),
