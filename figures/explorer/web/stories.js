@@ -120,7 +120,7 @@ const STORIES = [
     ],
   },
   {
-    title: "When does any theorem say something?",
+    title: "When is a theorem informative?",
     steps: [
       {
         say: () =>
