@@ -29,7 +29,7 @@ FEW, MOST_DIGITS = 3, 17
 class FailedCondition:
     """A condition that fails, in the paper's words, and if it is an inequality its formula and the two sides.
 
-    ``why`` names the largest part of a long right side, and says if no value of the left quantity meets the condition.
+    ``why`` names the decisive part of a long right side, and says if no value of the left quantity meets the condition.
     """
 
     condition: str
@@ -50,9 +50,11 @@ class FailedCondition:
         left, right = next((pair for pair in each if not COMPARISONS[relation.rel_op](*pair)), each[0])
         subject, shown, why = words(relation.lhs), words(relation.rhs), []
         if len(shown) > WIDE and relation.rhs.is_Add:
-            largest = max(relation.rhs.args, key=lambda part: np.max(np.abs(evaluated(part, given))))
+            sign = 1 if relation.rel_op[0] == "<" else -1
+            parts = {part: float(np.min(sign * evaluated(part, given))) for part in relation.rhs.args}
+            worst = min(parts, key=parts.__getitem__)
             constant = sp.Add(*(part for part in relation.rhs.args if part.is_Number))
-            why = [f"where {words(largest)} is {number(float(np.max(evaluated(largest, given))), FEW)}"]
+            why = [f"where {words(worst)} is {number(sign * parts[worst], FEW)}"]
             shown = f"{constant} - ..." if constant else "..."
         if isinstance(relation.lhs, Quantity):
             domain = relation.lhs.card.domain

@@ -27,7 +27,7 @@ EVAL_JSON = """\
   value, holds       nested lists, one level per axis: the bound, and whether its numeric conditions hold
   terms              the named terms, each in the shape of value
   failed_conditions  the conditions that fail somewhere: condition (in the paper's words), formula, and where it first
-                     fails left, right (its sides) and why (the largest part of a long right side, what is impossible)
+                     fails left, right (its sides) and why (the decisive part of a long right side)
   low, high          with uncertain constants: the interval of the bound, each in the shape of value (null: none)
   proven             with them: whether low and high are proven to be its ends, or an interval around them; in the
                      shape of value
