@@ -160,8 +160,7 @@ def text(cards: Sequence[Card], claims: Mapping[str, int] | None = None) -> str:
     changed = "".join(f", changed to {c}" for c in dict.fromkeys(c["changed"] for c in cards if "changed" in c))
     findings = reported_findings(cards)
     aside = claims is not None
-    names = [c["name"] for c in cards]
-    made = "all" if {*names} == {*NAMES} else " ".join(names)
+    made = "all" if len(cards) == len(NAMES) else " ".join(c["name"] for c in cards)
     lines = [
         TITLE,
         "",

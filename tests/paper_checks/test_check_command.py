@@ -50,13 +50,6 @@ stopping, talking = (
 
 
 @pytest.fixture
-def own(tmp_path):
-    path = tmp_path / "mine.py"
-    path.write_text(OWN, encoding="utf-8")
-    return path
-
-
-@pytest.fixture
 def few(monkeypatch):
     """The first quick claims of two papers alone."""
     kept = {}
@@ -175,10 +168,10 @@ def test_an_interrupted_audit_shows_what_was_reached(few, capsys, monkeypatch, t
         (["fedals.one_round", "--report", ""], "--report"),
         (["{folder}/bad.py:claim"], "no_such_module"),
         (["{folder}/dotted.py:claim"], "without the dot"),
-        (["{folder}/mine.py:no_claim"], "int"),
-        (["{folder}/mine.py:rihgt"], "'right'"),
-        (["{folder}/mine.py:wrong", "{folder}/mine.py:right", "--json"], "'mine.square'"),
-        (["{folder}/mine.py:right", "--report", "{folder}/taken"], "taken"),
+        (["{folder}/own.py:no_claim"], "int"),
+        (["{folder}/own.py:rihgt"], "'right'"),
+        (["{folder}/own.py:wrong", "{folder}/own.py:right", "--json"], "'mine.square'"),
+        (["{folder}/own.py:right", "--report", "{folder}/taken"], "taken"),
     ],
 )
 def test_mistakes_are_one_line_and_status_2_before_anything_runs(words, said, own, refused, monkeypatch):
@@ -211,46 +204,40 @@ def paper_file(tmp_path):
     return path
 
 
-def page(capsys, *words):
-    status = fedbounds.main(["check", *([] if "--erratum" in words else ["--summary"]), *map(str, words)])
-    out, err = capsys.readouterr()
-    return status, out, err
-
-
-def test_the_page_of_a_paper_is_what_is_committed_up_to_the_list_of_claims(tmp_path, monkeypatch, capsys):
+def test_the_page_of_a_paper_is_what_is_committed_up_to_the_list_of_claims(tmp_path, monkeypatch, run):
     pages = tmp_path / "reports"
     pages.mkdir()
     (pages / "fedcog.md").write_text("# FedCOG\n\nLook at [a.b](#ab).\n\n## All claims\n\nmany\n", encoding="utf-8")
     monkeypatch.setattr(summary, "COMMITTED", tmp_path / "REPORT.md")
-    status, out, _ = page(capsys, "fedcog")
+    status, out, _ = run("check", "--summary", "fedcog")
     assert status == 0
     assert out.startswith("# FedCOG\n\nLook at a.b.\n\nAs committed;")
     assert "many" not in out
 
 
-def test_a_file_of_ones_own_is_judged_and_gets_its_page_or_is_shown_claim_by_claim(paper_file, capsys):
-    status, out, _ = page(capsys, paper_file, "--workers", "1")
+def test_a_file_of_ones_own_is_judged_and_gets_its_page_or_is_shown_claim_by_claim(paper_file, run):
+    status, out, _ = run("check", "--summary", paper_file, "--workers", "1")
     assert status == 0
     assert "`mine.square` (HOLDS)" in out
     assert "| Theorem 2 | REPAIRED, slip |" in out
     assert "1. **slip** mine.lost: Half is lost." in out
     paper_file.write_text(PAPER.partition("review = ")[0], encoding="utf-8")
-    status, out, _ = page(capsys, paper_file, "--workers", "1")
+    status, out, _ = run("check", "--summary", paper_file, "--workers", "1")
     assert (status, "#### mine.lost" in out, "#### mine.square" in out) == (0, True, True)
     paper_file.write_text(PAPER.replace("Same(K**2, K * K)", "Same(K**2, 3 * K)"), encoding="utf-8")
-    status, _, err = page(capsys, paper_file, "--workers", "1")
+    status, _, err = run("check", "--summary", paper_file, "--workers", "1")
     assert (status, "mine.square" in err) == (1, True)
-    assert page(capsys, "nowhere.py")[0] == 2
+    assert run("check", "--summary", "nowhere.py")[0] == 2
     with pytest.raises(UnknownNameError, match="fedcog"):
         fedbounds.check("fedcogs", summary=True)
 
 
-def test_an_erratum_has_the_printed_formula_its_fault_and_the_corrected_one(tmp_path, monkeypatch, capsys):
+def test_an_erratum_has_the_printed_formula_its_fault_and_the_corrected_one(tmp_path, monkeypatch, run):
     names = ("eq_24", "corollary_2_1_cap", "theorem_2", "corollary_2_1")
     chosen = {f"decaying_k.{n}": CLAIMS[f"decaying_k.{n}"] for n in names} | {"fedcog.eq_6": CLAIMS["fedcog.eq_6"]}
     monkeypatch.setattr("paper_checks.audit.running.CLAIMS", chosen)
     file = tmp_path / "erratum.tex"
-    status, out, _ = page(capsys, "decaying_k", "--erratum", "-o", file, "--workers", "1")
+    status, out, _ = run("check", "decaying_k", "--erratum", "-o", file, "--workers", "1")
     assert (status, out) == (0, f"wrote {file}\n")
     text = file.read_text(encoding="utf-8")
     body = text.partition(r"\begin{document}")[2].partition(r"\end{document}")[0].replace(r"\allowbreak{}", "")
@@ -313,13 +300,11 @@ CORRECTED = [("THEOREM", "", 1), ("ASSUMPTION", "", 1), ("ALGORITHM", "", 1), ("
 
 
 @cases("kind ours corrections", CORRECTED)
-def test_a_correction_in_words_is_in_the_erratum_if_a_reader_builds_upon_it(
-    paper_file, capsys, kind, ours, corrections
-):
+def test_a_correction_in_words_is_in_the_erratum_if_a_reader_builds_upon_it(paper_file, run, kind, ours, corrections):
     declared = PAPER.replace(', "decaying_k.eta_star"))', f"){ours})").replace("Kind.THEOREM", f"Kind.{kind}")
     assert declared.count("eta_star") == 0
     paper_file.write_text(declared)
-    status, out, _ = page(capsys, paper_file, "--erratum", "--workers", "1")
+    status, out, _ = run("check", paper_file, "--erratum", "--workers", "1")
     assert (status, out.count(r"\subsection*"), out.count(r"\emph{Corrected.} Twice.")) == (0, corrections, corrections)
 
 
