@@ -98,9 +98,9 @@ def resolve_problem(
         return problem, partition
     if "target" not in options:
         cells = from_csv(Path(csv)) if csv is not None else from_pandas(FRAME, frame)
-        texts = [f" --group {name}" for name in cells.columns if np.isnan(cells.plain(name)).all()]
-        typed = f"--csv {csv or 'FILE'} --target {list(cells.columns)[-1]}{''.join(texts[:1])}"
-        words = f"give --target COLUMN (target=COLUMN), and --group if clients are one, of {', '.join(cells.columns)}"
+        texts = [f" group={name}" for name in cells.columns if np.isnan(cells.plain(name)).all()]
+        typed = f"{f'csv={csv}' if csv else 'frame=FRAME'} target={list(cells.columns)[-1]}{''.join(texts[:1])}"
+        words = f"give target=COLUMN, and group=COLUMN if its values are clients, of {', '.join(cells.columns)}"
         raise EmpiricsError(f"{words}: {example.format(typed)}")
     if "group" in options and partition != "iid":
         raise EmpiricsError("group= makes a client of every group: leave partition= out, or group=")

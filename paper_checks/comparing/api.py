@@ -294,11 +294,11 @@ def _inputs(given: Mapping[str, Any]) -> Inputs:
         words = words | of_clients
     bounds = list(map(load, [own] if isinstance(own, (str, Bound)) else own))
     book = with_own(bounds)
+    papers = [name.partition(".")[0] for name in given.get("of", ())] or PAPERS
     if isinstance(known, Scenario):
-        scenario = known.at(**words)
+        scenario = known.at(**{quantity_named(word, QUANTITIES, *papers): value for word, value in words.items()})
     else:
         sources = () if known is None else (known,) if isinstance(known, (str, Mapping)) else known
-        papers = [name.partition(".")[0] for name in given.get("of", ())] or PAPERS
         also = [quantity for bound in bounds for quantity in bound.quantities]
         scenario = Scenario.of(*sources, also=also, papers=papers, **words)
     if problem is None:

@@ -142,7 +142,7 @@ class Goal:
             ("quantity to optimise", over, FREE),
             ("budget", within, (*BUDGETS, *OF_ALL)),
             ("target of an advice", [] if to is None else [to[0]], TARGETS),
-            ("cost", [] if to is None else [minimise], COSTS),
+            ("cost to minimise with --to", [] if to is None else [minimise], COSTS),
         ):
             if strange := [word for word in named if word not in known]:
                 raise unknown_quantity(what, strange[0], known)
