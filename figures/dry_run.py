@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from bounds.showing.command_line import Report
 from bounds.showing.tables import aligned
@@ -45,27 +46,22 @@ def _lines(figure_cells: Sequence[Cell], cost: Mapping[str, float], there: set[s
     """Return a line with what all runs share, then a table with one row per group of runs that differ in seed only."""
     if not figure_cells:
         return []
-    groups: dict[str, list[Cell]] = {}
+    names = ["job", *sorted({name for cell in figure_cells for name in cell.arguments} - {SEED})]
+    groups: dict[tuple[str, ...], list[Cell]] = {}
     for cell in figure_cells:
-        without_seed = {name: value for name, value in cell.arguments.items() if name != SEED}
-        groups.setdefault(text([cell.job, without_seed]), []).append(cell)
-    names = sorted({name for cell in figure_cells for name in cell.arguments} - {SEED})
-    jobs = list(dict.fromkeys(cell.job for cell in figure_cells))
-    varying = [n for n in names if len({_value_text(c, n) for c in figure_cells}) > 1]
-    shared = [f"{n}={_value_text(figure_cells[0], n)}" for n in names if n not in varying]
-    several_jobs = len(jobs) > 1
+        values = tuple(_value_text({"job": cell.job, **cell.arguments}.get(name)) for name in names)
+        groups.setdefault(values, []).append(cell)
+    varying = [place for place, values in enumerate(zip(*groups, strict=True)) if len(set(values)) > 1]
+    shared = [f"{name}={next(iter(groups))[place]}" for place, name in enumerate(names) if place not in varying]
     rows = []
-    for group in groups.values():
+    for values, group in groups.items():
         left = [cell for cell in group if cell.key not in there]
-        row = [group[0].job] if several_jobs else []
-        row += [_value_text(group[0], name) for name in varying]
-        row.append(seeds_text(sorted(cell.arguments[SEED] for cell in group if SEED in cell.arguments)))
-        row += [f"{len(group) - len(left)} of {len(group)}", f"{sum(cost[cell.key] for cell in left):.2g}"]
-        rows.append(row)
-    head = [*(["job"] if several_jobs else []), *varying, "seeds", "there", "minutes"]
-    return [f"every run: {', '.join([*([] if several_jobs else jobs), *shared])}", *aligned(rows, head)]
+        seeds = seeds_text(sorted(cell.arguments[SEED] for cell in group if SEED in cell.arguments))
+        stored, took = f"{len(group) - len(left)} of {len(group)}", f"{sum(cost[cell.key] for cell in left):.2g}"
+        rows.append([*(values[place] for place in varying), seeds, stored, took])
+    head = [*(names[place] for place in varying), "seeds", "there", "minutes"]
+    return [f"every run: {', '.join(shared)}", *aligned(rows, head)]
 
 
-def _value_text(cell: Cell, name: str) -> str:
-    value = cell.arguments.get(name)
+def _value_text(value: Any) -> str:
     return "" if value is None else value if isinstance(value, str) else text(value)
