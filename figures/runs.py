@@ -83,10 +83,9 @@ class Runs:
         """Return all federation-wide curves of a run by (quantity, layer)."""
         if cell.key not in self._curves:
             points: dict[tuple[str, str], list[tuple[float, float]]] = {}
-            names = ("quantity", "layer", "client", "step", "round", "value")
-            for quantity, layer, client, step, round_, value in self.rows(cell, *names):
-                if client is None and step is None:
-                    points.setdefault((quantity, layer), []).append((round_, value))
+            result = self.result(cell)
+            for quantity, layer, round_, value in () if result is None else result.readings():
+                points.setdefault((quantity, layer), []).append((round_, value))
             self._curves[cell.key] = {
                 key: (np.array([p[0] for p in ps]), np.array([p[1] for p in ps])) for key, ps in points.items()
             }

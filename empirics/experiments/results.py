@@ -23,10 +23,9 @@ from .command import open_store
 from .grids import read_grid
 from .registry import jobs
 from .sources import own_files
+from .store import TIDY
 
 Row = dict[str, Any]
-TIDY = {"quantity", "layer", "client", "step", "round", "value"}
-"""The columns of a training run's table."""
 STALE = "stale"
 """The column for whether the job, or a file that the run names, has changed since the result was computed."""
 NUMERAL = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
@@ -56,12 +55,14 @@ def values(
         if kept.status == "failed":
             yield {**about, "quantity": "error", "value": kept.card["error"]}
             continue
-        columns = kept.columns()
-        rows = list(_measured(columns))
+        rows = [
+            {"round": at, "quantity": f"{quantity}[{layer}]" if layer else quantity, "value": value}
+            for quantity, layer, at, value in kept.readings()
+        ]
         if not rounds:  # the last one of each quantity
             rows = list({row["quantity"]: row for row in rows}.values())
         facts = [{"quantity": name, "value": value} for name, value in kept.card["facts"].items()]
-        for row in rows or facts or _table(columns):
+        for row in rows or facts or _table(kept.columns()):
             yield {**about, **row}
 
 
@@ -96,19 +97,9 @@ def ordered(item: Any) -> tuple[Any, ...]:
     return 2, [float(part) if index % 2 else part for index, part in enumerate(parts)]
 
 
-def _measured(columns: Mapping[str, Sequence[Any]]) -> Iterator[Row]:
-    """Rows of the federation-wide values of a training run, in the order of its table; none for other tables."""
-    if TIDY - set(columns):
-        return
-    names = ("quantity", "layer", "client", "step", "round", "value")
-    for quantity, layer, client, step, at, value in zip(*(columns[name] for name in names), strict=True):
-        if client is None and step is None:
-            yield {"round": at, "quantity": f"{quantity}[{layer}]" if layer else quantity, "value": value}
-
-
 def _table(columns: Mapping[str, Sequence[Any]]) -> Iterator[Row]:
     """Rows for the numbers of a table that is not a training run's; its rows may have a quantity and a value."""
-    if set(columns) >= TIDY:
+    if set(columns) >= set(TIDY):
         return
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     if "round" in columns:

@@ -36,6 +36,8 @@ COMMIT;
 BUSY = 60.0
 """Seconds to wait for another process that is writing."""
 RESULTS = ("done", "diverged")
+TIDY = ("quantity", "layer", "round", "value", "client", "step")
+"""The columns of a training run's table that place its numbers."""
 
 
 class StoreError(EmpiricsError):
@@ -69,6 +71,13 @@ class Kept:
         """The table as columns by name."""
         table: dict[str, list[Any]] = json.loads(zlib.decompress(self.content))
         return table
+
+    def readings(self) -> Iterator[tuple[str, str, int, float]]:
+        """Quantity, layer, round and value of every federation-wide number of a training run; none of other jobs."""
+        columns = self.columns()
+        for quantity, layer, at, value, client, step in zip(*(columns.get(name, ()) for name in TIDY), strict=False):
+            if client is None and step is None:
+                yield quantity, layer, at, value
 
 
 Found = tuple[Kept | None, str]
