@@ -251,11 +251,10 @@ def search_results(scale: str) -> Mapping[Place, Mapping[float, float]]:
 
     results: dict[Place, dict[float, float]] = {}
     for result in committed_results(scale, "fedals.table_4") if "search" in PLANS[scale].counts else ():
-        card, columns = result.card, result.columns()
-        quantities, values = columns["quantity"], columns["value"]
-        last = [100 * v for q, v in zip(quantities, values, strict=True) if q == "test_accuracy"]
-        accuracy = known_mean(last[-PLANS[scale].window :]) if card["status"] == "done" else 0.0
-        results.setdefault(search_key(card["arguments"]), {})[card["arguments"]["step_size"]] = accuracy
+        given = result.card["arguments"]
+        last = [100 * value for quantity, _, _, value in result.readings() if quantity == "test_accuracy"]
+        accuracy = known_mean(last[-PLANS[scale].window :]) if result.status == "done" else 0.0
+        results.setdefault(search_key(given), {})[given["step_size"]] = accuracy
     return results
 
 
