@@ -23,9 +23,9 @@ from empirics.progress import Progress
 from empirics.training.setting import Setting
 
 from ..worst_case.certificate import certify
+from ..worst_case.exact import rounded
 from ..worst_case.jobs import proof_seconds
 from ..worst_case.problem import ASSUMPTIONS, WorstCaseProblem
-from ..worst_case.rounding import rounded
 from ..worst_case.solve import solve, solve_seconds, WorstCase
 from .goal import Goal, Point
 

@@ -8,8 +8,8 @@
 4. ``gram``: the Gram matrix of these vectors; ``constraints`` and ``objectives`` are linear in it.
 5. ``formulation``: the semidefinite program (``program``) of all these.
 6. ``solve``: its solution (``interior_point``; ``symmetry`` for drawn cohorts); ``replay`` runs a worst federation.
-7. ``certificate``: a proof in exact fractions (``methods``, ``sum_of_squares``, ``rounding``), which ``verify`` checks
-   without the rest of the project.
+7. ``certificate``: a proof in exact fractions (``methods``, ``exact``), which ``verify`` checks without the rest
+   of the project.
 8. ``tightness``: the command; ``jobs`` compute its grid points, ``tightness_table``, ``tightness_report`` show them.
 
 ``fedbounds rate METHOD`` certifies a contraction that holds after every number of rounds: ``rate_problem``,

@@ -28,10 +28,10 @@ from empirics.problems.quadratics import Quadratics
 from empirics.training.setting import Setting
 
 from . import verify
+from .exact import round_up
 from .lyapunov import CostWeights, NotCertified
 from .rate_problem import RateProblem
 from .rate_search import make_bound, Rate, RateBound, sound_solution
-from .rounding import round_up
 from .solve import solve_seconds, worst_case
 
 PATIENCE = 3.0

@@ -24,13 +24,13 @@ from empirics.exact.numbers import fraction
 
 from ..runs.origins import ITERATION
 from . import verify
+from .exact import BITS, square_factor
 from .formulation import formulate
 from .interior_point import follow_path, optimum
 from .methods import check_steps, method_and_parameter
 from .objectives import metric_series
 from .problem import WorstCaseProblem
 from .program import Array, pack, Program, Solution, trim, unpack_blocks, used_unknowns, WorstCaseError
-from .sum_of_squares import BITS, square_factor
 
 GAPS = (3e-8, 1e-6, 1e-5)
 """Relative duality gaps that are tried in turn until a proof is accepted."""
@@ -48,13 +48,12 @@ COORDINATE_DIGITS = 54
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """A proved ``bound`` for every federation of the problem's class.
+    """A proved ``bound`` for every federation of a problem's class.
 
     ``value`` is the worst case in floats, ``content`` the proof file. ``open_below`` is the reason why the file
     contains no federation that nearly attains the bound, or an empty string.
     """
 
-    problem: WorstCaseProblem
     value: float
     bound: Fraction
     content: dict[str, Any]
@@ -98,7 +97,7 @@ def certify(problem: WorstCaseProblem, value: float) -> Certificate:
             last_error = error
             continue
         try:
-            entry = attained_entry(exact.floats, solution, certificate.content, exact.names, exact.values)
+            entry = attained_entry(exact, solution, certificate.content)
         except (WorstCaseError, ArithmeticError, LookupError, ValueError) as error:
             return replace(certificate, open_below=str(error))
         return replace(certificate, content={**certificate.content, "attained": entry})
@@ -109,7 +108,6 @@ class ExactProgram:
     """A problem's program in floats for the solver, and its inequalities in fractions, as the verifier's ``Run``."""
 
     def __init__(self, problem: WorstCaseProblem) -> None:
-        self.problem = problem
         self.gram, whole = formulate(problem)
         columns, values = used_unknowns(whole)
         self.floats = trim(whole)
@@ -145,7 +143,8 @@ class ExactProgram:
         if run.claim["statistic"] == "mean":
             weights = [Fraction(1, len(indices))] * len(indices)
         else:
-            weights = _average(solution.weights, len(self.floats.objectives))
+            weights = [Fraction(max(0, round(float(w) * 2**40)), 2**40) for w in solution.weights]
+            weights[int(np.argmax(solution.weights))] += 1 - sum(weights)
         unit = Fraction(2) ** (round(np.log2(max(float(solution.multipliers.max()), 1e-300))) - DIGITS)
         multipliers = [unit * max(0, round(Fraction(float(x)) / unit)) for x in solution.multipliers]
         run.clear()
@@ -165,7 +164,7 @@ class ExactProgram:
             "blocks": [square_factor(run.matrix(block), names, FEW, BITS) for block, names in enumerate(self.vectors)],
             "weights": {str(i): str(weight) for i, weight in zip(indices, weights, strict=True)},
         }
-        return Certificate(self.problem, value, bound, content)
+        return Certificate(value, bound, content)
 
     def _repair(self, multipliers: list[Fraction], goal: Mapping[str, Fraction]) -> None:
         """Change multipliers so that function values cancel exactly, using the point where values are 0."""
@@ -209,30 +208,15 @@ def claim_of(problem: WorstCaseProblem) -> dict[str, Any]:
     }
 
 
-def _average(weights: Array, count: int) -> list[Fraction]:
-    """Return the weights of the objectives in fractions that sum to 1."""
-    if count == 1:
-        return [Fraction(1)]
-    rounded = [Fraction(max(0, round(float(w) * 2**40)), 2**40) for w in weights]
-    rounded[int(np.argmax(weights))] += 1 - sum(rounded)
-    return rounded
-
-
 # ---- the federation ----
 
 
-def attained_entry(
-    program: Program,
-    solution: Solution,
-    content: Mapping[str, Any],
-    names: tuple[list[str], ...],
-    values: Mapping[str, int],
-) -> dict[str, Any]:
+def attained_entry(exact: ExactProgram, solution: Solution, content: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entry ``attained`` of a proof file with this content, for a federation close to a solution.
 
-    ``names`` are the unknown vectors of every block, ``values`` the indices of function values by point. Raises
-    ``WorstCaseError`` if the verifier accepts no federation in fractions.
+    Raises ``WorstCaseError`` if the verifier accepts no federation in fractions.
     """
+    program = exact.floats
     rows = np.array([c.row for c in program.constraints])
     limits = np.array([float(c.limit) for c in program.constraints])
 
@@ -249,7 +233,7 @@ def attained_entry(
     shares = violation[violated] / (violation[violated] + inner_slack[violated])
     for share in (float(shares.max(initial=0.0)), *MORE):
         mixture = (1 - share) * mixture + share * inner
-        entry = _in_fractions(program, names, values, mixture)
+        entry = _in_fractions(exact, mixture)
         try:
             value = verify.attained_value({**content, "attained": entry})
         except verify.Refused as error:
@@ -266,10 +250,9 @@ def _semidefinite(program: Program, x: Array) -> Array:
     return np.concatenate([*grams, x[program.packed :]])
 
 
-def _in_fractions(
-    program: Program, names: tuple[list[str], ...], values: Mapping[str, int], x: Array
-) -> dict[str, Any]:
+def _in_fractions(exact: ExactProgram, x: Array) -> dict[str, Any]:
     """Return the entry of a point, whose vectors have coordinates that are integer multiples of ``2^-bits``."""
+    program, names = exact.floats, exact.names
     spectra = [np.linalg.eigh(gram) for gram in unpack_blocks(x, program.blocks)]
     roots = [np.linalg.qr((axes * np.sqrt(np.maximum(spectrum, 0.0))).T)[1].T for spectrum, axes in spectra]
     lengths = [float(np.linalg.norm(row)) for root in roots for row in root]
@@ -286,7 +269,7 @@ def _in_fractions(
         "bits": bits,
         "dimensions": [len(own) for own in names],
         "vectors": vectors,
-        "values": {name: str(Fraction(float(x[program.packed + index]))) for name, index in values.items()},
+        "values": {name: str(Fraction(float(x[program.packed + index]))) for name, index in exact.values.items()},
     }
 
 

@@ -118,6 +118,7 @@ def _quantities(point: GridPoint, step_size: float, offset: float | None = None)
     """Return all quantities that have a value at a point."""
     n, mu = point.clients, 1 / point.condition_number
     cohort = point.cohort or n
+    sizes = per_local_step(point.step_sizes, (point.local_steps,) * point.rounds)
     plan = of_plan(cohort, point.local_steps, point.rounds, step_size, point.relaxation, offset)
     given = ("initial_distance_sq", "condition_number", "grad_cap_sq", "dissimilarity_factor", "grad_norm_sq")
     return {
@@ -135,13 +136,8 @@ def _quantities(point: GridPoint, step_size: float, offset: float | None = None)
         "client_gradient_variance": [0.0] * n,
         "contraction": TINY,
         "divergence": point.divergence if point.rounds > 1 else 0.0,
-        **({"squared_step_sizes": sum(size**2 for size in _step_sizes(point))} if point.step_sizes else {}),
+        **({"squared_step_sizes": sum(size**2 for size in sizes)} if sizes else {}),
     }
-
-
-def _step_sizes(point: GridPoint) -> tuple[float, ...]:
-    """Return the step size of every local step."""
-    return per_local_step(point.step_sizes, (point.local_steps,) * point.rounds)
 
 
 def values(bound: Bound, point: GridPoint) -> dict[str, Any]:
@@ -245,9 +241,8 @@ def problem_at(bound: Bound, point: GridPoint) -> WorstCaseProblem:
     setting = replace(plan, step_offset=offset)
     statistic = bound.statistic or Statistic("last", "rounds")
     statistic = replace(statistic, weights=schedules.weights(statistic, quantities))
-    sizes = _step_sizes(point) if point.step_sizes else None
     algorithm = method(bound.about, data=False, relaxation=point.relaxation)
-    clients = point.clients if point.cohort else None
+    sizes, clients = point.step_sizes or None, point.clients if point.cohort else None
     return WorstCaseProblem(
         algorithm, setting, assumed, bound.target.name, statistic, step_sizes=sizes, clients=clients
     )

@@ -317,12 +317,6 @@ def _earlier(numbers: dict[tuple[History, Members, int, int], int], gradients: i
     return rows.pop() if len(rows) == 1 else (-1,) * gradients
 
 
-def check_clients(clients: int, cohort: int) -> None:
-    """Raise ``EmpiricsError`` unless a cohort of this size can be drawn from the clients."""
-    if isinstance(clients, bool) or not isinstance(clients, (int, np.integer)) or clients < cohort:
-        raise EmpiricsError(f"clients must be an integer >= the setting's cohort {cohort}; got {clients!r}")
-
-
 def check_supported(setting: Setting) -> None:
     """Raise ``EmpiricsError`` for kinds of sampling and client weights that have no exact worst case."""
     if setting.sampling != "without_replacement" or setting.client_weight != "uniform":

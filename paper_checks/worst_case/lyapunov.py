@@ -52,16 +52,14 @@ class Block:
         after: The state after the round.
         points, gradients: The evaluations: the minimiser, the models of the round and, if V contains the loss, the next
             server model.
-        noise: The columns of the noise of every step.
-        independent: For every step, the columns of which its noise is independent.
+        noise: For the column of every step's noise, the columns of which it is independent.
     """
 
     inputs: Array
     after: Array
     points: Array
     gradients: Array
-    noise: tuple[int, ...] = ()
-    independent: tuple[tuple[int, ...], ...] = ()
+    noise: dict[int, tuple[int, ...]]
 
     @property
     def width(self) -> int:
@@ -127,9 +125,9 @@ class Lyapunov:
                 "rates with cohorts are certified for scaffold, fedinit and methods without client memory; clients of "
                 f"this method store {', '.join(round_.memory)}: leave out cohort and clients"
             )
-        self.unit = self._power(float(L))
+        self.unit = _power(float(L))
         steps = np.concatenate([round_.means.points, round_.means.after[:1]])[:, len(round_.means) :]
-        self.change = self._power(min(1.0, L * float(np.abs(steps).max())))
+        self.change = _power(min(1.0, L * float(np.abs(steps).max())))
         self.with_loss = round_.begins_at_server and self.cohort is None
         """Whether the loss of the server model is part of V."""
         self.fixed_point = self._fixed_point()
@@ -140,9 +138,6 @@ class Lyapunov:
             for a, b in permutations(range(self.evaluations), 2)
             if round_.gradients <= ALL_PAIRS or 0 in (a, b) or abs(a - b) == 1
         ]
-
-    def _power(self, x: float) -> float:
-        return 2.0 ** round(log2(x)) if x > 0 else 1.0
 
     def _fixed_point(self) -> Array | None:
         """Return deviations, per ``grad f_i(w*)``, at which clients stay at the minimiser; None if there are none."""
@@ -166,9 +161,9 @@ class Lyapunov:
     def units(self, which: int) -> Array:
         """Return powers of two close to the sizes of the state's coordinates (the server model's is 1)."""
         part = self.round.deviations if which else self.round.means
-        units = [self._power(float(np.abs(row).sum()) * self.smoothness) for row in part.after[:, len(part) :]]
+        units = [_power(float(np.abs(row).sum()) * self.smoothness) for row in part.after[:, len(part) :]]
         if which == 0:
-            units[0] = self._power(1.0)
+            units[0] = _power(1.0)
         return np.array(units)
 
     def _block(self, which: int) -> Block:
@@ -176,7 +171,7 @@ class Lyapunov:
         part = self.round.deviations if which else self.round.means
         n, m, ends = len(part), self.round.gradients, self.with_loss
         floor, noisy = which == 1 and self.has_floor, self.noise_clients is not None
-        width = n + m + ends + floor + (m if noisy else 0)
+        width = n + m + ends + floor + m * noisy
         columns = np.zeros((n + m, width))
         columns[range(n), range(n)] = self.units(which)
         for j in range(m):
@@ -200,11 +195,8 @@ class Lyapunov:
         evaluated = [zero, queries]
         if ends:
             evaluated.append(state[:1] if which == 0 else zero)
-        noise = tuple(range(first, first + m)) if noisy else ()
-        independent = tuple(
-            (*range(n + j + 1), *range(first - floor, first), *range(first, first + j)) for j in range(len(noise))
-        )
-        return Block(inputs, state, np.concatenate(evaluated), np.concatenate([optimum, gradients]), noise, independent)
+        noise = {first + j: (*range(n + j + 1), *range(first - floor, first + j)) for j in range(m * noisy)}
+        return Block(inputs, state, np.concatenate(evaluated), np.concatenate([optimum, gradients]), noise)
 
     # ---- the inequality ----
 
@@ -282,14 +274,7 @@ class Lyapunov:
     @cached_property
     def noise_entries(self) -> list[list[tuple[int, int]]]:
         """The entries of both blocks whose products have expectation 0, so that any coefficient is allowed."""
-        return [
-            [
-                (i, column)
-                for column, independent in zip(block.noise, block.independent, strict=True)
-                for i in independent
-            ]
-            for block in self.blocks
-        ]
+        return [[(i, column) for column, others in b.noise.items() for i in others] for b in self.blocks]
 
     @cached_property
     def _slices(self) -> list[slice]:
@@ -447,6 +432,11 @@ def run_solver(problem: Any) -> Any:
 def noise_cost(noise_weights: Array, clients: int) -> Any:
     """Return what noise of variance 1, independent for every client, adds to V in a round."""
     return noise_weights[0].sum() / clients + noise_weights[1].sum() * Fraction(clients - 1, clients)
+
+
+def _power(x: float) -> float:
+    """Return the power of two closest to x; 1 for 0."""
+    return 2.0 ** round(log2(x)) if x > 0 else 1.0
 
 
 def _unit(at: range, width: int, scale: Array | float = 1.0) -> Any:

@@ -8,12 +8,14 @@ from functools import cached_property
 from math import inf, isfinite
 from typing import NamedTuple
 
+import numpy as np
+
 from bounds.core import Statistic
 from bounds.errors import unknown
 from empirics.algorithms.algorithm import Algorithm
 from empirics.training.setting import Setting
 
-from .linear_run import check_clients, LinearRun, record_run, record_tree, SettingWithStepSizes, with_steps
+from .linear_run import LinearRun, record_run, record_tree, SettingWithStepSizes, with_steps
 from .program import WorstCaseError
 
 LAST = Statistic("last", "rounds")
@@ -74,13 +76,17 @@ class WorstCaseProblem:
 
     def __post_init__(self) -> None:
         _check(self.assumptions)
-        if self.clients is not None:
-            check_clients(self.clients, self.setting.cohort)
+        clients, cohort = self.clients, self.setting.cohort
+        integer = isinstance(clients, (int, np.integer)) and not isinstance(clients, bool)
+        if clients is not None and not (integer and clients >= cohort):
+            raise WorstCaseError(f"clients must be an integer >= the setting's cohort {cohort}; got {clients!r}")
         late = [name for name in ASSUMPTIONS if ASSUMPTIONS[name].late and name in self.assumptions]
         if late and self.draws_cohort:
             raise WorstCaseError(f"with a drawn cohort {late[0]} cannot be assumed: every run has another last round")
         if self.step_sizes is not None:
-            _check_sizes(self.step_sizes, sum(self.steps_by_round), self.setting)
+            sizes = per_local_step(self.step_sizes, self.steps_by_round)
+            object.__setattr__(self, "step_sizes", sizes)
+            _check_sizes(sizes, sum(self.steps_by_round), self.setting)
 
     @property
     def steps_by_round(self) -> tuple[int, ...]:

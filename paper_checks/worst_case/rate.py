@@ -21,10 +21,10 @@ from empirics.algorithms.algorithm import Algorithm
 from empirics.progress import progress
 
 from .after_rounds import bound_after, Horizon, RoundsBound
+from .exact import round_up
 from .lyapunov import import_clarabel, NotCertified
 from .rate_problem import RateProblem
 from .rate_search import certify_rate, Rate, RateBound
-from .rounding import round_up
 from .theorem_rates import theorem_rates, TheoremRate
 
 REQUIRED = ("local_steps", "step_size", "smoothness", "strong_convexity")

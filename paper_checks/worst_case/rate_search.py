@@ -20,14 +20,13 @@ from empirics.exact.numbers import fraction
 from empirics.training.setting import Setting
 
 from . import verify
+from .exact import round_up, square_factor
 from .linear_run import record_run
 from .lyapunov import CostWeights, LyapunovSolution, noise_cost, NotCertified
 from .methods import check_steps, method_and_parameter, NoListing, round_method
 from .one_round import OneRound
 from .program import Array, WorstCaseError
 from .rate_problem import RateProblem
-from .rounding import round_up
-from .sum_of_squares import square_factor
 from .verify import RATE_NUMBERS
 
 NEAR = 1e-6

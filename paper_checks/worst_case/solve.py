@@ -17,7 +17,7 @@ from empirics.training.setting import Setting
 from . import symmetry
 from .formulation import formulate
 from .interior_point import optimum
-from .problem import ASSUMPTIONS, per_local_step, WorstCaseProblem
+from .problem import ASSUMPTIONS, WorstCaseProblem
 from .program import Program, Solution, trim, used_unknowns, WorstCaseError
 
 PATIENCE = 600.0
@@ -103,9 +103,7 @@ def worst_case(
     local_steps = None if steps is None else tuple(steps)
     if local_steps is not None and len(local_steps) != setting.rounds:
         raise WorstCaseError(f"steps needs one number for each of the {setting.rounds} rounds; got {len(local_steps)}")
-    sizes = None
-    if step_sizes is not None:
-        sizes = per_local_step([float(x) for x in step_sizes], local_steps or (setting.steps,) * setting.rounds)
+    sizes = None if step_sizes is None else tuple(float(x) for x in step_sizes)
     problem = WorstCaseProblem(
         method, setting, dict(assumptions), metric, at, local_steps, symmetric, sizes, clients=clients
     )

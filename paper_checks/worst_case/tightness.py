@@ -92,19 +92,17 @@ def tightness(
             a certificate) for each constant of the bound.
         quantities: what varies, by name.
     """
-    typed = (*words, *as_words(quantities))
-    output_folder = None if output is None else Path(output)
-    options = output_folder, store, workers, patience, committed, certify, constants
-    return make_table(TableRequest(name, typed, "fedbounds tightness", *options))
+    options = None if output is None else Path(output), store, workers, patience, committed, certify, constants
+    return make_table(TableRequest(name, (*words, *as_words(quantities)), "fedbounds tightness", *options))
 
 
 @dataclass(frozen=True)
 class TableRequest:
-    """The arguments of a table; ``made_by`` is the command that its card names."""
+    """The arguments of a table; ``command`` is the one that its card names."""
 
     name: str
     words: tuple[str, ...]
-    made_by: str
+    command: str
     output: Path | None = None
     store: Path | str | None = None
     workers: int | None = None
@@ -182,7 +180,7 @@ def _computed(args: TableRequest, points: Sequence[GridPoint]) -> Report:
     first = problem_at(bound, points[0])
     card = {
         "bound": bound.name,
-        "command": shlex.join([*args.made_by.split(), args.name, *args.words]),
+        "command": shlex.join([*args.command.split(), args.name, *args.words]),
         "algorithm": str(first.algorithm),
         "statistic": str(first.statistic),
         "units": "L = 1; initial loss or squared distance 1",

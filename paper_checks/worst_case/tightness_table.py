@@ -24,10 +24,10 @@ from bounds.showing.tables import write_csv
 from empirics.experiments import Cell, Store
 
 from . import verify
+from .exact import rounded
 from .grid_point import GridPoint, NAMES
 from .jobs import TERM
 from .program import WorstCaseError
-from .rounding import rounded
 
 FOLDER = Path(__file__).parent / "tables"
 INTEGERS = ("clients", "rounds", "local_steps", "cohort")

@@ -27,13 +27,12 @@ from empirics.exact.numbers import fraction
 from empirics.training.setting import Setting
 from paper_checks.worst_case import tightness_table as proofs, verify
 from paper_checks.worst_case.certificate import certify, claim_of
+from paper_checks.worst_case.exact import rounded, square_factor
 from paper_checks.worst_case.grid_point import GridPoint, problem_at
 from paper_checks.worst_case.interior_point import Path as CentralPath
 from paper_checks.worst_case.problem import WorstCaseProblem
 from paper_checks.worst_case.program import normalise, WorstCaseError
-from paper_checks.worst_case.rounding import rounded
 from paper_checks.worst_case.solve import worst_case
-from paper_checks.worst_case.sum_of_squares import square_factor
 from paper_checks.worst_case.tightness_table import committed, FOLDER
 
 STRONG = {"smoothness": 1.7, "strong_convexity": 0.23, "initial_distance_sq": 2.3, "optimum_dissimilarity": 0.7}

@@ -18,6 +18,7 @@ from empirics.exact import play
 from empirics.training.setting import Setting
 from paper_checks.worst_case import verify
 from paper_checks.worst_case.after_rounds import bound_after, Horizon, quadratics, smallest_bound
+from paper_checks.worst_case.exact import round_up
 from paper_checks.worst_case.lyapunov import NotCertified, run_solver
 from paper_checks.worst_case.one_round import one_round
 from paper_checks.worst_case.program import WorstCaseError
@@ -28,7 +29,6 @@ from paper_checks.worst_case.rate_search import (
     RateBound,
     round_map,
 )
-from paper_checks.worst_case.rounding import round_up
 from paper_checks.worst_case.solve import worst_case
 from paper_checks.worst_case.theorem_rates import theorem_rates
 

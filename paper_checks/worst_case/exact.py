@@ -1,12 +1,14 @@
-"""Integer proofs that a matrix of fractions is a sum of squares, without square roots or interval arithmetic.
+"""Exact arithmetic of proofs: rounding in a known direction, and integer proofs that a matrix is a sum of squares.
 
-``S = D (T T' / 4^bits + E) D`` with a diagonal matrix D of powers of two, an integer matrix T, and E, which is computed
-exactly, diagonally dominant. T is a rounded Cholesky factor of slightly less than S.
+What is printed of a proof is rounded so that it stays true. The proof of a sum of squares needs no square roots and no
+interval arithmetic: ``S = D (T T' / 4^bits + E) D`` with a diagonal matrix D of powers of two, an integer matrix T, and
+E, which is computed exactly, diagonally dominant. T is a rounded Cholesky factor of slightly less than S.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Context, Decimal, ROUND_CEILING
 from fractions import Fraction
 from math import frexp
 from typing import Any
@@ -16,6 +18,8 @@ import numpy as np
 from . import verify
 from .program import WorstCaseError
 
+TINY = 1e-300
+"""Lower limit of positive numbers that are rounded up."""
 BITS = 50
 """Default number of binary digits of the factor."""
 
@@ -45,3 +49,14 @@ def square_factor(matrix: Mapping[Any, Fraction], names: Sequence[str], *bits: i
             continue
         return entry
     raise WorstCaseError(f"the residual of the inequalities is barely a sum of squares: eigenvalue {eigenvalue:.2g}")
+
+
+def rounded(x: Fraction, way: str, digits: int = 9) -> float:
+    """Return a fraction with this many significant digits, rounded by a rounding mode of ``decimal``."""
+    context = Context(prec=digits, rounding=way)
+    return float(context.divide(Decimal(x.numerator), Decimal(x.denominator)))
+
+
+def round_up(x: Fraction | float, digits: int = 6) -> float:
+    """Return a number >= 0 rounded up to this many significant digits; it stays positive."""
+    return max(rounded(Fraction(x), ROUND_CEILING, digits), TINY) if x else 0.0
