@@ -49,6 +49,7 @@ CASES = [
     (FEDAVG, ROUND, "divergence last rounds", 2, {}),
     (FEDPROX, STRONG, "distance_sq last rounds", 3, {"momentum": 0.4, "step_size_decay": 0.6}),
     (FEDPROX, STRONG, "distance_sq last rounds", 3, {"steps": (3, 1)}),
+    (FEDAVG, {**SMOOTH, "grad_cap_sq": 2.1}, "grad_norm_sq min iterations", 2, {}),
     ("fedavgm(momentum=0.3)", STRONG, "optimality_gap last rounds", 2, {}),
     ("fedcm(alpha=0.6)", SMOOTH, "grad_norm_sq min rounds", 2, {}),
     (FEDAVG, SMOOTH, "loss_change last rounds", 4, {}),
