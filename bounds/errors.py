@@ -80,8 +80,8 @@ def shortened(text: str, most: int = 60) -> str:
 def unknown(kind: str, name: str, known: Iterable[str], meant: str = "", lists: str = "") -> UnknownNameError:
     """Return an error for an unknown name, with a hint: ``meant``, similar names, or the command that ``lists`` all."""
     names = sorted(known)
-    near = [word for word in names if word == SYNONYMS.get(name)]
-    near = near or get_close_matches(name[:200], names, n=3, cutoff=0.5)  # comparing a longer one would be slow
+    near = get_close_matches(name[:200], names, n=3, cutoff=0.5)  # comparing a longer one would be slow
+    near = list(dict.fromkeys([word for word in names if word == SYNONYMS.get(name)] + near))[:3]
     hint = meant or (f"did you mean {' or '.join(repr(n) for n in near)}?" if near else _known(names, lists))
     return UnknownNameError(f"unknown {kind} {shortened(name)!r}; {hint}")
 

@@ -58,7 +58,8 @@ class FailedCondition:
             shown = f"{constant} - ..." if constant else "..."
         if isinstance(relation.lhs, Quantity):
             domain = relation.lhs.card.domain
-            if relation.rel_op in ("<", "<=") and (right < domain.low or (right == domain.low and domain.open_low)):
+            empty = right < domain.low or (right == domain.low and domain.open_low)
+            if empty and relation.rel_op in ("<", "<=") and not relation.rhs.has(relation.lhs):
                 why.append(f"no {subject} meets it")
             subject += f" ({in_unicode(bound.letters.get(relation.lhs, relation.lhs.card.letter))})"
         return cls(condition, left, right, f"{subject} {relation.rel_op} {shown}", "; ".join(why))

@@ -7,13 +7,16 @@ Values are therefore given by the names of quantities, and an error about a lett
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
+from typing import TypeVar
 
-from .errors import unknown, UnknownNameError
+from .errors import BoundsError, unknown, UnknownNameError
 from .papers import PAPERS
 from .quantities import Quantity
+
+V = TypeVar("V")
 
 
 @cache
@@ -58,6 +61,14 @@ def quantity_named(name: str, known: Iterable[str], *papers: str) -> str:
         return name
     meant = {of_paper[name] for of_paper in used if name in of_paper} or {name.lower()}
     return meant.pop() if len(meant) == 1 and meant <= names else name
+
+
+def by_quantity(given: Mapping[str, V], named: Callable[[str], str]) -> dict[str, V]:
+    """Return values by the ``named`` quantities; raise if one is given twice, by its name and by a letter."""
+    names = [named(word) for word in given]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise BoundsError(f"{twice[0]} is given twice")
+    return dict(zip(names, given.values(), strict=True))
 
 
 def unknown_quantity(of: str, name: str, known: Iterable[str], paper: str = "") -> UnknownNameError:

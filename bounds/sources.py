@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .errors import BoundsError, DomainError
+from .letters import by_quantity
 from .scenario_values import (
     ASSUMED,
     CHOSEN,
@@ -54,7 +55,7 @@ def parse_sources(
 
     ``named`` gives the name of a quantity that is typed by a letter.
     """
-    typed = {named(word): value for word, value in typed.items()}
+    typed = by_quantity(typed, named)
     options = {word: [str(typed.pop(word))] if word in typed else [] for word in (SAMPLING, ALGORITHM)}
     texts = [f"{word}={typed.pop(word)}" for word in list(typed) if isinstance(typed[word], str)]
     mappings: list[Mapping[str, Any]] = []

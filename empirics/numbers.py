@@ -89,14 +89,15 @@ def seed_list(seeds: Seeds) -> list[int]:
     numbers: Any = seeds
     if isinstance(seeds, str):
         try:
-            parts = [[whole_word(end) for end in part.strip().split("..")] for part in seeds.split(",")]
+            parts = [[whole_word(end) for end in part.strip().split("..", 1)] for part in seeds.split(",")]
         except DomainError as error:
             raise EmpiricsError(f"seeds {error}: give their number, or seeds such as 5,6,7 or 5..9") from None
         ranges = [range(ends[0], min(ends[-1], ends[0] + MOST_SEEDS) + 1) for ends in parts]
-        numbers = parts[0][0] if len(parts) == len(parts[0]) == 1 else [seed for each in ranges for seed in each]
+        every = [seed for each in ranges for seed in each] if all(ranges) else []
+        numbers = parts[0][0] if len(parts) == len(parts[0]) == 1 else every
     if isinstance(numbers, Integral) and not isinstance(numbers, bool):
         numbers = range(min(int(numbers), MOST_SEEDS + 1))
-    rule = f"1 to {MOST_SEEDS}, as their number or as a list of different ones"
+    rule = f"their number (1 to {MOST_SEEDS}), or different ones such as 5,6,7 or 5..9"
     must(isinstance(numbers, Sequence) and 1 <= len(numbers) <= MOST_SEEDS, "seeds", rule, seeds)
     for seed in numbers:
         check_options({"seed": seed})
@@ -106,8 +107,8 @@ def seed_list(seeds: Seeds) -> list[int]:
 
 def seeds_text(seeds: Sequence[int]) -> str:
     """Return a list of seeds as the text that ``seed_list`` reads: ``5..9``, or ``5,7,8`` with gaps."""
-    contiguous = len(seeds) > 1 and list(seeds) == list(range(seeds[0], seeds[0] + len(seeds)))
-    return f"{seeds[0]}..{seeds[-1]}" if contiguous else ",".join(map(str, seeds))
+    contiguous = list(seeds) == [seeds[0] + i for i in range(len(seeds))]
+    return f"{seeds[0]}..{seeds[-1]}" if seeds and contiguous else ",".join(map(str, seeds))
 
 
 def quoted(value: Any) -> str:

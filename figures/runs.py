@@ -36,7 +36,7 @@ class Runs:
         return self._kept[cell.key]
 
     def diverged(self, cell: Cell) -> bool:
-        """Whether the run diverged to values that are not finite."""
+        """Whether the run diverged (``run_status``)."""
         result = self.result(cell)
         return result is not None and result.status == "diverged"
 

@@ -16,7 +16,7 @@ from .. import vocabulary
 from ..core import Bound
 from ..domains import changed
 from ..errors import BoundsError, DomainError, shortened, unknown
-from ..letters import quantity_named, unknown_quantity
+from ..letters import by_quantity, quantity_named, unknown_quantity
 from ..numerics.evaluate import evaluator_of
 from ..quantities import CLIENTS, Quantity
 from ..vocabulary import client_weight, clients
@@ -374,7 +374,9 @@ def _at_values(names: Iterable[str]) -> str:
 def grid(bound: Bound, given: Mapping[str, Value], *, paired: bool = False, free: Iterable[str] = ()) -> Grid:
     """Return the grid for one bound; ``free`` quantities get no value, and ``paired`` sweeps vary together."""
     known, paper = {q.name for q in bound.quantities} | {clients.name}, bound.source.paper
-    given = {name if value.optional else quantity_named(name, known, paper): value for name, value in given.items()}
+    typed = {quantity_named(name, known, paper) for name, value in given.items() if not value.optional}
+    used_here = {name: value for name, value in given.items() if not value.optional or name not in typed}
+    given = by_quantity(used_here, lambda x: x if used_here[x].optional else quantity_named(x, known, paper))
     given = {**given, **{name: given[word] for name, word in _renamed_constants(bound, given).items()}}
     bound, given = _special_case(bound, given, set(free))
     used = {q.name: q for q in bound.quantities}

@@ -80,9 +80,10 @@ def in_python(message: str, parameters: Collection[str]) -> str:
 
     def argument(found: re.Match[str]) -> str:
         name = found[1].replace("-", "_")
-        return f"{name}{'=' if found[2] else ''}" if name in parameters else found[0]
+        value = f'="{found[3]}"' if found[3] else "=" if found[2] else ""
+        return f"{name}{value}" if name in parameters else found[0]
 
-    return re.sub(r'--([a-z][a-z-]*)( (?=["\dA-Z]))?', argument, message)
+    return re.sub(r'--([a-z][a-z-]*)( (?:(\w+=\w+)|(?=["\dA-Z])))?', argument, message)
 
 
 def _accepts(annotation: str, value: Any, aliases: Mapping[str, Any]) -> bool:

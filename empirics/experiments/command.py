@@ -25,8 +25,8 @@ them that they import: if it has changed, runs are computed again, and results m
 such a file opens is not tracked: if it has changed, use --fresh, or name it in an argument"""
 SWEEP_JSON = """\
 --json prints one object: sweep (its name), cells (the number of runs), count (done, diverged, failed, there: stored
-before) and failed (cell, error); with --status count is of the results in store, and damaged lists the
-unreadable ones."""
+before), diverged (in all) and failed (cell, error); with --status count is of the results in store, and damaged lists
+the unreadable ones."""
 
 
 def sweep(
@@ -73,7 +73,7 @@ def sweep(
         words[-1] += " before"
     if earlier := diverged - count["diverged"]:
         words.append(f"{earlier} of them diverged")
-    data = {"sweep": plan.name, "cells": len(cells), "count": dict(count), "failed": failed}
+    data = {"sweep": plan.name, "cells": len(cells), "count": dict(count), "diverged": diverged, "failed": failed}
     return Report([f"{plan.name}: {len(cells)} runs: {', '.join(words)}"], data, int(bool(failed or diverged)))
 
 

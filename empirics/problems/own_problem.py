@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
+from shlex import quote
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
@@ -98,10 +99,12 @@ def resolve_problem(
         return problem, partition
     if "target" not in options:
         cells = from_csv(Path(csv)) if csv is not None else from_pandas(FRAME, frame)
-        texts = [f" group={name}" for name in cells.columns if np.isnan(cells.plain(name)).all()]
-        typed = f"{f'csv={csv}' if csv else 'frame=FRAME'} target={list(cells.columns)[-1]}{''.join(texts[:1])}"
+        texts = [name for name in cells.columns if np.isnan(cells.plain(name)).all()]
+        columns = dict(zip(("target", "group"), [list(cells.columns)[-1], *texts[:1]], strict=False))
+        in_python = ", ".join(f"{option}={name!r}" for option, name in columns.items())
+        in_shell = " ".join(f"{option}={quote(str(name))}" for option, name in {"csv": csv, **columns}.items())
         words = f"give target=COLUMN, and group=COLUMN if its values are clients, of {', '.join(cells.columns)}"
-        raise EmpiricsError(f"{words}: {example.format(typed)}")
+        raise EmpiricsError(f"{words}: {in_python if csv is None else example.format(in_shell)}")
     if "group" in options and partition != "iid":
         raise EmpiricsError("group= makes a client of every group: leave partition= out, or group=")
     problem, own_partition, remarks = own_problem(data[0], **options)

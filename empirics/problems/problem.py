@@ -207,12 +207,12 @@ class FederatedProblem:
 
     @property
     def smoothness(self) -> float | None:
-        """An L for which every client's training loss is smooth, as theorems on convergence assume."""
+        """An L for which every client's training loss is L-smooth, as theorems on convergence assume."""
         return None if self.client_smoothness is None else float(self.client_smoothness.max())
 
     @cached_property
     def sample_smoothness(self) -> float | None:
-        """Smallest L for which the loss of every training (and population) sample is smooth."""
+        """Smallest L for which the loss of every training (and population) sample is L-smooth."""
         if not self.convex:
             return None
         constants = [self._exact.smoothness(x[0].double()) for _, x, _ in self.samples.chunks(1 << 16)]

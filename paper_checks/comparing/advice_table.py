@@ -135,7 +135,7 @@ class AdviceTable(ColumnTable):
         if self.best is None:
             return math.nan
         zero = ZERO * self.goal.start if self.goal.to is None and math.isfinite(self.goal.start) else 0.0
-        value, best = (max(zero, self.value(one)) for one in (row, self.best))
+        value, best = (max(self.value(one), zero) for one in (row, self.best))
         return 1.0 if value == best else value / best if best else math.inf
 
     @property

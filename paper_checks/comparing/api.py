@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 from bounds.catalog import with_own
 from bounds.core import Bound
 from bounds.errors import BoundsError, MissingQuantityError
-from bounds.letters import quantity_named
+from bounds.letters import by_quantity, quantity_named
 from bounds.papers import PAPERS
 from bounds.scenario import Scenario
 from bounds.scenario_values import QUANTITIES
@@ -296,7 +296,7 @@ def _inputs(given: Mapping[str, Any]) -> Inputs:
     book = with_own(bounds)
     papers = [name.partition(".")[0] for name in given.get("of", ())] or PAPERS
     if isinstance(known, Scenario):
-        scenario = known.at(**{quantity_named(word, QUANTITIES, *papers): value for word, value in words.items()})
+        scenario = known.at(**by_quantity(words, lambda word: quantity_named(word, QUANTITIES, *papers)))
     else:
         sources = () if known is None else (known,) if isinstance(known, (str, Mapping)) else known
         also = [quantity for bound in bounds for quantity in bound.quantities]

@@ -8,6 +8,7 @@ from refusals import all_refused
 
 from bounds import Bound, ClientMean, Condition, get, quantity, Source
 from bounds.errors import BoundsError, DomainError
+from bounds.scenario import Scenario
 from bounds.showing.reading import grid, parse, read
 from bounds.vocabulary import client_weight, local_gap, local_steps, smoothness
 
@@ -22,6 +23,7 @@ shared = own("test.shared", smoothness * local_steps, Condition("few steps", loc
 listed = own("test.listed", smoothness * ClientMean(client_weight * local_gap))
 many = [quantity(f"q{i}", "q", "one of many") for i in range(70)]
 wide = own("test.wide", sum(many))
+one_round = get("fedals.one_round")
 
 
 def spanned(bound, words, **how):
@@ -144,6 +146,8 @@ def test_a_grid_that_cannot_be_spanned_is_refused_by_name():
             (lambda: spanned(listed, f"{TWO} local_gap=[3]"), "client_weight: 2 local_gap"),
             (lambda: spanned(shared, "smoothness=1:2:500 local_steps=1:9000:9000"), "4500000"),
             (lambda: spanned(wide, " ".join(f"q{i}=[3]" for i in range(70))), "70 30"),
+            (lambda: spanned(one_round, "L=3 smoothness=2"), "smoothness"),
+            (lambda: Scenario.of(K=3, local_steps=2, papers=["fedinit"]), "local_steps"),
             (lambda: spanned(shared, "smoothness=3 local_steps=4", free=["local_steps"]), "local_steps"),
             (lambda: spanned(get("decaying_k.theorem_1"), ONE_OF_EIGHT), "client_gradient_variance 1 8"),
         ]
@@ -167,6 +171,8 @@ def test_constants_come_from_a_file_and_the_command_line_has_priority(file):
     assert span.axes == ({"smoothness": [0.5, 1.0, 1.5]},)
     np.testing.assert_allclose(shared(**span.values), [2, 4, 6])
     assert spanned(shared, "local_steps=4 @c.json").values["local_steps"] == 4
+    assert list(spanned(one_round, "mu=0.1,0.2 @c.json").values["smoothness"].ravel()) == [0.5, 1, 1.5]
+    assert spanned(one_round, "L=1.7 mu=0.2 @c.json").values["smoothness"] == 1.7
     file("[3, 5, 7]", "gaps.json")
     span = spanned(listed, "smoothness=2 client_weight=.5,.3,.2 local_gap=@gaps.json")
     assert listed(**span.values) == pytest.approx(2.96)

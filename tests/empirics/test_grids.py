@@ -24,11 +24,13 @@ def test_seeds_are_a_number_a_list_or_a_range():
     }.items():
         assert seed_list(seeds) == listed
         assert [cell.arguments["seed"] for cell in Grid("g", {}, {"seed": seeds}).cells()] == listed
-    assert (seeds_text([5, 6, 7]), seeds_text([5, 7]), seeds_text([4])) == ("5..7", "5,7", "4")
+    assert (seeds_text([5, 6, 7]), seeds_text([5, 7]), seeds_text([4])) == ("5..7", "5,7", "4..4")
     wrong = {
         "": "''",
         "5..": "''",
         "7..5": "'7..5'",
+        "1,7..5": "'1,7..5'",
+        "5..7..9": "'7..9'",
         "5,5": "'5,5'",
         "0": "'0'",
         -2: "-2",

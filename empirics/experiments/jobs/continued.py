@@ -106,6 +106,6 @@ def continued(
         plan.problem, Reached(state, None, {}, float(before.state.model.norm()), 0.0, {}),
         closely={at: [measurement(name) for name in closely] for at in closely_at},
     )  # fmt: skip
-    rows = run.rows()
+    rows = [*before.rows, *run.rows()]
     facts = {**engine_fact(problem), "first": first, "algorithm": method.name, "parameters": problem.model.dim}
-    return Outcome(columns([*before.rows, *rows]), facts, run_status(rows))
+    return Outcome(columns(rows), facts, run_status(rows))

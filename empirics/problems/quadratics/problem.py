@@ -139,7 +139,7 @@ class Quadratics:
 
     @cached_property
     def smoothness(self) -> float:
-        """The smallest L for which every client's loss is smooth."""
+        """The smallest L for which every client's loss is L-smooth."""
         return float(self._client_eigenvalues[:, -1].max())
 
     @property
@@ -149,7 +149,7 @@ class Quadratics:
 
     @cached_property
     def strong_convexity(self) -> float:
-        """The largest mu for which every client's loss is strongly convex; 0 if one is constant in a direction."""
+        """The largest mu for which every client's loss is mu-strongly convex; 0 if one is constant in a direction."""
         lowest = min(float(self._client_eigenvalues[:, 0].min()), self.pl_constant)
         return lowest if lowest > SINGULAR * self.smoothness else 0.0
 
