@@ -41,9 +41,10 @@ GOOD = 1.5
 REACHED = " Its value is numerically zero: without gradient noise (full batches) every such plan reaches the minimum."
 LEGEND = (
     "K: local steps; range: of K, [over uncertain constants] or {of plans as good}; K*step: K times the step size; "
-    "bound: its value at the plan; x best: the value over that of the best fixed plan; hardly trains: a run stays near "
-    "its start; open: the plan is at an end of what was searched"
+    "bound: its value at the plan; hardly trains: a run stays near its start; open: the plan is at an end of what was "
+    "searched"
 )
+LEGEND_OF_RUNS = "; x best: the value over that of the best fixed plan"
 FREE_STEPS = (
     "Within a budget of rounds local steps cost nothing, so K is large: give a budget in iterations or runtime where "
     "they cost time."
@@ -225,7 +226,7 @@ class AdviceTable(ColumnTable):
         """Sentences on what bounds promise if no plan was run, and why none was."""
         bounds, best = [row for row in self.rows if row.kind == BOUND], self.recommended
         if not bounds:
-            text = "No bound applies here."
+            text = "No bound gives a plan here."
         elif best is not None:
             text = f"{best.name} has the smallest bound: {number(best.point.value, FEW)} at {self._named(best)}."
         elif all(row.state == VACUOUS for row in bounds):
@@ -257,7 +258,7 @@ class AdviceTable(ColumnTable):
         by = " by the surrogate" if self.race is None else ""
         theory = [row for row in self.rows if row.kind in (BOUND, FORMULA, REFUTED)]
         if self.recommended is None or not self.judged_by or not theory:
-            return "No bound applies here." if self.judged_by and not theory else ""
+            return "No bound gives a plan here." if self.judged_by and not theory else ""
         order = sorted(theory, key=lambda row: (math.isnan(self.regret(row)), self.regret(row)))
         costs = {
             f"{row.name}{' (refuted)' * (row.kind == REFUTED)} costs {self._times(row)}": self.regret(row)
@@ -289,7 +290,7 @@ class AdviceTable(ColumnTable):
         yield f"{'; '.join(parts)}."
 
     def after(self) -> Iterator[str]:
-        yield from [LEGEND] if self.rows else []
+        yield from [LEGEND + LEGEND_OF_RUNS * bool(self.judged_by)] if self.rows else []
         yield from section("no advice", self.no_advice)
         yield from filter(None, [self._theory])
         if self.goal.to is None and self.goal.unit == "rounds" and "local_steps" in self.over:
