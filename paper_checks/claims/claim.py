@@ -328,7 +328,7 @@ class Claim:
             raise ClaimError(f"claim {self.name!r} is open: leave out the repair")
         if not self.words.strip():
             raise ClaimError(f"claim {self.name!r} needs words: the sentence that it states")
-        if self.defect is not None and self.audited is Status.HOLDS:
+        if self.defect is not None and self.audited in (Status.HOLDS, Status.REPAIRED):
             object.__setattr__(self, "audited", Status.FAILS)
         if self.defect is not None and self.audited is not Status.FAILS:
             raise ClaimError(f"claim {self.name!r} has a defect ({self.defect}) and yet is audited {self.audited}")

@@ -239,8 +239,9 @@ def round_map(round_: OneRound, mean: Array, half: Array) -> Array:
     after, points = block_diag(means.after, deviations.after), block_diag(means.points, deviations.points)
     # columns of the state, and of the gradients of means and of deviations
     state, gradients = [*range(n), *range(n + m, n + m + k)], [*range(n, n + m), *range(n + m + k, n + k + 2 * m)]
-    curvature = np.einsum("abp,ij->paibj", [[mean, half], [half, mean]], np.eye(m)).reshape(-1, 2 * m, 2 * m)
-    slopes = np.linalg.solve(np.eye(2 * m) - curvature @ points[:, gradients], curvature @ points[:, state])
+    curvature, slopes = np.moveaxis(np.array([[mean, half], [half, mean]]), 2, 0), np.zeros((len(mean), 2 * m, n + k))
+    for j in range(m):  # a point depends on earlier gradients alone
+        slopes[:, [j, m + j]] = curvature @ (points[[j, m + j]][:, state] + points[[j, m + j]][:, gradients] @ slopes)
     return np.asarray(after[:, state] + after[:, gradients] @ slopes)
 
 

@@ -104,9 +104,8 @@ def worst_case(
     if local_steps is not None and len(local_steps) != setting.rounds:
         raise WorstCaseError(f"steps needs one number for each of the {setting.rounds} rounds; got {len(local_steps)}")
     sizes = None if step_sizes is None else tuple(float(x) for x in step_sizes)
-    problem = WorstCaseProblem(
-        method, setting, dict(assumptions), metric, at, local_steps, symmetric, sizes, clients=clients
-    )
+    given = dict(assumptions)
+    problem = WorstCaseProblem(method, setting, given, metric, at, local_steps, symmetric, sizes, clients=clients)
     return solve(problem, patience)
 
 

@@ -289,7 +289,7 @@ def _spans(words: Sequence[str], bound: Bound) -> dict[str, list[Any]]:
         if name not in NAMES:
             raise unknown("quantity of a tightness table", name, NAMES, hints.get(name, ""))
         if name in spans:
-            raise UsageError(f"heterogeneity is {' and '.join(own)} here: give one of them")
+            raise UsageError(f"{name} is given twice, the second time as {typed}")
         if name == "step_sizes":
             kinds = ("number", "list", "table")
             allowed = "a list, one number for every round or local step, or a list of such lists"

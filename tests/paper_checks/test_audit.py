@@ -195,6 +195,7 @@ def test_a_verdict_is_expected_if_status_way_and_repair_are():
     assert verdict_of(made("a", TRUE)).as_audited
     assert not verdict_of(made("a", TRUE, Status.FAILS)).as_audited
     assert verdict_of(made("a", FALSE, Status.FAILS)).as_audited
+    assert made("a", FALSE, Status.REPAIRED, defect=Defect.SLIP, repair=fixed).audited is Status.FAILS
     assert not verdict_of(made("a", Same(speed, 3 * speed, ratio=sp.Rational(1, 2)), Status.FAILS)).as_audited
     repaired = verdict_of(made("a", FALSE, Status.FAILS, repair=fixed))
     assert (repaired.status, repaired.as_audited) == (Status.REPAIRED, True)

@@ -233,6 +233,8 @@ def test_a_step_that_is_too_large_has_no_rate_and_says_why(run):
     assert (status, "does not contract" in out) == (1, True)
     with pytest.raises(NotCertified):
         certify_rate(RateProblem(algorithm("feddyn(alpha=0.3)"), 2, 0.25, 1.0, 0.1))
+    with pytest.raises(NotCertified, match="grows by inf"):  # the models overflow
+        certify_rate(RateProblem(algorithm("scaffold()"), 40, 1e6, 1e6, 1.0))
 
 
 def test_the_command_prints_what_python_returns(tmp_path, monkeypatch, run):

@@ -276,6 +276,7 @@ MISTAKES = [  # what is typed, and the names and numbers that the message must h
     (["decaying_k.theorem_1", *TWO, "step_sizes=0.3,0.1"], "single step size"),
     (["decaying_k.theorem_1", *TWO, "step_size=0.1"], "fixed_step_size"),
     (["decaying_k.theorem_1", *TWO, "strong_convexity=0.1"], "1/condition_number"),
+    (["fedinit.theorem_1", *TWO, "K=3"], "local_steps is given twice", "K"),
 ]
 
 
