@@ -212,7 +212,10 @@ def _statement_check(check: Any, fields: dict[str, Any], paper: str, row: Row) -
         for entry, content, kind in (("order", "order", list), ("prints", "prints", list), ("meets", "settings", dict)):
             if isinstance(part.get(content), kind):  # a label may be called "order": its statement is a text
                 rest = dict(part)
-                return CHECKS[entry](rest.pop(entry), rest, paper, row)
+                checks = CHECKS[entry](rest.pop(entry), rest, paper, row)
+                if rest:
+                    raise ClaimError(f"beside {entry} stands {', '.join(rest)}, which it does not take")
+                return checks
         return {label: with_tables(each) for label, each in part.items()}
 
     return _parser(paper, row.section).checks(with_tables(check), fields.pop("wrong", ()))

@@ -15,6 +15,7 @@ from paper_checks.audit.command import COMMITTED
 from paper_checks.audit.records import ordered
 from paper_checks.audit.report import files
 from paper_checks.audit.running import audit, CLAIMS, REVIEWS, verdict_of
+from paper_checks.claims import rows
 from paper_checks.claims.checkers import All, Open, Readings, Same
 from paper_checks.claims.claim import Book, Claim, ClaimError, Defect, Finding, Grade, Kind, registry, Repair, Status
 from paper_checks.claims.review import MOST_FINDINGS, Review
@@ -41,6 +42,7 @@ def made(name, check, audited=Status.HOLDS, **more):
     return Claim(f"toys.{name}", "A sentence.", Kind.EQUATION.at("a note"), check, audited, **more)
 
 
+ROW = rows.Row("algorithms", "algorithms", {})
 TRUE, FALSE = Same(speed, speed), Same(speed, 2 * speed, ratio=sp.Rational(1, 2))
 
 
@@ -175,6 +177,7 @@ def test_findings_fail_and_their_numbers_are_those_of_the_check(paper, verdicts)
         (lambda: Review(("Long.",), findings=tuple(f"fedals.claim_{i}" for i in range(11))), "10 findings; got 11"),
         (lambda: Review(("Long.",), findings={"fedals.slip": 3}), "findings['fedals.slip']"),
         (lambda: Finding(Status.HOLDS, Grade.READ, "read", witness=3), "witness"),
+        (lambda: rows.CHECKS["check"]({"gain": {"order": ["a < b"], "wrnog": ["a < b"]}}, {}, "fedals", ROW), "wrnog"),
     ],
 )
 def test_what_is_declared_wrongly_is_refused(declaration, said):
