@@ -16,6 +16,7 @@ from torch import nn
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg, renamed
 from empirics.experiments import Cell
+from empirics.experiments.cells import run
 from empirics.federation.federation import Federation
 from empirics.models.compiled import compiled, ENGINES, NotServed
 from empirics.models.losses import LOSSES
@@ -213,7 +214,7 @@ CHANGING = {**CELL, "first": "fedavg()", "after": 1, "rounds": 2, "algorithm": "
 def test_the_engine_is_in_a_cells_key_and_card_and_torch_changes_no_key(job, words, exact):
     torchs, ours = Cell(job, words), Cell(job, {**words, "engine": ENGINES[-1]})
     assert Cell(job, {**words, "engine": "torch"}).key == torchs.key != ours.key
-    theirs, found = torchs.run(), ours.run()
+    theirs, found = (run(cell.home, cell.arguments) for cell in (torchs, ours))
     assert found.facts == {**theirs.facts, "engine": ENGINES[-1]}
     assert found.columns["value"] == pytest.approx(theirs.columns["value"], rel=exact)
     assert (found.columns["value"] != theirs.columns["value"]) is (exact > 1e-6)
