@@ -34,8 +34,8 @@ schedule), bound_value (in the unit that is minimised; null for a formula), stat
 of what was searched), no_training, unrounded (the number of a formula), surrogate, measured (mean and standard error),
 failed (how many seeds diverged, or stopped at the limit, with which they count), measured_seeds, runs, worst_case
 (value; lower and upper ends of a proof, unproved: why there is none; given: the constants of its federations; estimate:
-how their class is relaxed), regret (over the best fixed plan; at least that where runs failed) and judged_by. NaN is
-null, infinity is "inf"."""
+how their class is relaxed), regret (over the best fixed plan; at least that where runs failed or the best is 0) and
+judged_by. NaN is null, infinity is "inf"."""
 GOOD = 1.5
 """The largest regret of a plan that counts as well chosen."""
 REACHED = " Its value is numerically zero: without gradient noise (full batches) every such plan reaches the minimum."
@@ -131,7 +131,8 @@ class AdviceTable(ColumnTable):
     def regret(self, row: Recommendation) -> float:
         """The value of a row's plan over that of the best fixed plan; a lower estimate if runs of it failed.
 
-        Values that are numerically zero count as the largest number that is.
+        Values that are numerically zero count as the largest number that is, so that a regret over such a value is a
+        lower estimate too.
         """
         if self.best is None:
             return math.nan
@@ -273,7 +274,9 @@ class AdviceTable(ColumnTable):
         regret = self.regret(row)
         if not math.isfinite(regret):
             return "more than was tried"
-        return f"{regret:.0f}x" if 100 <= regret < 1e6 else f"{number(regret, 2)}x"
+        over_zero = self.best is not None and self.value(self.best) == 0 and regret > 1
+        at_least = ">=" * bool(row.failed or over_zero)
+        return at_least + (f"{regret:.0f}x" if 100 <= regret < 1e6 else f"{number(regret, 2)}x")
 
     def _named(self, row: Recommendation) -> str:
         cohort = f" cohort={row.point.cohort}" if "cohort" in self.over else ""
@@ -320,8 +323,7 @@ class AdviceTable(ColumnTable):
 
         def regret(row: Recommendation) -> str:
             times = self.regret(row)
-            shown = "-" if math.isnan(times) else self._times(row).removesuffix("x")
-            return f">={shown}" if row.failed and math.isfinite(times) else shown
+            return "-" if math.isnan(times) else self._times(row).removesuffix("x")
 
         return {
             "adviser": lambda row: with_aliases(row.name, row.alias),

@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import shlex
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -202,16 +203,18 @@ def test_no_fixed_plan_of_another_adviser_beats_the_surrogates(problem, monkeypa
 
 
 def test_the_last_sentence_follows_from_the_rows(problem):
-    told = advise("optimality_gap", scenario(step_size=0.05, runtime=60), problem=problem, batch=5)
-    best = told.best
-    assert (best.kind, told.regret(best)) == ("surrogate", 1)
-    assert told.better is None or told.rows[0] is told.better
-    assert best.surrogate <= min(row.surrogate for row in told.rows if not row.point.schedule)
-    bounds = [told.regret(row) for row in told.rows if row.kind in ("bound", "refuted bound", "formula")]
-    assert ("No bound chooses well here" in told.advice) == (min(bounds) > 1.5)
-    assert f"local_steps={best.point.local_steps}" in told.advice
+    table = advise("optimality_gap", scenario(step_size=0.05, runtime=60), problem=problem, batch=5)
+    best = table.best
+    assert (best.kind, table.regret(best)) == ("surrogate", 1)
+    assert table.better is None or table.rows[0] is table.better
+    assert best.surrogate <= min(row.surrogate for row in table.rows if not row.point.schedule)
+    bounds = [table.regret(row) for row in table.rows if row.kind in ("bound", "refuted bound", "formula")]
+    assert ("No bound chooses well here" in table.advice) == (min(bounds) > 1.5)
+    assert f"local_steps={best.point.local_steps}" in table.advice
     assert all(regret >= 1 for regret in bounds)
-    idle = [row for row in told.rows if row.no_training]
+    reached = tuple(replace(row, surrogate=0.0) if row is best else row for row in table.rows)
+    assert [">=" in str(each) for each in (table, replace(table, rows=reached))] == [False, True]  # above a best of 0
+    idle = [row for row in table.rows if row.no_training]
     assert idle
     assert all(row.point.step_size * row.point.local_steps * row.point.rounds * 1.7 < 0.5 for row in idle)
 

@@ -137,7 +137,7 @@ def test_a_condition_that_fails_has_both_sides_of_a_client_where_it_does():
     assert (row.state, row.failed[0].left, row.failed[0].right) == ("conditions not met", 0.7, 0.6)
     sides = [(0.187, 0.1415), (0.18714, 0.18749), (0.3, 0.3), (0.3, np.nextafter(0.3, 1))]
     shown = [str(FailedCondition("short", *pair, "x < y")).partition(": ")[2].split() for pair in sides]
-    assert [left == right for left, _, right, *_ in shown] == [False, False, True, False]  # sides are told apart
+    assert [left == right for left, _, right, *_ in shown] == [False, False, True, False]  # as many digits as differ
 
 
 def test_what_cannot_be_ranked_says_why():
