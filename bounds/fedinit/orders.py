@@ -17,8 +17,7 @@ from .letters import B2, c, D, eta, G2, K, L, lam, mu, N, S, sigma2, sigma_l, T
 from .stability import DECAYING_STEP, NOISY_SMOOTH, ONE_SAMPLE
 
 BETA_WORDS = Condition("the relaxation is in the theorem's range; its weight is hidden in the constants")
-STEP_1_WORDS = Condition("the step size is of order fedinit.step_size_theorem_1_order and below the theorem's caps")
-STEP_2_WORDS = Condition("the step size is of order fedinit.step_size_theorem_2_order and below the theorem's caps")
+STEP_WORDS = Condition("the step size is of the order that the theorem prescribes, and below its caps")
 LOG_POSITIVE = Condition("the logarithm in the step size is positive", lam * mu * N * K * T > 1)
 OFFSET_POSITIVE = Condition("the dissimilarity offset is positive", G2 > 0)
 
@@ -57,7 +56,7 @@ local_steps_order = fedinit_bound(
     **of("local_steps_order", K, "Discussion of Theorem 1, under eq. (10)", common.ALGORITHM_1, common.EVERY_ROUND),
     relation="<~",
     terms={"local steps": sigma2 / G2},
-    conditions=(OFFSET_POSITIVE, STEP_1_WORDS, Condition("the initial loss is ignored")),
+    conditions=(OFFSET_POSITIVE, STEP_WORDS, Condition("the initial loss is ignored")),
     note="The best number of local steps up to a constant; with the initial loss it is (D + L sigma_l^2)/(L G^2).",
 )
 
@@ -71,7 +70,7 @@ theorem_1_orders = tuple(
         relation="<~",
         terms=loss_and_noise(sqrt(N * K * T), factor),
         off_by=OFF_1,
-        conditions=(*WHERE_CONVERGED, STEP_1_WORDS),
+        conditions=(*WHERE_CONVERGED, STEP_WORDS),
     )
     for version, factor, place in (("", 1, "Theorem 1, eq. (10)"), ("_appendix", 3, "Theorem 7, eq. (28)"))
 )
@@ -83,7 +82,7 @@ theorem_2_order = fedinit_bound(
     relation="<~",
     terms=loss_and_noise(N * K * T),
     off_by=OFF_2,
-    conditions=(*WHERE_CONVERGED, common.PL, STEP_2_WORDS),
+    conditions=(*WHERE_CONVERGED, common.PL, STEP_WORDS),
     statistic=common.LAST_SERVER,
     note="A logarithm of NKT is hidden besides the constants.",
 )
@@ -121,7 +120,7 @@ theorem_4_order = fedinit_bound(
         "global gradient: gradient noise": q.CURVATURE**3,
         "global gradient: dissimilarity": q.CURVATURE**3,
     },
-    conditions=(*WHERE_CONVERGED, common.ALL_TRAIN, STEP_1_WORDS),
+    conditions=(*WHERE_CONVERGED, common.ALL_TRAIN, STEP_WORDS),
     statistic=common.MEAN_LOCAL,
     note="The weight 1/(1 - 96 beta^2) is left out.",
 )
@@ -143,7 +142,7 @@ theorem_5_order = fedinit_bound(
         "dissimilarity per participant": q.CURVATURE**2,
         "rest": ONE / PARAMETER**2,
     },
-    conditions=(*WHERE_CONVERGED, common.PL, common.ALL_TRAIN, STEP_2_WORDS),
+    conditions=(*WHERE_CONVERGED, common.PL, common.ALL_TRAIN, STEP_WORDS),
     statistic=common.LAST_LOCAL,
     note="The weight 1/(1 - 96 beta^2) is left out. In the explicit form, with its last sum as rebuilt "
     "(medium confidence), the initial loss falls like log(NKT)/(NKT), not 1/T^2.",
@@ -166,7 +165,7 @@ theorem_6 = fedinit_bound(
         common.LIPSCHITZ_LOSS,
         common.BOTH_SMOOTH,
         *assumed("equal_sizes", "independent_samples", "bounded_loss", "nonnegative_loss"),
-        STEP_2_WORDS,
+        STEP_WORDS,
         Condition("the step size is also at most a scale over the number of the iteration"),
     ),
     note="Logarithms are hidden besides the constants. The denominator under c is uncertain (t, T or TK; medium "
