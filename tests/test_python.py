@@ -37,6 +37,8 @@ def test_training_says_what_the_shell_prints_and_keeps_every_number(tmp_path, ca
     assert frame.value.tolist() == [row.value for row in table.rows]
     assert json.loads(table.to_json())[3]["value"] == table.rows[3].value
     assert table._repr_html_().count("<tr>") == 1 + 2 * 2
+    assert "diverged" not in table._repr_html_()
+    assert "diverged" in fedbounds.train("softmax(iris)", **{**SMALL, "step_size": 1e9})._repr_html_()
 
 
 def test_a_task_and_a_dealt_problem_train_and_validate_like_their_text():

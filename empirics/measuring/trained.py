@@ -105,7 +105,11 @@ class Trained(Tabular):
 
     def _repr_html_(self) -> str:
         missing = {name: None for run in self.runs for name in run.last or ()}
-        last = [{"algorithm": run.algorithm, "seed": run.seed, **missing, **(run.last or {})} for run in self.runs]
+        last: list[dict[str, Any]] = [
+            {"algorithm": run.algorithm, "seed": run.seed, **missing, **(run.last or {})} for run in self.runs
+        ]
+        for run, row in zip(self.runs, last, strict=True) if self.status else ():
+            row["diverged"] = run.diverged
         return card(*html_table(last), f"<p>the last of {len(self.rows)} rows; to_pandas() has them all</p>")
 
 
