@@ -31,6 +31,8 @@ compare-record: $(READY)  ## compute all of them again and say what moved
 	$(VENV)/bin/python tests/tools/record.py --compare
 
 $(READY): pyproject.toml constraints.txt requirements.lock .ci/install
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:3]; \
+	sys.exit(None if (3, 11, 5) <= v < (3, 14) else "Python 3.11.5 to 3.13 is needed: make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 	.ci/install $(VENV)/bin/python -e .
 	touch $@
