@@ -49,21 +49,17 @@ def worker_processes(sweep):
     return found
 
 
-def alive(processes):
-    """Those that have not ended; one that nobody has waited for has."""
-    found = []
-    for process in processes:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            found += [process] if process.is_running() and process.status() != psutil.STATUS_ZOMBIE else []
-    return found
-
-
 def left_over(processes):
     """Those that do not end; one that was just being started ends by itself when it sees that its sweep is gone."""
     until = time.monotonic() + 30
-    while alive(processes) and time.monotonic() < until:
+    while True:
+        running = []
+        for process in processes:
+            with contextlib.suppress(psutil.NoSuchProcess):  # one that nobody has waited for has ended too
+                running += [process] if process.is_running() and process.status() != psutil.STATUS_ZOMBIE else []
+        if not running or time.monotonic() > until:
+            return running
         time.sleep(0.1)
-    return alive(processes)
 
 
 @pytest.mark.slow
