@@ -44,7 +44,7 @@ def data(runs: Runs, scale: str) -> Content:
     rows = _panel_rows("quadratics", "rounds", there, steps, exact)
     info = info_of(*(local_steps_cell(scale, k) for k in steps))
     rows += _panel_rows(name, "rounds", [trained] if trained else [], steps, info)
-    panel = f"other units, {length} round{'s' if length > 1 else ''}"
+    panel = f"other units, after {length} round{'s' if length > 1 else ''}"
     for factor in SCALES_OF_LOSS:
         by_factor = [{label: {factor: points[length]} for label, points in one.items()} for one in by_problem(factor)]
         rows += _panel_rows(panel, "factor on the loss", by_factor, steps, exact)
