@@ -131,7 +131,7 @@ def test_a_class_that_is_not_about_the_run_says_why():
     assert sides_of(FALLING[0], Scenario.of(**falling, step_size_scale=0.3)) is None
 
 
-UNSTATED = ("of order", "a scale over the number", "the same in all steps", "the caps of")
+UNSTATED = ("of order", "of the order", "a scale over the number", "the same in all steps", "the caps of")
 """Step sizes up to a constant, those that fall, which ``FALLING`` knows, and all that stay the same or are small."""
 
 
