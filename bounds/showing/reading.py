@@ -78,9 +78,10 @@ class Value:
 
 
 def as_words(quantities: Mapping[str, Any]) -> list[str]:
-    """Return quantities as ``read`` takes them; lists become ``[a,b]``."""
+    """Return quantities that a program passes as the words of a command, which its files record; lists as ``[a,b]``."""
 
     def typed(value: Any) -> str:
+        value = value.tolist() if hasattr(value, "tolist") else value
         return f"[{','.join(map(typed, value))}]" if isinstance(value, (list, tuple)) else str(value)
 
     return [f"{name}={typed(value)}" for name, value in quantities.items()]

@@ -252,7 +252,7 @@ def test_the_command_prints_what_python_returns(tmp_path, monkeypatch, run):
     assert row["least_floor"] < row["floor"]
     assert row["contraction"] < row["stated"]
     assert row["bound"] < row["stated"] ** 6 * row["start_distance"] * 2.3 + row["floor"] * 0.7
-    sweep = fedbounds.rate("fedavg()", **(words | dict(step_size=[0.1, 0.3])))
+    sweep = fedbounds.rate("fedavg()", **(words | dict(step_size=np.array([0.1, 0.3]))))
     assert [r["contraction"] for r in sweep.records()] == pytest.approx([(1 - 0.03) ** 6, (1 - 0.09) ** 6], abs=2e-6)
     lines = list(fedbounds.rate("fedavg()", **words, rounds=3, initial_distance_sq=1.2).lines())
     assert any("optimum_dissimilarity=" in line for line in lines)  # what rounds need is asked for
