@@ -174,9 +174,7 @@ def _run_verb(verb: Verb, line: Line, words: Sequence[str]) -> int:
         if claim and f"bound {claim!r}" in str(failure):
             raise UsageError(f"{claim} is a claim of the audit, not a bound: fedbounds check {claim}") from None
         raise
-    remarks = getattr(result, "remarks", ())
-    if of_bounds or type(result).__name__ == "Report":
-        remark(remarks() if callable(remarks) else remarks)
+    remark(getattr(result, "remarks", ()))
     command = shlex.join(["fedbounds", *words])
     if line.json:
         print(to_json(named(verb.data)(result, command) if verb.data else result.as_json()))
@@ -198,7 +196,7 @@ def _run_verb(verb: Verb, line: Line, words: Sequence[str]) -> int:
         raise KeyboardInterrupt(interrupted)
     if error := getattr(result, "error", None):
         raise error
-    return int(bool(verb.finding(result))) if verb.finding else int(getattr(result, "status", FINE))
+    return int(bool(verb.fails(result))) if verb.fails else int(getattr(result, "status", FINE))
 
 
 def _hidden() -> str:

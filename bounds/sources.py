@@ -186,7 +186,7 @@ def _notes_on(
 ) -> tuple[str, str, tuple[tuple[str, float], ...]]:
     """Return the provenance of a quantity in a file, its source in words, and up to which plan it is valid.
 
-    Without notes a value is assumed, and so is one that was proved along runs if nothing says for which plans.
+    Without a provenance a number is assumed, and so is one that was proved along runs if nothing says for which plans.
     """
     all_how, all_provenance, all_limits = [notes.get(note, {}) for note in NOTES]
     if not all(isinstance(each, Mapping) for each in (all_how, all_provenance, all_limits)) or not isinstance(
@@ -195,12 +195,7 @@ def _notes_on(
         raise BoundsError(f"{name}: {', '.join(NOTES[:-1])} and {NOTES[-1]} must hold texts by quantity")
     how, provenance, limits = all_how.get(word, ""), all_provenance.get(word), all_limits.get(word, {})
     if provenance is None:
-        if "lower estimate" in how:
-            provenance = LOWER
-        elif uncertain:
-            provenance = INTERVAL
-        else:
-            provenance = PROVED if how else ASSUMED
+        provenance = INTERVAL if uncertain else ASSUMED
     if provenance not in PROVENANCES:
         raise BoundsError(f"{name}: _provenance of {word} must be one of {', '.join(PROVENANCES)}; got {provenance!r}")
     if not isinstance(limits, Mapping) or not all(isinstance(limit, (int, float)) for limit in limits.values()):

@@ -303,6 +303,9 @@ def _faults(bound: Statement) -> Iterator[str]:
     for condition in bound.conditions:
         if not isinstance(condition, Condition):
             yield f"conditions must be Condition objects; got {condition!r}"
+    stated = [c.words for c in bound.conditions if isinstance(c, Condition)]
+    for words in {words for words in stated if stated.count(words) > 1}:
+        yield f"two conditions have the words {words!r}; give each its own"
     if bound.relation not in RELATIONS:
         yield f"relation must be one of {' '.join(RELATIONS)}; got {bound.relation!r}"
     if not bound.terms:

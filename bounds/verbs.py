@@ -58,7 +58,7 @@ def evaluate(
     if not elasticity:
         return result
     title = "elasticity: percent of the bound per percent of the quantity"
-    return answers.answer(span, span.bound.sensitivity, [*result.remarks(), *span.remarks()], title=title)
+    return answers.answer(span, span.bound.sensitivity, [*result.remarks, *span.remarks()], title=title)
 
 
 def minimize(name: str | Bound, *words: str, over: str, zip_: bool = False, **quantities: Any) -> Answers | Report:

@@ -16,7 +16,7 @@ from typing import Any
 
 from bounds.errors import BoundsError, DomainError, unknown
 from bounds.showing.command_line import READERS, verb_signature
-from bounds.showing.numbers import number
+from bounds.showing.numbers import read_number
 from empirics.experiments import Cell
 from empirics.federation.partitions import partition
 from empirics.numbers import check_options, quoted, seeds_text
@@ -140,7 +140,7 @@ def _value(name: str, text: str, cells: Sequence[Cell]) -> Any:
     if not kinds <= {int, float, str}:
         raise BoundsError(f"{name} is {quoted(given[0])} here: --set takes numbers and words alone")
     option = verb_signature("empirics.verbs:train").options.get(name)
-    reader = (option and READERS.get(option.kind)) or (str if kinds == {str} else number)
+    reader = (option and READERS.get(option.kind)) or (str if kinds == {str} else read_number)
     try:
         value = reader(text)
     except DomainError as error:

@@ -115,8 +115,9 @@ class Evaluation:
         return OUTSIDE if self.outside else NOT_MET
 
     def __repr__(self) -> str:
-        return "\n".join([*self.lines(), *self.remarks()])
+        return "\n".join([*self.lines(), *self.remarks])
 
+    @property
     def remarks(self) -> Iterator[str]:
         """What a reader must know besides the numbers."""
         if not self.holds.all():
@@ -194,6 +195,7 @@ class Answers:
         """The exit status: 1 if a point has no answer."""
         return int(bool(self.findings))
 
+    @property
     def remarks(self) -> tuple[str, ...]:
         """What a reader must know besides the numbers."""
         return (*self.notes, *self.findings)

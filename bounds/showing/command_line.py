@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TYPE_CHECKING
 
 from ..errors import DomainError, SYNONYMS
-from .numbers import number, whole_word
+from .numbers import read_number, whole_word
 from .usage import UsageError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Verb(NamedTuple):
     """A verb of the command line: ``target`` is its function, as ``module:name``; ``notes`` are texts for its help.
 
     ``check`` is a function that checks options before the work, and ``data`` one that returns plain data for
-    ``--json``. ``finding`` is whether the exit status is 1 for a result; by default its ``status``.
+    ``--json``. ``fails`` says for which results the exit status is 1; by default it is the result's ``status``.
     """
 
     group: str
@@ -70,7 +70,7 @@ class Verb(NamedTuple):
     output: Output | None = None
     check: str = ""
     data: str = ""
-    finding: Callable[[Any], Any] | None = None
+    fails: Callable[[Any], Any] | None = None
     json: bool = True
 
 
@@ -272,7 +272,7 @@ def _path(text: str) -> Path:
     return Path(text)
 
 
-READERS: Mapping[str, Callable[[str], Any]] = {"whole": whole_word, "real": number, "path": _path, "text": str}
+READERS: Mapping[str, Callable[[str], Any]] = {"whole": whole_word, "real": read_number, "path": _path, "text": str}
 """The parsers of options, by kind."""
 
 

@@ -62,7 +62,7 @@ def whole_word(text: str) -> int:
     return int(text)
 
 
-def number(text: str, otherwise: str = "") -> float:
+def read_number(text: str, otherwise: str = "") -> float:
     """Parse a number, a fraction such as 1/3, infinity or NaN; range checks follow elsewhere.
 
     ``otherwise`` says in errors what else would be valid.

@@ -21,7 +21,7 @@ from ..numerics.evaluate import evaluator_of
 from ..quantities import CLIENTS, Quantity
 from ..vocabulary import client_weight, clients
 from .files import from_json
-from .numbers import is_zero, number
+from .numbers import is_zero, read_number
 
 ROUNDING = 1e-9
 """The relative tolerance for a value outside its interval."""
@@ -145,7 +145,7 @@ def parse(name: str, text: str) -> Value:
 def parse_number(name: str, text: str, otherwise: str = ", a range a:b:n or a:b:n:log, or a list") -> float:
     """Parse one number, such as 0.5, 1e-3 or 1/3; ``otherwise`` says in errors what else would be valid."""
     try:
-        return number(text, otherwise)
+        return read_number(text, otherwise)
     except DomainError as error:
         raise DomainError(f"{name} {error}") from None
 

@@ -78,7 +78,7 @@ VERBS = {
         f"fedbounds compare grad_norm_sq {SITES} cohort=10 local_steps=16 step_size=0.028 runtime=20",
         ("paper_checks.comparing.api:COMPARE_WORDS", "paper_checks.comparing.table:COMPARE_JSON"),
         check="paper_checks.comparing.api:check",
-        finding=lambda table: table.exceeded,
+        fails=lambda table: table.exceeded,
     ),
     "advise": Verb(
         SETTING,
@@ -87,7 +87,7 @@ VERBS = {
         f"fedbounds advise optimality_gap {SITES} cohort=10 runtime=20",
         ("paper_checks.comparing.api:ADVISE_WORDS", "paper_checks.comparing.advice_table:ADVISE_JSON"),
         check="paper_checks.comparing.api:check",
-        finding=lambda table: not table.useful,
+        fails=lambda table: not table.useful,
     ),
     "train": Verb(
         SETTING,
@@ -119,7 +119,7 @@ VERBS = {
         ("paper_checks.validation.options:WAYS", "paper_checks.validation.options:VALIDATE_JSON"),
         Output("DIR", "Folder of the CSV file and the JSON card (./out).", "figures.one_round:write_all", (), "out"),
         data="figures.one_round:as_json",
-        finding=lambda found: getattr(found, "violations", ()),
+        fails=lambda found: getattr(found, "violations", ()),
     ),
     "sweep": Verb(
         EXPERIMENTS,
@@ -169,7 +169,7 @@ VERBS = {
         "Certify the smallest contraction per round of a method.",
         'fedbounds rate "scaffold()" local_steps=5 step_size=0.1 smoothness=1 strong_convexity=0.1',
         ("paper_checks.worst_case.rate:METHODS", "paper_checks.worst_case.rate:RATE_JSON"),
-        finding=lambda rates: not rates.found,
+        fails=lambda rates: not rates.found,
     ),
     "examples": Verb(
         SHELL,

@@ -15,7 +15,7 @@ from bounds.papers import PAPERS
 from bounds.scenario import Scenario
 from bounds.scenario_values import QUANTITIES
 from bounds.showing.loading import load
-from bounds.showing.numbers import number
+from bounds.showing.numbers import read_number
 from bounds.showing.process import remark
 from bounds.showing.usage import refuse_unused, UsageError
 from bounds.trivial_bounds import trivial
@@ -324,7 +324,7 @@ def _inputs(given: Mapping[str, Any]) -> Inputs:
 def _level(option: str, text: str) -> tuple[str, float]:
     name, _, level = text.partition("=")
     try:
-        return name, number(level)
+        return name, read_number(level)
     except BoundsError as error:
         example = "gradients=1e5" if option == "--within" else "optimality_gap=0.001"
         raise BoundsError(f"{option} must be NAME=NUMBER, such as {example}; got {text!r}") from error

@@ -63,6 +63,7 @@ def test_an_inconsistent_declaration_is_refused():
             ({"target": sp.Symbol("gap")}, "target gap"),
             ({"source": "own notes"}, "Source("),
             ({"conditions": ("L <= 1",)}, "conditions Condition 'L"),
+            ({"conditions": (Condition("few", K <= 3), Condition("few", K <= 5))}, "two 'few'"),
             ({"terms": {"spread": sp.Symbol("q") * L}}, "q quantity("),
             ({"terms": {"spread": L * quantity("smoothness", "M", "another one")}}, "smoothness"),
             ({"terms": {"spread": ClientMean(Delta) + ClassSum(class_count)}}, "axis"),

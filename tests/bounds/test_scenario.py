@@ -42,8 +42,7 @@ def test_a_typed_value_goes_before_that_of_a_file_and_ties_follow_it(tmp_path):
 @pytest.mark.parametrize(
     ("word", "notes", "expected"),
     [
-        ("grad_cap_sq", {"_interval": {"grad_cap_sq": [3.5, None]}, "_how": {"grad_cap_sq": "x: a lower estimate"}},
-         ("lower", 3.5, np.inf)),
+        ("grad_cap_sq", {"_interval": {"grad_cap_sq": [3.5, None]}}, ("interval", 3.5, np.inf)),
         ("gradient_variance", {"_interval": {"gradient_variance": [2.5, 7.5]},
                                "_provenance": {"gradient_variance": "proved"}}, ("proved", 2.5, 7.5)),
         ("grad_cap_sq", {"_provenance": {"grad_cap_sq": "proved"}}, ("assumed", 3.5, 3.5)),
@@ -51,7 +50,7 @@ def test_a_typed_value_goes_before_that_of_a_file_and_ties_follow_it(tmp_path):
          ("proved", 3.5, 3.5)),
         ("grad_cap_sq", {"_interval": {"grad_cap_sq": [2.5, 7.5]}}, ("interval", 2.5, 7.5)),
         ("grad_cap_sq", {"_provenance": {"grad_cap_sq": "lower"}}, ("lower", 3.5, np.inf)),
-        ("heterogeneity", {"_how": {"heterogeneity": "evaluated"}}, ("proved", 3.5, 3.5)),
+        ("heterogeneity", {"_how": {"heterogeneity": "not a lower estimate"}}, ("assumed", 3.5, 3.5)),
     ],
 )  # fmt: skip
 def test_notes_say_what_a_value_is_worth(word, notes, expected):

@@ -103,7 +103,7 @@ EQUALITIES = {("C3", WEIGHTED), ("C2", "expectation")}
 
 def scenario(problem, plan, run, leave=()):
     known = {w: v for w, v in words(problem, plan, run).items() if w not in ("runtime", "lipschitz", *leave)}
-    return Scenario.of({**known, "_how": dict.fromkeys(known, "exact")})
+    return Scenario.of({**known, "_provenance": dict.fromkeys(known, "proved")})
 
 
 @cases("start move", MOVES)
