@@ -27,8 +27,9 @@ from bounds.vocabulary import uniform_dissimilarity
 from empirics.verbs import constants
 from paper_checks.comparing import compare
 from paper_checks.comparing.rows import EXACT as BESIDE, RANKED
+from paper_checks.runs.origins import EXACT, RUNS
 from paper_checks.validation.exact import compare_inside
-from paper_checks.validation.options import EXACT, Options, RUNS
+from paper_checks.validation.options import Options
 from paper_checks.validation.training_plan import plan_training
 
 from ..making import committed_results

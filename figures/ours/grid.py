@@ -9,7 +9,8 @@ from bounds.assumptions import FULL_PARTICIPATION
 from bounds.catalog import get
 from empirics.experiments import Cell
 from paper_checks.runs.methods import method, takes
-from paper_checks.validation.options import Options, RUNS
+from paper_checks.runs.origins import RUNS
+from paper_checks.validation.options import Options
 
 from ..run_description import describe, RunInfo
 from ..scale import Budget, Plan

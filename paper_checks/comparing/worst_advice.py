@@ -23,9 +23,10 @@ from empirics.progress import Progress
 from empirics.training.setting import Setting
 
 from ..worst_case.certificate import certify
+from ..worst_case.constraints import LIMITS
 from ..worst_case.exact import rounded
 from ..worst_case.jobs import proof_seconds
-from ..worst_case.problem import ASSUMPTIONS, WorstCaseProblem
+from ..worst_case.problem import WorstCaseProblem
 from ..worst_case.solve import solve, solve_seconds, WorstCase
 from .goal import Goal, Point
 
@@ -153,7 +154,7 @@ class _Search:
         convex = "strong_convexity" in scenario
 
         def admitted(word: str) -> bool:
-            return word in scenario and (convex or word not in ASSUMPTIONS or not ASSUMPTIONS[word].convex)
+            return word in scenario and (convex or word not in LIMITS or not LIMITS[word].convex)
 
         words = ["smoothness", *(["strong_convexity"] if convex else []), *START]
         if self.clients > 1:

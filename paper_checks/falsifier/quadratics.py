@@ -23,7 +23,7 @@ from empirics.problems.quadratics import Quadratics
 from ..falsify_options import FAMILIES
 from ..runs import readings, schedules
 from ..runs.methods import demands, keeps_state, knob, method as named
-from ..runs.origins import AVERAGE, ENDS as ENDS_OF_STEPS, on_local_iterations, SOURCES
+from ..runs.origins import AVERAGE, ENDS as ENDS_OF_STEPS, on_local_iterations, ORIGINS
 from . import deciding, quadratic_tables as tables
 from .box import Box, Parameter
 from .client_groups import counts, kinds as kinds_of, of_groups
@@ -47,7 +47,7 @@ LONGEST, LONG, SHORT = 2**40, 2**20, 12
 whose sums drift by rounding) or is evaluated at a late round; and if every round is evaluated."""
 ANYWHERE_START, STATIONARY, AT_MINIMISER = 0, 1, 2
 """The start of a run: at the drawn position, at the distance to which the run converges, or at the minimiser."""
-LAST_MODELS = {name for name, word in SOURCES.items() if {"divergence", "active_divergence"} & {name, word.of}}
+LAST_MODELS = {name for name, word in ORIGINS.items() if {"divergence", "active_divergence"} & {name, word.of}}
 """Quantities that depend on the clients' last local models."""
 
 
@@ -263,7 +263,7 @@ def _length(bound: Bound) -> str:
     """Return which states of a run a statement needs, which limits the length of runs."""
     kind = bound.statistic.kind if bound.statistic is not None else "every"
     capped = "grad_cap_sq" in _names(bound)
-    made = SOURCES[bound.target.name].how if bound.target.name in SOURCES else ""
+    made = ORIGINS[bound.target.name].how if bound.target.name in ORIGINS else ""
     weighed = bound.statistic is not None and bound.statistic.weights is not None
     if schedules.harmonic(bound) or weighed or made in (ENDS_OF_STEPS, AVERAGE):
         return EVERY_STEP
@@ -278,7 +278,7 @@ def _length(bound: Bound) -> str:
 def _wanted(bound: Bound) -> frozenset[str]:
     """Return the quantities of a statement and those from which they are computed."""
     names = _names(bound)
-    return frozenset(names | {SOURCES[name].of for name in names if name in SOURCES})
+    return frozenset(names | {ORIGINS[name].of for name in names if name in ORIGINS})
 
 
 def remembers(bound: Bound) -> bool:

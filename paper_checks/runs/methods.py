@@ -26,7 +26,7 @@ from empirics.exact import FLOATS
 from empirics.exact.coefficients import Forms
 from empirics.training.setting import Setting
 
-from .origins import AVERAGE, SOURCES
+from .origins import AVERAGE, ORIGINS
 
 KNOBS: Mapping[str, Mapping[str, str]] = {
     "fedals": {"adaptation": "alpha"},
@@ -120,7 +120,7 @@ def demands(bound: Bound) -> Demands:
     """What the assumptions of a bound require beyond inequalities."""
     assumed = {c.assumption for c in bound.conditions}
     words = {q.name for q in bound.quantities}
-    target = SOURCES.get(bound.target.name)
+    target = ORIGINS.get(bound.target.name)
     return Demands(
         ONE_CLIENT in assumed,
         ONE_PARTICIPANT in assumed,

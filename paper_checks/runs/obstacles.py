@@ -14,7 +14,7 @@ from bounds.fedals.quadratic import SQUARED_DISTANCE
 
 from . import origins, schedules
 from .methods import keeps_state, linear, LOCAL
-from .origins import AVERAGE, ENDS, measurable, on_local_iterations, origin, SOURCES
+from .origins import AVERAGE, ENDS, measurable, on_local_iterations, origin, ORIGINS
 from .readings import ALONG
 
 CHOICE_OF_STEP = "the step size is "
@@ -26,7 +26,7 @@ MODELS_KEPT = ("divergence", "active_divergence", "global_step", "step_alignment
 
 
 @dataclass(frozen=True)
-class Evidence:
+class EvidenceRules:
     """What one kind of evidence measures, ``where`` it does ("a run"), and what it requires of a bound.
 
     A bound must have one of the ``relations``; its quantities may be fixed if ``given``; it must name an algorithm if
@@ -53,15 +53,15 @@ SERVABLE = ("<=", "=", ">=")
 EVIDENCE = {
     e.name: e
     for e in (
-        Evidence(origins.RUNS, "a run", given=True, named=False,
-                 over=("", "rounds", "iterations", "the training samples")),
-        Evidence(origins.EXACT, "an exact run", ("<=",), given=True, linear=True, over=("rounds", "iterations"),
-                 folded=True, stepped="all"),
-        Evidence(origins.QUADRATICS, "a run", SERVABLE, linear=True, named=False, stepped="long"),
-        Evidence(origins.CURVES, "a run", SERVABLE, methods=LOCAL, named=False, stepped="long"),
-        Evidence(origins.ATOMS, "one round of learning", SERVABLE, methods=("fedavg",),
-                 over=("", "rounds", "the training samples"), kinds=("expectation", "mean"), folded=True),
-        Evidence(origins.WORST, "a worst case", ("<=",), linear=True, stepped="all"),
+        EvidenceRules(origins.RUNS, "a run", given=True, named=False,
+                      over=("", "rounds", "iterations", "the training samples")),
+        EvidenceRules(origins.EXACT, "an exact run", ("<=",), given=True, linear=True, over=("rounds", "iterations"),
+                      folded=True, stepped="all"),
+        EvidenceRules(origins.QUADRATICS, "a run", SERVABLE, linear=True, named=False, stepped="long"),
+        EvidenceRules(origins.CURVES, "a run", SERVABLE, methods=LOCAL, named=False, stepped="long"),
+        EvidenceRules(origins.ATOMS, "one round of learning", SERVABLE, methods=("fedavg",),
+                      over=("", "rounds", "the training samples"), kinds=("expectation", "mean"), folded=True),
+        EvidenceRules(origins.WORST, "a worst case", ("<=",), linear=True, stepped="all"),
     )
 }  # fmt: skip
 
@@ -71,8 +71,8 @@ def obstacle(bound: Bound, evidence: str) -> str:
     return next(_reasons(bound, EVIDENCE[evidence]), "")
 
 
-def _reasons(bound: Bound, kind: Evidence) -> Iterator[str]:
-    target, statistic, row = bound.target.name, bound.statistic, SOURCES.get(bound.target.name)
+def _reasons(bound: Bound, kind: EvidenceRules) -> Iterator[str]:
+    target, statistic, row = bound.target.name, bound.statistic, ORIGINS.get(bound.target.name)
     runs, iterated = kind.name == origins.RUNS, on_local_iterations(bound)
     names = {q.name for q in bound.quantities}
     conditions, assumed = {c.words for c in bound.conditions}, {c.assumption for c in bound.conditions}
@@ -127,7 +127,7 @@ def _reasons(bound: Bound, kind: Evidence) -> Iterator[str]:
         if schedules.harmonic(bound):
             yield f"its step size decreases, and {bound.about} is searched with constant step sizes"
         unmeasured = [name for name in sorted({target, *names})
-                      if {name, SOURCES[name].of} & {*MODELS_KEPT} or SOURCES[name].how == AVERAGE]  # fmt: skip
+                      if {name, ORIGINS[name].of} & {*MODELS_KEPT} or ORIGINS[name].how == AVERAGE]  # fmt: skip
         if unmeasured:
             yield f"{', '.join(unmeasured)} is not measured in searched runs of {bound.about}"
     # algorithm

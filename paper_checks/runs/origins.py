@@ -64,7 +64,7 @@ def _table(*rows: Origin) -> dict[str, Origin]:
     return table
 
 
-SOURCES = _table(
+ORIGINS = _table(
     # ---- of the federation ----
     Origin("clients", problem=EVERY),
     Origin("client_weight", problem=EVERY),
@@ -173,19 +173,19 @@ SOURCES = _table(
 
 def origin(quantity: str, evidence: str) -> str:
     """What determines a quantity on the right side of a bound in this kind of evidence; empty if nothing does."""
-    listed = SOURCES[quantity].origin(evidence) if quantity in SOURCES else ""
+    listed = ORIGINS[quantity].origin(evidence) if quantity in ORIGINS else ""
     return listed or (RUN if evidence == RUNS and quantity in MEASUREMENTS else "")
 
 
 @cache
 def quantities_from(source: str, evidence: str) -> tuple[str, ...]:
     """The quantities that a source (``problem``, ``plan``, ...) determines in this kind of evidence."""
-    return tuple(name for name, row in SOURCES.items() if row.origin(evidence) == source)
+    return tuple(name for name, row in ORIGINS.items() if row.origin(evidence) == source)
 
 
 def free_constants(bound: Bound) -> tuple[str, ...]:
     """The quantities of a bound that are free constants of its proof."""
-    return tuple(q.name for q in bound.quantities if q.name in SOURCES and SOURCES[q.name].proof)
+    return tuple(q.name for q in bound.quantities if q.name in ORIGINS and ORIGINS[q.name].proof)
 
 
 def on_local_iterations(bound: Bound) -> bool:
@@ -202,7 +202,7 @@ def on_local_iterations(bound: Bound) -> bool:
 
 def measurable(quantity: str, evidence: str, iterated: bool) -> bool:
     """Whether this kind of evidence measures a quantity as a target; ``iterated``: at every local iteration."""
-    row = SOURCES.get(quantity)
+    row = ORIGINS.get(quantity)
     if iterated:
         return row is not None and evidence in row.iterated
     if evidence == RUNS and quantity in MEASUREMENTS:

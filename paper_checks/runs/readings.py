@@ -23,12 +23,12 @@ from .origins import (
     EXACT,
     ITERATION,
     on_local_iterations,
+    ORIGINS,
     PLAN,
     PROBLEM,
     quantities_from,
     ROUND,
     RUN,
-    SOURCES,
     STATE,
 )
 from .statistics import COMBINE, statistic_of, weighted_mean
@@ -128,7 +128,7 @@ def of_run(run: Readings) -> dict[str, Any]:
     series = {**run.rounds, **run.server}
     values = {name: x[:rounds] for name, x in series.items() if name not in quantities_from(PLAN, EXACT)}
     for name in quantities_from(RUN, EXACT):
-        if (row := SOURCES[name]).of in series:
+        if (row := ORIGINS[name]).of in series:
             values[name] = COMBINE[row.how](series[row.of], rounds)
     return values
 
@@ -149,7 +149,7 @@ def target(bound: Bound, run: Readings, step_size: Any, known: Mapping[str, Any]
     ``step_size`` is one for all iterations or a list; ``known`` are the quantities in the weights of the statistic.
     """
     at, word = bound.statistic, bound.target.name
-    row = SOURCES[word]
+    row = ORIGINS[word]
     kind = "every" if at is None or not (at.over or on_local_iterations(bound)) else at.kind
     weights = schedules.weights(at, known)
     if row.how == AVERAGE:

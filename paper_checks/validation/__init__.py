@@ -16,8 +16,9 @@ from bounds.core import Bound
 from empirics.progress import Progress, Silent
 
 from ..runs.obstacles import obstacle
+from ..runs.origins import EXACT, RUNS
 from .comparison import Comparison, Verdict
-from .options import DRAWS, EXACT, LOG, Options, RUNS
+from .options import DRAWS, LOG, Options
 
 MODULES = {DRAWS: "one_round", EXACT: "exact", RUNS: "trained", LOG: "log"}
 """By kind of evidence: the module whose ``make_comparison(bound, options, bar)`` makes the comparison."""

@@ -19,9 +19,10 @@ from empirics.progress import progress
 
 from ..runs.methods import demands, takes
 from ..runs.obstacles import obstacle
+from ..runs.origins import EXACT, RUNS
 from . import validate as validate_by, VALIDATIONS
 from .comparison import Comparison
-from .options import DRAWS, EXACT, LOG, MANY, OPTION_NAMES, Options, RUNS
+from .options import DRAWS, LOG, MANY, OPTION_NAMES, Options
 from .survey import Survey, survey
 
 if TYPE_CHECKING:

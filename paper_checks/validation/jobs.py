@@ -28,10 +28,10 @@ from empirics.training.setting import Setting
 
 from ..runs import readings
 from ..runs.methods import method
-from ..runs.origins import SOURCES
+from ..runs.origins import EXACT, ORIGINS, RUNS
 from .exact import compare, compare_inside, Compared
 from .one_round import CLAIMED, compare as compare_round, controlled_gap, drawn as draws_of, NAME
-from .options import EXACT, Options, RUNS
+from .options import Options
 from .trained import compare_training
 from .training_plan import plan_training
 
@@ -104,7 +104,7 @@ def _over_runs(bound: Bound, runs: Sequence[SampledRun], compared: Compared) -> 
     if at.kind == "min" and at.over == "iterations":
         values = np.stack([run.iterations("grad_norm_sq") for run in runs])
     elif at.kind == "min":
-        values = np.stack([run.server[SOURCES[bound.target.name].of or bound.target.name][:-1] for run in runs])
+        values = np.stack([run.server[ORIGINS[bound.target.name].of or bound.target.name][:-1] for run in runs])
     else:
         values = np.stack([np.atleast_1d(readings.target(bound, run, None, compared.values)) for run in runs])
     values = values[:, [int(values.mean(0).argmin())]] if at.kind == "min" else values

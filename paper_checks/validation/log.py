@@ -27,7 +27,7 @@ from empirics.data.csv_tables import from_csv, TextTable
 from empirics.progress import Progress
 
 from ..runs import schedules
-from ..runs.origins import free_constants, ITERATION, SOURCES, STATE
+from ..runs.origins import free_constants, ITERATION, ORIGINS, STATE
 from ..runs.statistics import BY_ROUND, times_of, weighted_mean
 from .comparison import Comparison, condition_status, TESTS
 from .options import Options
@@ -200,7 +200,7 @@ def _used_rounds(
     is the length of the log.
     """
     kind, over = (bound.statistic.kind, bound.statistic.over) if bound.statistic else ("every", "")
-    row = SOURCES.get(bound.target.name)
+    row = ORIGINS.get(bound.target.name)
     whole = row is not None and bool(row.of) and row.how not in BY_ROUND
     fold = kind if kind in ("min", "mean", "last") and not (row and row.of) else "every"
     for name, values in moving.items() if fold != "every" else ():

@@ -21,7 +21,7 @@ from empirics.measuring.core import exact, of_all_minima, of_excess, of_minimum,
 from empirics.measuring.measurements import average_gap, virtual_averages
 
 from ..runs.methods import demands
-from ..runs.origins import AVERAGE, ENDS, on_local_iterations, origin, RUN, RUNS, SOURCES
+from ..runs.origins import AVERAGE, ENDS, on_local_iterations, origin, ORIGINS, RUN, RUNS
 from ..runs.statistics import BY_ROUND, COMBINE, weighted_mean
 
 Array = np.ndarray[Any, Any]
@@ -79,7 +79,7 @@ def plan(bound: Bound, weights: Weights | None = None) -> MeasurementPlan:
     """What to measure for a bound that training can measure; ``weights`` are those of its statistic."""
     target = _source(bound, bound.target.name, _kind(bound))
     assert target is not None
-    if weights is not None and SOURCES[bound.target.name].how == AVERAGE:
+    if weights is not None and ORIGINS[bound.target.name].how == AVERAGE:
         target = replace(target, measurement=average_gap(**{n: float(x) for n, x in vars(weights).items()}))
     names = [q.name for q in bound.quantities if origin(q.name, RUNS) == RUN]
     sources = {name: _source(bound, name, "now") for name in names}
@@ -112,16 +112,16 @@ def _source(bound: Bound, word: str, kind: str) -> WordSource | None:
     over = bound.statistic.over if bound.statistic else ""
     if target and over == "iterations" and word in AT_AVERAGES and (kind != "last" or on_local_iterations(bound)):
         return WordSource(AT_AVERAGES[word]["all clients" in str(bound.statistic)], "steps")
-    if target and word in SOURCES and SOURCES[word].how == ENDS and bound.statistic and bound.statistic.weights:
+    if target and word in ORIGINS and ORIGINS[word].how == ENDS and bound.statistic and bound.statistic.weights:
         return WordSource(AFTER_STEPS, "steps")
     if word in PAIRED:
         return WordSource(PAIRED[word], "latest")
     if target and word == "generalization_gap" and over == "rounds" and fresh(bound):
         return WordSource(MEASUREMENTS["round_averaged_gap"](), "latest")  # FedALS (8): on the samples of each round
-    if word in SOURCES and SOURCES[word].how in (ENDS, AVERAGE):
+    if word in ORIGINS and ORIGINS[word].how in (ENDS, AVERAGE):
         return WordSource(MEASUREMENTS[word](), "latest")  # a statistic of the run so far
-    if word in SOURCES and SOURCES[word].of in MEASUREMENTS:
-        return WordSource(MEASUREMENTS[SOURCES[word].of](), SOURCES[word].how)
+    if word in ORIGINS and ORIGINS[word].of in MEASUREMENTS:
+        return WordSource(MEASUREMENTS[ORIGINS[word].of](), ORIGINS[word].how)
     if word not in MEASUREMENTS:
         return None
     measured = measurement("runtime(alike=True)") if word == "runtime" else MEASUREMENTS[word]()

@@ -9,8 +9,10 @@ from typing import Any
 
 from empirics.numbers import check_options
 
-DRAWS, EXACT, RUNS, LOG = "draws", "exact", "runs", "log"
-"""Kinds of evidence: draws of one averaging round, exact moments on quadratics, training, a log of the user."""
+from ..runs.origins import EXACT, RUNS
+
+DRAWS, LOG = "draws", "log"
+"""Kinds of evidence besides ``EXACT`` and ``RUNS``: draws of one averaging round, and a log of the user."""
 MANY = "many"
 """Instead of a kind of evidence: many bounds, each with the evidence that is available."""
 

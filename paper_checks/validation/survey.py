@@ -19,9 +19,10 @@ from empirics.progress import progress
 from ..columns import Columns, ColumnTable, section
 from ..forking import forked_map
 from ..runs.obstacles import obstacle
+from ..runs.origins import RUNS
 from . import validate, VALIDATIONS
 from .comparison import Comparison, ERROR_RATE, Line, plus_minus, Verdict
-from .options import DEFAULT_PROBLEM, DRAWS, Options, RUNS
+from .options import DEFAULT_PROBLEM, DRAWS, Options
 
 NOT_MEASURED = "not measured"
 BASIS = "Every bound as in validate NAME; the line shown is the one nearest to the bound; ratio: bound / measured"

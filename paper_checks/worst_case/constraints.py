@@ -7,23 +7,30 @@ federations than the theorem covers, so the worst case is then an upper estimate
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
 from .gram import Gram, PointEvaluation
-from .problem import ASSUMPTIONS
 from .program import Array, Constraint
 
 Values = Mapping[str, float]
 Row = tuple[Array, tuple[str, ...]]
 """The form that is limited, and the names of the evaluations that it is about."""
-
-
 Inequalities = Callable[[Gram, Values], Iterable[Row]]
 
 
-def limits(quantity: str, gram: Gram, values: Values) -> list[Constraint]:
-    """Return the constraints of the assumption on a quantity."""
-    limit = values[quantity] if ASSUMPTIONS[quantity].power is not None else 0.0
-    return [Constraint(quantity, row, limit, points) for row, points in INEQUALITIES[quantity](gram, values)]
+class Limit(NamedTuple):
+    """What the assumed limit of a quantity means for the program."""
+
+    inequalities: Inequalities
+    """The forms that are at most the limit."""
+    power: int | None
+    """The limit is a squared length times this power of L. None: it is a factor within the inequality."""
+    convex: bool = False
+    """Whether the assumption needs convex functions."""
+    late: bool = False
+    """Whether it is about the model before the last round or iteration."""
+    relaxed: str = ""
+    """How the inequalities are weaker than the assumption; empty if they are exact."""
 
 
 def common(gram: Gram) -> list[PointEvaluation]:
@@ -68,27 +75,37 @@ def lower_bounded(gram: Gram) -> list[Constraint]:
     return [Constraint("class", row, points=(name,)) for row, name in rows]
 
 
-INEQUALITIES: dict[str, Inequalities] = {
-    "initial_distance_sq": _single(lambda gram: gram.square(gram.server(0).points)),
-    "initial_gap": _single(lambda gram: gram.gap(gram.server(0))),
-    "grad_norm_sq": _single(lambda gram: gram.global_gradient_sq(gram.server(len(gram.run.path) - 1))),
-    "divergence": _divergence,
-    "distance_sq": _single(lambda gram: gram.square(gram.points(gram.averages[-2]))),
-    "optimum_dissimilarity": _single(lambda gram: gram.square(gram.optimum.gradients)),
-    "heterogeneity": _single(lambda gram: -gram.loss(gram.own_minima)),  # F* is 0
-    "dissimilarity_offset": _dissimilarity,
-    "uniform_dissimilarity": _uniform,
-    "grad_cap_sq": _gradients,
-    "pl_constant": _polyak,
+VISITED = "holds at the visited models, not at all"
+LIMITS = {
+    "initial_distance_sq": Limit(_single(lambda gram: gram.square(gram.server(0).points)), 0, convex=True),
+    "initial_gap": Limit(_single(lambda gram: gram.gap(gram.server(0))), 1),
+    "grad_norm_sq": Limit(
+        _single(lambda gram: gram.global_gradient_sq(gram.server(len(gram.run.path) - 1))), 2, late=True
+    ),
+    "divergence": Limit(_divergence, 0, late=True),
+    "distance_sq": Limit(_single(lambda gram: gram.square(gram.points(gram.averages[-2]))), 0, convex=True, late=True),
+    "optimum_dissimilarity": Limit(_single(lambda gram: gram.square(gram.optimum.gradients)), 2, convex=True),
+    "heterogeneity": Limit(_single(lambda gram: -gram.loss(gram.own_minima)), 1, convex=True),  # F* is 0
+    "dissimilarity_offset": Limit(_dissimilarity, 2, relaxed=f"gradient dissimilarity {VISITED}"),
+    "uniform_dissimilarity": Limit(_uniform, 2, relaxed=f"uniform gradient dissimilarity {VISITED}"),
+    "grad_cap_sq": Limit(_gradients, 2),
+    "pl_constant": Limit(_polyak, None, relaxed=f"the Polyak-Lojasiewicz inequality {VISITED}"),
 }
-"""By assumed quantity, the forms that are at most its limit."""
+"""Quantities that a problem may limit, besides those of the function class."""
+
+
+def constraints_on(quantity: str, gram: Gram, values: Values) -> list[Constraint]:
+    """Return the constraints of the assumed limit of a quantity."""
+    limit = LIMITS[quantity]
+    most = values[quantity] if limit.power is not None else 0.0
+    return [Constraint(quantity, row, most, points) for row, points in limit.inequalities(gram, values)]
 
 
 def length_sq(values: Values) -> float:
     """Return the largest squared length that the assumptions bound, in the units of L."""
     L, lengths = values["smoothness"], []
     for quantity, value in values.items():
-        power = ASSUMPTIONS[quantity].power if quantity in ASSUMPTIONS else None
+        power = LIMITS[quantity].power if quantity in LIMITS else None
         if power is not None and value > 0:
             lengths.append(value / L**power)
     return max(lengths, default=1.0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from . import constraints
 from .gram import Gram
 from .objectives import objectives
-from .problem import ASSUMPTIONS, WorstCaseProblem
+from .problem import WorstCaseProblem
 from .program import Constraint, Program, trim
 
 
@@ -34,8 +34,8 @@ def _program(problem: WorstCaseProblem, gram: Gram) -> Program:
     metric = objectives(gram, problem.metric, problem.statistic)
     rows: list[Constraint] = []
     for name in problem.assumptions:
-        if name in ASSUMPTIONS:
-            rows += constraints.limits(name, gram, problem.assumptions)
+        if name in constraints.LIMITS:
+            rows += constraints.constraints_on(name, gram, problem.assumptions)
     if problem.has_floor:
         rows += constraints.lower_bounded(gram)
     if gram.capacity[1]:

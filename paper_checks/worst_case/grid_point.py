@@ -19,13 +19,14 @@ from ..falsifier.deciding import largest, largest_step_size
 from ..runs import schedules
 from ..runs.methods import demands, method
 from ..runs.obstacles import obstacle
-from ..runs.origins import ITERATION, SOURCES as METRIC_SOURCES, WORST
+from ..runs.origins import ITERATION, ORIGINS, WORST
 from ..runs.readings import of_losses, of_plan, UNBIASED
+from .constraints import LIMITS
 from .objectives import metric_series, MODEL_METRICS
-from .problem import ASSUMPTIONS, per_local_step, WorstCaseProblem
+from .problem import per_local_step, WorstCaseProblem
 from .program import WorstCaseError
 
-FREE = 10.0
+UNLIMITED_STEP = 10.0
 """A step size, in units of 1/L, that no bound of the catalogue allows."""
 TINY = 1e-6
 HETEROGENEITY = (
@@ -149,8 +150,8 @@ def values(bound: Bound, point: GridPoint) -> dict[str, Any]:
     quantities = _quantities(point, TINY, offset)
     if {schedules.SCALE, schedules.FIRST} & set(schedules.prescribed(bound)):
         return values_at_step(bound, point, schedules.step_plan(bound, quantities)[schedules.FIRST])
-    limit = largest_step_size(bound, _scalars(quantities), FREE, offset)
-    if not {schedules.FIRST, schedules.SCALE} & names or limit == FREE:
+    limit = largest_step_size(bound, _scalars(quantities), UNLIMITED_STEP, offset)
+    if not {schedules.FIRST, schedules.SCALE} & names or limit == UNLIMITED_STEP:
         limit = 1.0  # no condition limits it: 1/L
     if not limit:
         raise WorstCaseError(f"the conditions of {bound.name} allow no step size at this point")
@@ -166,7 +167,7 @@ def _offset(bound: Bound, point: GridPoint) -> float | None:
     for candidate in (offset,) if offset else OFFSETS:
         quantities = _quantities(point, TINY, candidate)
         offset = schedules.step_plan(bound, quantities)[schedules.OFFSET]
-        if not has_scale or largest_step_size(bound, _scalars(quantities), FREE, offset):
+        if not has_scale or largest_step_size(bound, _scalars(quantities), UNLIMITED_STEP, offset):
             break
     return offset
 
@@ -234,7 +235,7 @@ def problem_at(bound: Bound, point: GridPoint) -> WorstCaseProblem:
     if "control_error" in names:  # controls start at zero
         names.add("optimum_dissimilarity")
     limited = names - {"pl_constant", bound.target.name}
-    assumed |= {name: quantities[name] for name in ASSUMPTIONS if name in limited}
+    assumed |= {name: quantities[name] for name in LIMITS if name in limited}
     _check_convex(bound, assumed, "strong_convexity" in names)
     members = 1 if demands(bound).identical else point.cohort or point.clients  # identical clients make the same steps
     plan = Setting(point.rounds, members, local_steps=point.local_steps, step_size=quantities["step_size"])
@@ -270,10 +271,10 @@ def _check_convex(bound: Bound, assumed: Mapping[str, float], has_curvature: boo
     """Raise ``WorstCaseError`` if a bound contains a minimiser or curvature but does not assume convexity."""
     if "strong_convexity" in assumed:
         return
-    names = [name for name in assumed if name in ASSUMPTIONS and ASSUMPTIONS[name].convex]
+    names = [name for name in assumed if name in LIMITS and LIMITS[name].convex]
     if has_curvature and "pl_constant" not in assumed:
         names.append("strong_convexity")
-    if (METRIC_SOURCES[bound.target.name].of or bound.target.name) == "distance_sq":
+    if (ORIGINS[bound.target.name].of or bound.target.name) == "distance_sq":
         names.append(bound.target.name)
     if names:
         raise WorstCaseError(

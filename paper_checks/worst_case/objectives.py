@@ -10,7 +10,7 @@ import numpy as np
 from bounds.core import Statistic
 from bounds.weights import Weights
 
-from ..runs.origins import AVERAGE, ENDS, ITERATION, measurable, ROUND, SOURCES, STATE, WORST
+from ..runs.origins import AVERAGE, ENDS, ITERATION, measurable, ORIGINS, ROUND, STATE, WORST
 from ..runs.statistics import entries_of, weighted_mean
 from .gram import Gram, mean_row
 from .program import Array, WorstCaseError
@@ -102,9 +102,9 @@ def metric_series(metric: str, statistic: Statistic) -> tuple[str, str]:
     """Return the name of the series that contains a metric, and whether it is per round, iteration or server model."""
     iterated = statistic.over == "iterations" or not measurable(metric, WORST, iterated=False)
     if not measurable(metric, WORST, iterated):
-        known = sorted(word for word in SOURCES if measurable(word, WORST, iterated))
+        known = sorted(word for word in ORIGINS if measurable(word, WORST, iterated))
         raise WorstCaseError(f"the metric must be one of {', '.join(known)}; got {metric!r}")
-    word = SOURCES[metric]
+    word = ORIGINS[metric]
     if word.how in (ENDS, AVERAGE):  # one number of a run
         return metric, ITERATION
     return (metric, ROUND) if word.per == ROUND else (word.of or metric, ITERATION if iterated else STATE)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isfinite
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,40 +14,11 @@ from bounds.errors import unknown
 from empirics.algorithms.algorithm import Algorithm
 from empirics.training.setting import Setting
 
+from .constraints import LIMITS
 from .linear_run import LinearRun, record_run, record_tree, SettingWithStepSizes, with_steps
 from .program import WorstCaseError
 
 LAST = Statistic("last", "rounds")
-
-
-class Assumption(NamedTuple):
-    """What an assumed limit of a quantity means for the program; ``constraints.py`` has its inequalities."""
-
-    power: int | None
-    """The limit is a squared length times this power of L. None: it is a factor within the inequality."""
-    convex: bool = False
-    """Whether the assumption needs convex functions."""
-    late: bool = False
-    """Whether it is about the model before the last round or iteration."""
-    relaxed: str = ""
-    """How the inequalities are weaker than the assumption; empty if they are exact."""
-
-
-VISITED = "holds at the visited models, not at all"
-ASSUMPTIONS = {
-    "initial_distance_sq": Assumption(0, convex=True),
-    "initial_gap": Assumption(1),
-    "grad_norm_sq": Assumption(2, late=True),
-    "divergence": Assumption(0, late=True),
-    "distance_sq": Assumption(0, convex=True, late=True),
-    "optimum_dissimilarity": Assumption(2, convex=True),
-    "heterogeneity": Assumption(1, convex=True),
-    "dissimilarity_offset": Assumption(2, relaxed=f"gradient dissimilarity {VISITED}"),
-    "uniform_dissimilarity": Assumption(2, relaxed=f"uniform gradient dissimilarity {VISITED}"),
-    "grad_cap_sq": Assumption(2),
-    "pl_constant": Assumption(None, relaxed=f"the Polyak-Lojasiewicz inequality {VISITED}"),
-}
-"""Quantities that a problem may limit, besides those of the function class."""
 LOWER = "F stays above inf F where a step of 1/L from a visited model leads, not everywhere"
 OTHER_QUANTITIES = ("smoothness", "strong_convexity", "dissimilarity_factor")
 """Assumed quantities that belong to the function class or to another assumption."""
@@ -80,7 +50,7 @@ class WorstCaseProblem:
         integer = isinstance(clients, (int, np.integer)) and not isinstance(clients, bool)
         if clients is not None and not (integer and clients >= cohort):
             raise WorstCaseError(f"clients must be an integer >= the setting's cohort {cohort}; got {clients!r}")
-        late = [name for name in ASSUMPTIONS if ASSUMPTIONS[name].late and name in self.assumptions]
+        late = [name for name in LIMITS if LIMITS[name].late and name in self.assumptions]
         if late and self.draws_cohort:
             raise WorstCaseError(f"with a drawn cohort {late[0]} cannot be assumed: every run has another last round")
         if self.step_sizes is not None:
@@ -126,7 +96,7 @@ class WorstCaseProblem:
     @property
     def relaxations(self) -> tuple[str, ...]:
         """How the constraints are weaker than the assumptions; empty for an exact worst case."""
-        assumed = [ASSUMPTIONS[name].relaxed for name in self.assumptions if name in ASSUMPTIONS]
+        assumed = [LIMITS[name].relaxed for name in self.assumptions if name in LIMITS]
         return (*filter(None, assumed), *([LOWER] if self.has_floor else []))
 
     @property
@@ -156,7 +126,7 @@ def _check_sizes(sizes: tuple[float, ...], count: int, setting: Setting) -> None
 
 
 def _check(assumptions: Mapping[str, float]) -> None:
-    names = (*ASSUMPTIONS, *OTHER_QUANTITIES)
+    names = (*LIMITS, *OTHER_QUANTITIES)
     for name, number in assumptions.items():
         if name not in names:
             raise unknown("assumption", name, names)
@@ -170,7 +140,7 @@ def _check(assumptions: Mapping[str, float]) -> None:
     if mu is not None and not 0 <= mu < L:
         raise WorstCaseError(f"strong_convexity must be >= 0 and < smoothness {L:g}; got {mu:g}")
     for name in assumptions:
-        if name in ASSUMPTIONS and ASSUMPTIONS[name].convex and mu is None:
+        if name in LIMITS and LIMITS[name].convex and mu is None:
             raise WorstCaseError(f"{name} needs a minimiser: give strong_convexity too (0 for convex clients)")
     if "dissimilarity_factor" in assumptions and "dissimilarity_offset" not in assumptions:
         raise WorstCaseError("dissimilarity_factor needs dissimilarity_offset (0 if there is none)")

@@ -15,9 +15,10 @@ from empirics.progress import duration, Progress, progress
 from empirics.training.setting import Setting
 
 from . import symmetry
+from .constraints import LIMITS
 from .formulation import formulate
 from .interior_point import optimum
-from .problem import ASSUMPTIONS, WorstCaseProblem
+from .problem import WorstCaseProblem
 from .program import Program, Solution, trim, used_unknowns, WorstCaseError
 
 PATIENCE = 600.0
@@ -53,7 +54,7 @@ class WorstCase:
         """Derivatives of the worst case in the assumed limits, by quantity."""
         multipliers: dict[str, float] = {}
         for constraint, multiplier in zip(self.program.constraints, self.solution.multipliers, strict=True):
-            if constraint.name in ASSUMPTIONS and ASSUMPTIONS[constraint.name].power is not None:
+            if constraint.name in LIMITS and LIMITS[constraint.name].power is not None:
                 multipliers[constraint.name] = multipliers.get(constraint.name, 0.0) + float(multiplier)
         return multipliers
 

@@ -13,9 +13,10 @@ from bounds import BOUNDS
 from bounds.catalog import get
 from empirics.measuring.estimates import Estimate, jackknife
 from paper_checks.runs.obstacles import obstacle
+from paper_checks.runs.origins import EXACT, RUNS
 from paper_checks.validation import Comparison, Options, survey, validate, VALIDATIONS, Verdict
 from paper_checks.validation.comparison import Line
-from paper_checks.validation.options import DRAWS, EXACT, RUNS
+from paper_checks.validation.options import DRAWS
 from paper_checks.validation.verdicts import t_test_verdict
 
 NAME = "fedals.one_round"

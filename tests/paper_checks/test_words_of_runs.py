@@ -15,7 +15,7 @@ from empirics.measuring import MEASUREMENTS
 from paper_checks.runs import origins
 from paper_checks.runs.methods import knob, KNOBS, method, takes
 from paper_checks.runs.obstacles import EVIDENCE, obstacle
-from paper_checks.runs.origins import measurable, on_local_iterations, origin, SOURCES
+from paper_checks.runs.origins import measurable, on_local_iterations, origin, ORIGINS
 from paper_checks.runs.readings import iterated, of_plan, target
 from paper_checks.runs.statistics import COMBINE, statistic_of
 from paper_checks.worst_case import objectives
@@ -28,7 +28,7 @@ def test_every_word_of_a_bound_that_is_served_has_exactly_one_source_and_one_wit
     for bound in served:
         assert measurable(bound.target.name, evidence, on_local_iterations(bound))
         for q in bound.quantities:
-            word = SOURCES.get(q.name)
+            word = ORIGINS.get(q.name)
             found_in = [who for who in ("problem", "plan", "proof", "run") if evidence in getattr(word, who, ())]
             assert len(found_in) <= 1, q.name
             measured = evidence == origins.RUNS and q.name in MEASUREMENTS
@@ -43,14 +43,14 @@ def test_every_word_of_a_bound_that_is_served_has_exactly_one_source_and_one_wit
 
 def test_the_table_speaks_the_vocabulary_and_knows_how_a_word_is_made():
     known = {q.name for q in vars(vocabulary).values() if hasattr(q, "card")}
-    for word in SOURCES.values():
+    for word in ORIGINS.values():
         assert {word.name} <= known
         assert not word.of or word.of in known
         assert not word.how or word.how in {*COMBINE, "weighted", origins.ENDS, origins.AVERAGE}
 
 
 def test_worst_cases_have_a_series_for_every_word_that_the_table_says_they_read():
-    for word in SOURCES:
+    for word in ORIGINS:
         for over in ("rounds", "iterations"):
             if measurable(word, origins.WORST, iterated=over == "iterations"):
                 base, per = objectives.metric_series(word, Statistic("last", over))
