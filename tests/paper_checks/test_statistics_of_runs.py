@@ -5,28 +5,18 @@ from fractions import Fraction
 
 import mpmath
 import numpy as np
-import own_classics
 import pytest
+import sympy as sp
 from loops import cases
 from measuring_toys import INPUTS, NUMBERS
 
-from bounds.assumptions import CONVEX, FIXED_STEP_SIZE, LOCAL_SGD, ONE_CLIENT, SMOOTH, STRONGLY_CONVEX
+import bounds.vocabulary as q
+from bounds import assumptions as a
 from bounds.bounded_quantity import AFTER, BoundedQuantity, never, routes
 from bounds.catalog import get
 from bounds.core import About, Bound, Condition, Statistic
 from bounds.papers import Source
 from bounds.scenario import Scenario
-from bounds.vocabulary import (
-    average_gap,
-    gradient_variance,
-    initial_distance_sq,
-    iterations,
-    mean_gap,
-    optimality_gap,
-    smoothness,
-    step_size,
-    strong_convexity,
-)
 from bounds.weights import Weights
 from empirics.algorithms import algorithm
 from empirics.exact import exact_run
@@ -86,17 +76,18 @@ def test_scaffolds_weighted_mean_is_that_of_the_gaps_before_its_rounds():
     assert exactly.growth == 1 / (1 - Fraction(9, 10) * 2 * Fraction(21, 100) / 2)
 
 
-LEFT = 1 - step_size * strong_convexity
+LEFT = 1 - q.step_size * q.strong_convexity
+ASSUMED = (a.ONE_CLIENT, a.LOCAL_SGD, a.SMOOTH, a.CONVEX, a.STRONGLY_CONVEX, a.FIXED_STEP_SIZE)
 weighted = Bound(
     name="own.weighted",
-    target=optimality_gap,
+    target=q.optimality_gap,
     terms={
-        "start": strong_convexity * initial_distance_sq * LEFT**iterations / (1 - LEFT**iterations),
-        "noise": step_size * gradient_variance,
+        "start": q.strong_convexity * q.initial_distance_sq * LEFT**q.iterations / (1 - LEFT**q.iterations),
+        "noise": q.step_size * q.gradient_variance,
     },
     conditions=(
-        *own_classics.assumed(ONE_CLIENT, LOCAL_SGD, SMOOTH, CONVEX, STRONGLY_CONVEX, FIXED_STEP_SIZE),
-        Condition("the step size is at most 1/(2L)", step_size <= 1 / (2 * smoothness)),
+        *map(Condition.assume, ASSUMED),
+        Condition("the step size is at most 1/(2L)", q.step_size <= 1 / (2 * q.smoothness)),
     ),
     source=Source("own notes", "the distance to the minimiser, summed over the steps"),
     about=About("fedavg"),
@@ -105,32 +96,29 @@ weighted = Bound(
 of_average = replace(
     weighted,
     name="own.of_average",
-    target=average_gap,
+    target=q.average_gap,
     statistic=Statistic("expectation", "iterations", "average of the iterates", Weights(growth=1 / LEFT)),
 )
 
 
-def a_fifth(bound):
-    return replace(bound, name=f"{bound.name}_planted", terms={n: 0.2 * x for n, x in bound.terms.items()})
-
-
-OF_ONES_OWN = [  # a bound, one that is too small, and which share of it the worst case attains
-    (own_classics.sgd, own_classics.sgd_planted, 0.8),
-    (own_classics.falling, own_classics.falling_planted, 0.002),
-    (own_classics.averaged, own_classics.averaged_planted, 0.0525),
-    (weighted, a_fifth(weighted), None),
-    (of_average, a_fifth(of_average), None),
+HELD = [  # a bound, a share of it that is too small, and which share the worst case attains
+    (get("classics.bottou_4_6"), 0.9, 0.8),
+    (get("classics.li_theorem_1"), 0.01, 0.002),
+    (get("classics.local_gd_theorem_1"), 0.05, 0.0525),
+    (weighted, 0.2, None),
+    (of_average, 0.2, None),
 ]
 
 
-@cases("bound planted share", OF_ONES_OWN)
-def test_a_bound_of_ones_own_is_held_against_every_kind_of_evidence(bound, planted, share):
-    kinds = {RUNS, EXACT, QUADRATICS, CURVES, WORST} - ({CURVES} if bound is own_classics.falling else set())
+@cases("bound small share", HELD)
+def test_a_bound_is_held_against_every_kind_of_evidence(bound, small, share):
+    kinds = {RUNS, EXACT, QUADRATICS, CURVES, WORST} - ({CURVES} if "li_" in bound.name else set())
     assert {kind: obstacle(bound, kind) for kind in kinds} == dict.fromkeys(kinds, "")
     found = validate(bound, EXACT, Options.of(EXACT, instances=1, rounds=3, clients=3, local_steps=2))
     assert {line.verdict for line in found.rows} == {Verdict.HOLDS_HERE}
     assert not any(line.startswith("NOT met") for line in found.conditions)
     assert falsify(bound, evaluations=40).witness is None
+    planted = replace(bound, name="own.planted", terms={n: small * x for n, x in bound.terms.items()})
     assert falsify(planted, evaluations=400).witness.ratio > 1
     place = GridPoint(clients=2, rounds=2, local_steps=2)
     worst = solve(problem_at(bound, place))
@@ -144,16 +132,17 @@ def test_a_bound_of_ones_own_is_held_against_every_kind_of_evidence(bound, plant
 
 
 def test_what_a_bound_says_of_its_step_sizes_is_put_in_exactly():
-    known = {
-        "smoothness": Fraction(7, 3),
-        "strong_convexity": Fraction(2, 5),
-        "local_steps": 3,
-        "step_size": Fraction(1, 9),
-    }
-    told = schedules.step_plan(own_classics.falling, known)
-    assert told == {"step_offset": Fraction(140, 3), "step_size": 5 / Fraction(140, 3)}
-    floats = schedules.step_plan(own_classics.falling, {n: float(v) for n, v in known.items()})
-    assert floats == pytest.approx({n: float(v) for n, v in told.items()}, rel=1e-13)
+    """A scale of 2/mu and an offset of max(8 L/mu, E): in abbreviations of the theorem, or in conditions."""
+    kappa, falling = q.smoothness / q.strong_convexity, Condition.assume(a.HARMONIC_STEP_SIZE)
+    scale = Condition("the scale is 2/mu", sp.Eq(q.step_size_scale, 2 / q.strong_convexity))
+    offset = Condition("the offset is max(8 L/mu, E)", sp.Eq(q.step_offset, sp.Max(8 * kappa, q.local_steps)))
+    known = {"smoothness": Fraction(7, 3), "strong_convexity": Fraction(2, 5), "local_steps": 3,
+             "condition_number": Fraction(35, 6), "step_size": Fraction(1, 9)}  # fmt: skip
+    for bound in (get("classics.li_theorem_1"), replace(weighted, conditions=(falling, scale, offset))):
+        told = schedules.step_plan(bound, known)
+        assert told == {"step_offset": Fraction(140, 3), "step_size": 5 / Fraction(140, 3)}
+        floats = schedules.step_plan(bound, {n: float(v) for n, v in known.items()})
+        assert floats == pytest.approx({n: float(v) for n, v in told.items()}, rel=1e-13)
 
 
 @cases("name share", [("local_gd_lemma_2", 1 / 500), ("field_guide_lemma_1", 1 / 5), ("local_gd_lemma_1", 1 / 50),
@@ -176,7 +165,7 @@ def least_squares(inputs, targets, parts):
     return problem, Quadratics(curvatures, minima, noise, start=np.zeros(2))
 
 
-@cases("bound", [of_average, weighted, replace(weighted, target=mean_gap)])
+@cases("bound", [of_average, weighted, replace(weighted, target=q.mean_gap)])
 def test_weighted_statements_are_held_against_training(bound):
     problem, same = least_squares(INPUTS, NUMBERS, [np.arange(6)])
     told = Options.of(RUNS, problem=problem, rounds=3, local_steps=2, seeds=2, batch=6, step_size=0.3)
