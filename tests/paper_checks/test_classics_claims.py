@@ -42,13 +42,10 @@ def test_without_a_term_that_a_run_needs_the_bound_is_violated_by_a_run(name):
 
 def test_runs_by_hand_say_what_share_of_each_term_they_need_and_keep_to_the_conditions():
     """gamma sigma^2 + L D^2: two runs, 4.2 and 3.1, beside terms of 2.0 and 3.0."""
-    bound = Bound(
-        "own.two_terms", optimality_gap, {"noise": step_size * gradient_variance, "start": smoothness * distance_sq},
-        Source("own notes", "line 3"), (Condition("short steps", step_size <= 1 / smoothness),),
-    )  # fmt: skip
-    values = {
-        "step_size": Fraction(1, 5), "gradient_variance": 10, "smoothness": 2, "distance_sq": Fraction(3, 2)
-    }  # fmt: skip
+    terms = {"noise": step_size * gradient_variance, "start": smoothness * distance_sq}
+    short = Condition("short steps", step_size <= 1 / smoothness)
+    bound = Bound("own.two_terms", optimality_gap, terms, Source("own notes", "line 3"), (short,))
+    values = {"step_size": Fraction(1, 5), "gradient_variance": 10, "smoothness": 2, "distance_sq": Fraction(3, 2)}
     cases = [(Fraction(42, 10), values), (Fraction(31, 10), values)]
     found = compared(Book({bound.name: bound}), bound.name, lambda: cases)
     assert found.status is Status.HOLDS

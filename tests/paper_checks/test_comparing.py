@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bounds import Bound, BOUNDS, Condition, Source
+from bounds import Bound, BOUNDS, Condition, Source, vocabulary as q
 from bounds.assumptions import LOWER_BOUNDED, SMOOTH
 from bounds.bounded_quantity import AFTER, BoundedQuantity, CONVERSIONS, EQUATIONS, FOLDED, MEANING
 from bounds.core import About, Statistic
@@ -21,20 +21,6 @@ from bounds.places import SERVER, VIRTUAL
 from bounds.scenario import Scenario
 from bounds.scenario_values import of_weights
 from bounds.trivial_bounds import trivial
-from bounds.vocabulary import (
-    distance_sq,
-    grad_cap_sq,
-    grad_norm_sq,
-    gradient_variance,
-    initial_gap,
-    local_gap,
-    local_steps,
-    mean_grad_norm_sq,
-    optimality_gap,
-    rounds,
-    smoothness,
-    step_size,
-)
 from empirics.algorithms import algorithm
 from empirics.exact import exact_run
 from empirics.problems.tasks import task
@@ -45,15 +31,7 @@ from paper_checks.comparing import advise, compare
 from paper_checks.comparing.audit_status import AUDIT_STATUS, FAILS, HOLDS
 from paper_checks.comparing.bound_advice import minimum_rounds
 from paper_checks.comparing.evidence import _instances, covers, estimated
-from paper_checks.comparing.rows import (
-    EXACT,
-    fill_missing,
-    is_identity,
-    MEASURED,
-    RANKED,
-    SURROGATE,
-    WORST,
-)
+from paper_checks.comparing.rows import EXACT, fill_missing, is_identity, MEASURED, RANKED, SURROGATE, WORST
 from paper_checks.comparing.surrogate import surrogate
 from paper_checks.worst_case.tightness_table import committed
 
@@ -83,7 +61,7 @@ def table(plan="sites", target="grad_norm_sq"):
 
 
 def own(name, expression, *conditions, statistic=MIN, relation="<=", about=FEDAVG):
-    return Bound(name=f"own.{name}", target=grad_norm_sq, terms={"a": expression}, relation=relation, about=about,
+    return Bound(name=f"own.{name}", target=q.grad_norm_sq, terms={"a": expression}, relation=relation, about=about,
                  source=Source("notes", "1"), conditions=conditions, statistic=statistic)  # fmt: skip
 
 
@@ -118,22 +96,22 @@ def test_a_number_is_informative_only_below_what_the_start_shows():
         (0.13, "below premises", "vacuous"),
         (0.6, "vacuous", ""),
     ):
-        row, *_ = only(own("level", constant * smoothness, *map(Condition.assume, (SMOOTH, LOWER_BOUNDED))), sites())
+        row, *_ = only(own("level", constant * q.smoothness, *map(Condition.assume, (SMOOTH, LOWER_BOUNDED))), sites())
         assert (row.state, row.value) == (state, pytest.approx(constant * 2.22038, rel=1e-5))
         assert row.trivial_start == pytest.approx(0.0874553, rel=1e-5)
         assert row.trivial_premises == pytest.approx(2 * 2.22038 * 0.1942623, rel=1e-5)
         if alone:  # premises that give nothing: the start decides
-            row, *_ = only(own("level", constant * smoothness), sites())
+            row, *_ = only(own("level", constant * q.smoothness), sites())
             assert (row.state, row.trivial_premises) == (alone, math.inf)
 
 
 def test_a_condition_that_fails_has_both_sides_of_a_client_where_it_does():
-    row, *_ = only(own("short", smoothness, Condition("short steps", step_size * local_steps <= 0.3)), sites())
+    row, *_ = only(own("short", q.smoothness, Condition("short steps", q.step_size * q.local_steps <= 0.3)), sites())
     assert (row.state, math.isnan(row.value), row.failed[0].condition) == ("conditions not met", True, "short steps")
     assert (row.failed[0].left, row.failed[0].right) == (pytest.approx(0.448), 0.3)
     assert row.failed[0].formula == "local_steps*step_size <= 0.3"
     listed = Scenario.of(client_weight=[0.2, 0.5, 0.3], local_gap=[0.1, 0.7, 0.9], smoothness=2)
-    row, *_ = only(own("gaps", smoothness, Condition("small gaps", local_gap <= 0.3 * smoothness)), listed)
+    row, *_ = only(own("gaps", q.smoothness, Condition("small gaps", q.local_gap <= 0.3 * q.smoothness)), listed)
     assert (row.state, row.failed[0].left, row.failed[0].right) == ("conditions not met", 0.7, 0.6)
     sides = [(0.187, 0.1415), (0.18714, 0.18749), (0.3, 0.3), (0.3, np.nextafter(0.3, 1))]
     shown = [str(FailedCondition("short", *pair, "x < y")).partition(": ")[2].split() for pair in sides]
@@ -142,11 +120,11 @@ def test_a_condition_that_fails_has_both_sides_of_a_client_where_it_does():
 
 def test_what_cannot_be_ranked_says_why():
     for bound, state, why in (
-        (own("order", smoothness, relation="<~"), "order", "constant"),
-        (own("other", smoothness, about=About("scaffold")), "other quantity", "scaffold"),
-        (own("nothing", smoothness, about=None, statistic=None), "other quantity", "no method"),
-        (own("one_step", smoothness, statistic=Statistic("every", "rounds", "server model")), "other quantity", ""),
-        (own("run", smoothness**2 * distance_sq), "missing", "distance_sq=NUMBER"),
+        (own("order", q.smoothness, relation="<~"), "order", "constant"),
+        (own("other", q.smoothness, about=About("scaffold")), "other quantity", "scaffold"),
+        (own("nothing", q.smoothness, about=None, statistic=None), "other quantity", "no method"),
+        (own("one_step", q.smoothness, statistic=Statistic("every", "rounds", "server model")), "other quantity", ""),
+        (own("run", q.smoothness**2 * q.distance_sq), "missing", "distance_sq=NUMBER"),
     ):
         row, *_ = only(bound, sites())
         assert (row.state, why in row.why) == (state, True), bound.name
@@ -183,7 +161,7 @@ def test_a_statement_that_the_audit_refuted_is_never_the_best(monkeypatch):
 
 def test_lower_estimates_are_conclusive_where_a_bound_is_vacuous_alone():
     notes = {"_provenance": {"grad_cap_sq": "lower"}}
-    bound = own("cap", grad_cap_sq)
+    bound = own("cap", q.grad_cap_sq)
     small = Scenario.of({"grad_cap_sq": 0.02, **notes}, initial_grad_norm_sq=0.5, smoothness=2.5, initial_gap=0.7)
     row, *_ = only(bound, small)
     assert (row.state, row.conclusive, row.high) == ("informative", False, math.inf)
@@ -275,7 +253,7 @@ def test_bad_input_is_one_line_and_status_2(refused):
 def test_a_bound_of_ones_own_does_not_replace_another_one():
     theorem = BOUNDS["fedinit.theorem_1"]
     assert len(compare("grad_norm_sq", sites(), own=[theorem]).rows) == len(table().rows)
-    for pair in ([replace(theorem, note="mine")], [own("twice", smoothness), own("twice", smoothness**2)]):
+    for pair in ([replace(theorem, note="mine")], [own("twice", q.smoothness), own("twice", q.smoothness**2)]):
         with pytest.raises(BoundsError, match=pair[-1].name):
             compare("grad_norm_sq", sites(), own=pair)
         with pytest.raises(BoundsError, match=pair[-1].name):
@@ -341,9 +319,9 @@ def test_an_excess_risk_is_the_sum_of_two_rows():
 def test_a_bound_that_falls_in_what_a_run_gives_is_not_filled_with_an_upper_bound():
     ranked = [row for row in table("relaxed").rows if row.state in RANKED]
     for term, takes in (
-        (mean_grad_norm_sq * smoothness, True),
-        (3 - mean_grad_norm_sq, False),
-        (optimality_gap, False),
+        (q.mean_grad_norm_sq * q.smoothness, True),
+        (3 - q.mean_grad_norm_sq, False),
+        (q.optimality_gap, False),
     ):
         bound = replace(own("sum", term, about=About("fedinit")), signed=("a",))
         assert bool(fill_missing(bound, sites("relaxed"), lambda word: ranked)[1]) is takes
@@ -415,11 +393,11 @@ def test_an_instance_outside_of_the_premises_is_no_evidence():
 
 def test_a_false_bound_is_exceeded_and_one_a_little_above_is_not():
     s = Scenario.of(**SMALL)
-    large = own("large", 10 * smoothness * initial_gap)
+    large = own("large", 10 * q.smoothness * q.initial_gap)
     value = row_of(compare("grad_norm_sq", s, own=[large], exact=True), "own.large").evidence[EXACT].value
     assert 0.01 < value < 2 * 2.3 * 0.6
     for factor, caught in ((1.001, False), (0.999, True)):
-        one = own("near", factor * value / (2.3 * 0.6) * smoothness * initial_gap)
+        one = own("near", factor * value / (2.3 * 0.6) * q.smoothness * q.initial_gap)
         table = compare("grad_norm_sq", s, own=[one], exact=True)
         assert bool([row for row in table.exceeded if row.bound == "own.near"]) is caught
         assert ("EXCEEDED: own.near" in str(table)) is caught
@@ -481,9 +459,9 @@ def test_a_committed_worst_case_is_found_in_the_scenarios_units():
 
 def test_the_price_is_where_the_bound_begins_to_speak():
     """Least over step sizes of 2 D/(e K R) + L e s K is 2 sqrt(2 L s D/R): below g from R = 8 L s D/g^2 on."""
-    one = own("sum", 2 * initial_gap / (step_size * local_steps * rounds)
-              + smoothness * step_size * gradient_variance * local_steps,
-              Condition("short steps", step_size * local_steps * smoothness <= 0.8))  # fmt: skip
+    one = own("sum", 2 * q.initial_gap / (q.step_size * q.local_steps * q.rounds)
+              + q.smoothness * q.step_size * q.gradient_variance * q.local_steps,
+              Condition("short steps", q.step_size * q.local_steps * q.smoothness <= 0.8))  # fmt: skip
     s = Scenario.of(**{**SMALL, "heterogeneity": 0.0, "optimum_dissimilarity": 0.0}, initial_grad_norm_sq=0.0123)
     found = minimum_rounds(one, s, "grad_norm_sq")
     assert found.rounds == pytest.approx(8 * 2.3 * 0.4 * 0.6 / 0.0123**2, rel=0.06)

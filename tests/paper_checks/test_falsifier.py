@@ -22,15 +22,6 @@ from bounds.errors import BoundsError
 from bounds.operators import ClientSum
 from bounds.quantities import Quantity
 from bounds.showing.tables import to_json
-from bounds.vocabulary import (
-    average_gap,
-    client_weight,
-    global_step,
-    grad_norm_sq,
-    next_divergence,
-    smoothness as L,
-    step_offset,
-)
 from paper_checks.falsifier import CannotServeError, defined, falsify, replay
 from paper_checks.falsifier.command import as_json
 from paper_checks.falsifier.core import Evaluation, score
@@ -74,7 +65,9 @@ def test_the_same_seed_gives_the_same_search():
 
 
 STEP = TIGHT["step_length"]
-IMPOSSIBLE = replace(STEP, conditions=(Condition("at least 100/L", STEP.quantity("step_size") * L >= 100),))
+IMPOSSIBLE = replace(
+    STEP, conditions=(Condition("at least 100/L", STEP.quantity("step_size") * vocabulary.smoothness >= 100),)
+)
 REFUSED = [
     (get("fedals.rounds_v2"), {}, "hides a constant"),
     (get("fedals.consensus_distance"), {}, "consensus_distance"),
@@ -283,16 +276,16 @@ def test_what_searched_runs_of_it_do_not_have_is_the_reason():
     falls = tuple(
         Condition.assume(HARMONIC_STEP_SIZE) if c.assumption is FIXED_STEP_SIZE else c for c in CONVEX.conditions
     )
-    late = {**CONVEX.terms, "late": step_offset * grad_norm_sq}
+    late = {**CONVEX.terms, "late": vocabulary.step_offset * vocabulary.grad_norm_sq}
     assert "constant step sizes" in obstacle(replace(CONVEX, conditions=falls, terms=late), QUADRATICS)
-    for target in (global_step, next_divergence):
+    for target in (vocabulary.global_step, vocabulary.next_divergence):
         assert target.name in obstacle(replace(CONVEX, target=target), QUADRATICS)
-    assert obstacle(replace(CONVEX, target=average_gap), QUADRATICS)
+    assert obstacle(replace(CONVEX, target=vocabulary.average_gap), QUADRATICS)
     assert obstacle(CONVEX, CURVES)
 
 
 def test_controls_ask_for_clients_that_weigh_alike_and_are_drawn_once():
-    weighted = replace(CONVEX, terms={**CONVEX.terms, "w": ClientSum(client_weight**2)})
+    weighted = replace(CONVEX, terms={**CONVEX.terms, "w": ClientSum(vocabulary.client_weight**2)})
     family = FAMILIES["quadratics"]
     assert family.impossible(CONVEX, {**CONTROLLED, "with_replacement": 1})
     assert family.impossible(weighted, {**CONTROLLED, "weight_0": 0.3})

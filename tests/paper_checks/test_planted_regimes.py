@@ -10,18 +10,10 @@ from loops import cases
 from regimes import counts, is_found, MEASURED
 from tools.planted_regimes import mechanical, regimes
 
+from bounds import vocabulary as q
 from bounds.catalog import get
 from bounds.core import Bound, Condition
 from bounds.papers import Source
-from bounds.vocabulary import (
-    clients,
-    cohort,
-    distance_sq,
-    gradient_variance,
-    optimality_gap,
-    smoothness,
-    step_size as eta,
-)
 from paper_checks.claims.checkers import Dominates
 from paper_checks.claims.claim import Book, Grade
 from paper_checks.falsifier import falsify, replay
@@ -82,7 +74,7 @@ def test_a_run_may_start_at_the_minimiser_wherever_that_is():
 
 def test_cells_without_an_admissible_instance_are_named():
     bound = get("fedinit.lemma_3")
-    few = Condition("one of many at most", 40 * cohort <= clients)
+    few = Condition("one of many at most", 40 * q.cohort <= q.clients)
     (seen,) = falsify(replace(bound, conditions=(*bound.conditions, few)), 60, family="quadratics").visited
     assert any(cell.startswith("all clients") and not count for cell, count in seen.cells.items())
     assert any(cell.startswith("a few clients") and count for cell, count in seen.cells.items())
@@ -103,10 +95,8 @@ def test_a_search_says_which_terms_some_instance_needs():
 
 def test_the_share_of_a_term_is_what_the_measured_number_exceeds_the_others_by():
     """Terms 2 and 3 beside 4.2 in one round and 2.5 in the next: 1.2/2 and 2.2/3; 2.9 does not need the first."""
-    bound = Bound(
-        "own.two_terms", optimality_gap, {"noise": eta * gradient_variance, "start": smoothness * distance_sq},
-        Source("own notes", "line 3"),
-    )  # fmt: skip
+    terms = {"noise": q.step_size * q.gradient_variance, "start": q.smoothness * q.distance_sq}
+    bound = Bound("own.two_terms", q.optimality_gap, terms, Source("own notes", "line 3"))
     values = {"step_size": 0.2, "gradient_variance": 10.0, "smoothness": 2.0, "distance_sq": np.full(2, 1.5)}
     shares = compare(bound, values, np.array([4.2, 2.5])).shares
     assert shares == pytest.approx({"noise": 0.6, "start": 2.2 / 3})
