@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -160,21 +159,3 @@ def press(page: Page, *keys: str) -> None:
             held.key_up(getattr(Keys, part))
         held.perform()
     page.settle()
-
-
-def by_shell(page: Page, capsys: Any) -> Any:
-    """Return the value that the copied command prints."""
-    from fedbounds import main
-
-    command = shlex.split(page.js("return explorer.texts.shell()"))
-    assert command[0] == "fedbounds"
-    capsys.readouterr()
-    assert main([*command[1:], "--json"]) == 0
-    return json.loads(capsys.readouterr().out)["value"]
-
-
-def by_python(page: Page, capsys: Any) -> float:
-    """Return the number that the copied code prints."""
-    capsys.readouterr()
-    exec(page.js("return explorer.texts.python()"), {})
-    return float(capsys.readouterr().out)

@@ -1,16 +1,12 @@
 """The page in a real browser: the panel of a theorem, pages of single bounds, the keyboard, looks, a notebook."""
 
-from dataclasses import replace
-from pathlib import Path
-
 import pytest
-from explorer_browser import by_python, by_shell, focused, LOW_CONTRAST, press, resized
+from explorer_browser import focused, LOW_CONTRAST, press, resized
 
 import fedbounds
-from bounds import BOUNDS, Source
+from bounds import BOUNDS
 from bounds.showing.cards import as_json
 from empirics.experiments import Outcome, Store
-from fedbounds import explore
 from figures.explorer.command import entries
 from figures.explorer.page import page as made
 from figures.ours.grid import exact_cell
@@ -65,34 +61,6 @@ def test_numbers_that_a_setting_lacks_come_from_the_example_until_they_are_told(
     whole.choose("f-local_gap", "0.3", "input")
     assert whole.js("return explorer.value()") != example
     assert whole.js("return explorer.inputs().given.local_gap") == 0.3
-
-
-def test_bounds_with_given_values_and_out_of_files_are_copied_and_go_around(shared, tmp_path, capsys, monkeypatch):
-    fixed = BOUNDS["fedals.one_round"].fix(smoothness=2.5, client_weight=[0.5, 0.3, 0.2])
-    mine = replace(BOUNDS["fedals.one_round"], name="mine.other", source=Source("my notes", "Lemma 1"))
-    file, name = tmp_path / "page.html", "examples/my_bound.py:my_bound"
-    explore(fixed, mine).save(file)
-    shared.open(file)
-    value = pytest.approx(shared.js("return explorer.value()"))
-    assert (by_python(shared, capsys), by_shell(shared, capsys)) == (value, value)
-    assert not any(shared.js("return [...document.getElementById('x').options].map((o) => o.value === 'clients')"))
-    shared.choose("federations", "1")
-    assert property_of(shared, "[data-copy=shell]", "hidden"), "no command line knows this bound"
-    monkeypatch.chdir(Path(__file__).parents[2])
-    file.write_text(made(entries(["fedals.one_round", name])), encoding="utf-8")
-    shared.open(file)
-    shared.choose("federations", "1")
-    shared.choose("f-kept", "0.3", "input")
-    shared.rest()
-    before, link = shared.state(), shared.js("return location.hash")
-    shared.open(file, link)
-    assert shared.state() == before
-    assert property_of(shared, "#notice", "hidden")
-    value = pytest.approx(shared.js("return explorer.value()"))
-    assert (by_python(shared, capsys), by_shell(shared, capsys)) == (value, value)
-    shared.open(file, link.replace("0.3", "0.4"))
-    assert "damaged" in shared.text("#notice")
-    assert not shared.complaints()
 
 
 def test_a_run_of_a_store_is_a_setting_whose_points_are_drawn(shared, tmp_path):

@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 from contextlib import redirect_stdout
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from random import Random
@@ -17,7 +18,7 @@ from explorer_node import answer, needs_node, unpacked
 from explorer_points import drawn, python_terms
 
 import fedbounds
-from bounds import BOUNDS
+from bounds import BOUNDS, Source
 from bounds.scenario import Scenario
 from bounds.showing.cards import as_json
 from bounds.showing.printing import escaped
@@ -110,13 +111,19 @@ def alone(html):
     return records.alone(entries(list(bounds_of(html))))
 
 
+def copied(python, shell):
+    """The numbers that the copied code and the copied command print."""
+    name, *words = shlex.split(shell)
+    assert name == "fedbounds"
+    by_shell = json.loads(printed(fedbounds.main, [*words, "--json"]))["value"]
+    return [float(printed(exec, python, {})), np.ravel(by_shell)[0]]
+
+
 def test_what_is_copied_gives_the_value_of_the_page_and_its_conditions(html):
     wrong = []
     for name, shown, python, shell, latex in answer(html, COPY, alone=alone(html)):
-        value, words = pytest.approx(float(shown), rel=1e-9, nan_ok=True), shlex.split(shell)
-        by_python = float(printed(exec, python, {}))
-        by_shell = np.ravel(json.loads(printed(fedbounds.main, [*words[1:], "--json"]))["value"])[0]
-        wrong += [] if (by_python, by_shell) == (value, value) and words[0] == "fedbounds" else [name]
+        same = copied(python, shell) == pytest.approx([float(shown)] * 2, rel=1e-9, nan_ok=True)
+        wrong += [] if same else [name]
         bound, lines = BOUNDS[name], latex.splitlines()
         wrong += [] if any(as_json(bound)["latex"] in line for line in lines) else [f"{name}: formula"]
         assumed = [c.words for c in bound.conditions if c.kind != "numeric"]
@@ -166,6 +173,19 @@ return atlas.federations.flatMap((_, place) => {
 
 def test_every_bound_goes_around_through_its_link(html):
     assert answer(html, AROUND, alone=alone(html)) == []
+
+
+def test_bounds_with_given_values_and_out_of_files_are_copied_and_go_around(monkeypatch):
+    monkeypatch.chdir(Path(__file__).parents[2])
+    fixed = BOUNDS["fedals.one_round"].fix(smoothness=2.5, client_weight=[0.5, 0.3, 0.2])
+    mine = replace(BOUNDS["fedals.one_round"], name="mine.other", source=Source("my notes", "Lemma 1"))
+    named = [records.NamedBound(bound, bound.name) for bound in (fixed, mine)]
+    named += entries(["examples/my_bound.py:my_bound"])
+    html, given = page(named), {"alone": records.alone(named)}
+    assert answer(html, AROUND, **given) == []
+    assert answer(html, "return [...bounds.values()].map(loadable)") == [True, False, True], "in a command line"
+    for _, shown, python, shell, _ in answer(html, COPY, **given)[::2]:
+        assert copied(python, shell) == pytest.approx([float(shown)] * 2)
 
 
 DAMAGED = """
