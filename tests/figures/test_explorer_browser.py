@@ -6,10 +6,6 @@ from explorer_browser import focused, LOW_CONTRAST, press, resized
 import fedbounds
 from bounds import BOUNDS
 from bounds.showing.cards import as_json
-from empirics.experiments import Outcome, Store
-from figures.explorer.command import entries
-from figures.explorer.page import page as made
-from figures.ours.grid import exact_cell
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 REPAIRED = "decaying_k.theorem_1_repaired"
@@ -61,21 +57,6 @@ def test_numbers_that_a_setting_lacks_come_from_the_example_until_they_are_told(
     whole.choose("f-local_gap", "0.3", "input")
     assert whole.js("return explorer.value()") != example
     assert whole.js("return explorer.inputs().given.local_gap") == 0.3
-
-
-def test_a_run_of_a_store_is_a_setting_whose_points_are_drawn(shared, tmp_path):
-    store, file = Store(tmp_path / "store"), tmp_path / "page.html"
-    table = {"rounds": [1, 2, 3], "measured": [0.5, 0.4, 0.3], "error": [0.1, 0.1, 0.1]}
-    name = "fedcog.theorem"
-    store.keep(exact_cell("smoke", name, 0), Outcome({**table, "exact": [0.6, 0.3, 0.2]}, {"step_size": 0.05}), 0.1)
-    file.write_text(made(entries([name, "fedals.one_round"]), store.folder), encoding="utf-8")
-    shared.open(file)
-    shared.choose("federations", "2")
-    shared.choose("x", "rounds")
-    drawn = "return ['measured', 'exact'].map((kind) => document.querySelectorAll(`#chart .${kind}`).length)"
-    assert shared.js(drawn) == [3, 3]
-    assert property_of(shared, "#f-step_size") == "0.05"
-    assert not shared.complaints()
 
 
 def test_copying_with_a_clipboard_and_without_one(whole):

@@ -22,9 +22,11 @@ from bounds import BOUNDS, Source
 from bounds.scenario import Scenario
 from bounds.showing.cards import as_json
 from bounds.showing.printing import escaped
+from empirics.experiments import Outcome, Store
 from figures.explorer import atlas, federations, records
 from figures.explorer.command import entries
 from figures.explorer.page import page
+from figures.ours.grid import exact_cell, training_cell
 from paper_checks.comparing import compare
 from paper_checks.comparing.rows import MISSING, NOT_MET, RANKED, WORST
 from paper_checks.worst_case.tightness_table import committed
@@ -186,6 +188,36 @@ def test_bounds_with_given_values_and_out_of_files_are_copied_and_go_around(monk
     assert answer(html, "return [...bounds.values()].map(loadable)") == [True, False, True], "in a command line"
     for _, shown, python, shell, _ in answer(html, COPY, **given)[::2]:
         assert copied(python, shell) == pytest.approx([float(shown)] * 2)
+
+
+DRAWN = """
+return atlas.federations.map((_, place) => {
+  state = { ...initialState(place), x: "rounds" };
+  const svg = chartSvg(curveData(shownBound(), currentScenario()), 700);
+  return ["measured", "exact"].map((kind) => svg.split(`class="${kind}"`).length - 1);
+});
+"""
+
+
+def test_runs_of_a_store_are_settings_of_their_bound_and_drawn(tmp_path):
+    store = Store(tmp_path / "store")
+    table = {"rounds": [1, 2], "measured": [0.5, 0.4], "error": [0.1, float("nan")], "bound": [3.0, 2.0]}
+    store.keep(training_cell("smoke", "fedcog.theorem"), Outcome(table, {"constants": {"smoothness": 1.25}}), 0.1)
+    whole_table = {**table, "exact": [0.6, 0.3]}
+    store.keep(exact_cell("smoke", "fedcog.theorem", 0), Outcome(whole_table, {"step_size": 0.05}), 0.1)
+    html = page(entries(["fedcog.theorem", "fedals.one_round"]), store.folder)
+    settings = unpacked(html)["atlas"]["federations"]
+    first, second, data, quadratics = settings
+    assert [one["of"] for one in settings] == ["fedcog.theorem", "fedals.one_round", "fedcog.theorem", "fedcog.theorem"]
+    assert data["rows"] == [["measured", 1, 0.5, 0.1], ["measured", 2, 0.4, 0.0]]
+    assert data["given"] == {**first["given"], "smoothness": 1.25}
+    assert "step size" in data["words"]
+    assert [row[0] for row in quadratics["rows"]] == ["exact", "exact", "measured", "measured"]
+    assert quadratics["given"]["step_size"] == 0.05
+    assert quadratics["given"]["smoothness"] > 0
+    assert quadratics["given"]["clients"] == 4, "their number, which no list of this bound tells"
+    assert "rows" not in second
+    assert answer(html, DRAWN) == [[0, 0], [0, 0], [2, 0], [2, 2]]
 
 
 DAMAGED = """

@@ -20,15 +20,12 @@ from bounds.errors import BoundsError
 from bounds.identities import evaluated
 from empirics.algorithms import algorithm
 from empirics.exact import exact_run
-from empirics.experiments import Outcome, Store
 from empirics.problems.quadratics import random_quadratics
 from empirics.training.setting import Setting
 from figures import making
 from figures.explorer import committed as kept, federations, opening, optima, ranges, records
 from figures.explorer.command import entries
-from figures.explorer.page import page
 from figures.explorer.verdicts import about
-from figures.ours.grid import exact_cell, training_cell
 from paper_checks.audit.running import CLAIMS
 
 OWN = """
@@ -161,25 +158,6 @@ def test_mistakes_are_one_line_and_write_nothing(own, refused):
     ):  # fmt: skip
         with pytest.raises(BoundsError, match=named):
             fedbounds.explore(*arguments, store=store)
-
-
-def test_runs_of_a_store_are_settings_of_their_bound(tmp_path):
-    store = Store(tmp_path / "store")
-    table = {"rounds": [1, 2], "measured": [0.5, 0.4], "error": [0.1, float("nan")], "bound": [3.0, 2.0]}
-    store.keep(training_cell("smoke", "fedcog.theorem"), Outcome(table, {"constants": {"smoothness": 1.25}}), 0.1)
-    whole_table = {**table, "exact": [0.6, 0.3]}
-    store.keep(exact_cell("smoke", "fedcog.theorem", 0), Outcome(whole_table, {"step_size": 0.05}), 0.1)
-    settings = unpacked(page(entries(["fedcog.theorem", "fedals.one_round"]), store.folder))["atlas"]["federations"]
-    first, second, data, quadratics = settings
-    assert [one["of"] for one in settings] == ["fedcog.theorem", "fedals.one_round", "fedcog.theorem", "fedcog.theorem"]
-    assert data["rows"] == [["measured", 1, 0.5, 0.1], ["measured", 2, 0.4, 0.0]]
-    assert data["given"] == {**first["given"], "smoothness": 1.25}
-    assert "step size" in data["words"]
-    assert [row[0] for row in quadratics["rows"]] == ["exact", "exact", "measured", "measured"]
-    assert quadratics["given"]["step_size"] == 0.05
-    assert quadratics["given"]["smoothness"] > 0
-    assert quadratics["given"]["clients"] == 4, "their number, which no list of this bound tells"
-    assert "rows" not in second
 
 
 # ---- in the browser ----
