@@ -1,35 +1,18 @@
 """Methods for networks: each against plain loops, by hand, and the same numbers wherever clients train."""
 
-import pickle
-from dataclasses import replace
+from __future__ import annotations
 
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
 import pytest
 import torch
 from loops import cases
-from network_toys import (
-    Adam,
-    agree,
-    CLASSES,
-    cross_entropy,
-    FEATURES,
-    FEDERATION,
-    head,
-    HIDDEN,
-    hidden,
-    kl,
-    logits,
-    mean,
-    models,
-    NET,
-    plain_loss,
-    SEED,
-    SETTING,
-    slope,
-    softmax,
-    Step,
-    Twin,
-)
-from torch import nn
+from network_toys import CLASSES, FEATURES, FEDERATION, HIDDEN, models, NET, SEED, SETTING
+from torch import nn, Tensor
 from training_toys import many_classes
 
 from empirics.algorithms import algorithm
@@ -38,10 +21,136 @@ from empirics.algorithms.fedgen import Layers
 from empirics.algorithms.network_methods import generator
 from empirics.algorithms.virtual import virtual_samples
 from empirics.errors import EmpiricsError
+from empirics.federation.shuffles import orders
 from empirics.models.network import Network
 from empirics.streams import stream
 from empirics.training.engines import ClientLoop
-from empirics.training.rounds import rounds
+from empirics.training.rounds import draw_cohort, rounds, shares
+from empirics.training.setting import Setting
+
+# ---- plain loops ----
+
+
+def hidden(w: Tensor, x: Tensor) -> Tensor:
+    """Representation of one sample."""
+    rows = [torch.tanh((w[3 * i : 3 * i + 3] * x).sum() + w[12 + i]) for i in range(HIDDEN)]
+    return torch.stack(rows)
+
+
+def head(w: Tensor, z: Tensor) -> Tensor:
+    return torch.stack([(w[16 + 4 * c : 20 + 4 * c] * z).sum() + w[28 + c] for c in range(CLASSES)])
+
+
+def logits(w: Tensor, x: Tensor) -> Tensor:
+    return head(w, hidden(w, x))
+
+
+def cross_entropy(output: Tensor, y: int) -> Tensor:
+    return torch.log(torch.exp(output).sum()) - output[y]
+
+
+def softmax(output: Tensor) -> Tensor:
+    return torch.exp(output) / torch.exp(output).sum()
+
+
+def kl(p: Tensor, q: Tensor) -> Tensor:
+    return sum(p[c] * (torch.log(p[c]) - torch.log(q[c])) for c in range(len(p)))
+
+
+def mean(values: list[Tensor]) -> Tensor:
+    return sum(values) / len(values)
+
+
+@dataclass
+class Step:
+    """What a local loss may look at."""
+
+    client: int
+    round: int
+    step: int
+    start: Tensor
+    last: Tensor
+    batch: list[tuple[Tensor, int]]
+    counts: list[int]
+    kept: dict[Any, Any]
+    "Lives as long as the run."
+
+
+def plain_loss(w: Tensor, now: Step) -> Tensor:
+    return mean([cross_entropy(logits(w, x), y) for x, y in now.batch])
+
+
+def slope(function: Callable[[Tensor], Tensor], at: Tensor) -> Tensor:
+    """Gradient of a function of one tensor."""
+    point = at.detach().clone().requires_grad_()
+    return torch.autograd.grad(function(point), point)[0]
+
+
+def plain_step(loss: Callable[[Tensor, Step], Tensor], w: Tensor, now: Step, eta: float) -> Tensor:
+    return w - eta * slope(lambda p: loss(p, now), w)
+
+
+@dataclass
+class Twin:
+    """FedAvg with a local loss, or a local step, and something for the server to do with the clients' ends."""
+
+    loss: Callable[[Tensor, Step], Tensor] = plain_loss
+    take: Callable[..., Tensor] = plain_step
+    serve: Callable[..., None] = field(default=lambda *_: None)
+    setting: Setting = SETTING
+
+    def path(self) -> Tensor:
+        """The server's models after every round."""
+        setting, data = self.setting, [FEDERATION.samples(k) for k in range(FEDERATION.clients)]
+        weights = shares(setting, FEDERATION)
+        server = NET.start(SEED)
+        last, kept, path = [server] * FEDERATION.clients, {}, []
+        for r in range(setting.rounds):
+            cohort = [int(k) for k in draw_cohort(setting, FEDERATION, SEED, r)[0]]
+            ends = []
+            for k in cohort:
+                w = server
+                for s, chosen in enumerate(self.batches(k, r, len(data[k][1]))):
+                    batch = [(data[k][0][i], int(data[k][1][i])) for i in chosen]
+                    counts = [int((data[k][1] == c).sum()) for c in range(CLASSES)]
+                    now = Step(k, r, s, server, last[k], batch, counts, kept)
+                    w = self.take(self.loss, w, now, setting.step_size)
+                ends.append(w)
+            self.serve(r, cohort, ends, kept)
+            for k, end in zip(cohort, ends, strict=True):
+                last[k] = end
+            total = sum(weights[k] for k in cohort)
+            server = sum(weights[k] / total * end for k, end in zip(cohort, ends, strict=True))
+            path.append(server)
+        return torch.stack(path)
+
+    def batches(self, k: int, round_: int, size: int) -> list[list[int]]:
+        order = orders(SEED, round_, np.array([k]), np.array([size]), self.setting.steps)[0]
+        b = self.setting.batch
+        return [list(p[i : i + b]) for p in order for i in range(0, size, b)][: self.setting.steps]
+
+
+class Adam:
+    """Torch's Adam on one tensor."""
+
+    def __init__(self, x: Tensor, beta1: float, ridge: float = 0.0) -> None:
+        self.held = x.clone()
+        self.optimizer = torch.optim.Adam([self.held], betas=(beta1, 0.999), weight_decay=ridge)
+
+    def __call__(self, gradient: Tensor, eta: float) -> Tensor:
+        self.held.grad, self.optimizer.param_groups[0]["lr"] = gradient, eta
+        self.optimizer.step()
+        return self.held.clone()
+
+
+def agree(text: str, twin: Twin, least: float = 1e-4) -> None:
+    """The method equals its twin, and is not FedAvg."""
+    found, expected = models(text, twin.setting), twin.path()
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-10)
+    assert (found - models("fedavg()", twin.setting)).abs().max() > least
+
+
+# ---- methods ----
 
 
 def cosine(a, b):
@@ -175,12 +284,11 @@ def serve(round_, cohort, ends, kept):
     """The server's part: Adam on the generator, from the heads of those who took part."""
     if "generator" not in kept:
         kept["generator"] = generator(Layers(NOISE + CLASSES, WIDE, HIDDEN), torch.float64).start(SEED)
-        kept["adam"] = Adam(3e-4, 0.9, ridge=0.01)
+        kept["adam"] = Adam(kept["generator"], 0.9, ridge=0.01)
     counts = {k: [int((FEDERATION.samples(k)[1] == c).sum()) for c in range(CLASSES)] for k in cohort}
     totals = [sum(counts[k][c] for k in cohort) for c in range(CLASSES)]
     held = [c for c in range(CLASSES) if totals[c]]
     draws = stream(SEED, "generator", round=round_)
-    kept["adam"].eta = 3e-4 * 0.98**round_
     for _ in range(STEPS):
         labels = [held[i] for i in draws.integers(len(held), size=BATCH)]
         noise = torch.tensor(draws.random((BATCH, NOISE)))
@@ -199,7 +307,7 @@ def serve(round_, cohort, ends, kept):
             ]
             return total + torch.exp(-mean(pairs))
 
-        kept["generator"] = kept["adam"](kept["generator"], slope(loss, kept["generator"]))
+        kept["generator"] = kept["adam"](slope(loss, kept["generator"]), 3e-4 * 0.98**round_)
 
 
 def fedgen_loss(w, now: Step):
@@ -264,9 +372,9 @@ def made(now: Step, disagreement, code=False, shared=False):
         task = mean([cross_entropy(logits(now.start, one), y) for one, y in zip(x, labels, strict=True)])
         return task + disagreement * (1 - js)
 
-    adam = Adam(1e-2, 0.5)
+    adam = Adam(x, 0.5)
     for _ in range(ADAM):
-        x = adam(x, slope(loss, x))
+        x = adam(slope(loss, x), 1e-2)
     now.kept[now.round, now.client] = x, labels
     return x, labels
 
