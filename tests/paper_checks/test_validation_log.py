@@ -41,12 +41,7 @@ WIGGLE = {4: 0.97, 7: 1.04, 9: 1.01}
 
 
 def bound_at(divergence, gradient):
-    """Lemma 2 of FedInit written out."""
-    c = CONSTANTS
-    K, eta = c["local_steps"], c["step_size"]
-    noise = 3 * K**2 * eta**2 * c["gradient_variance"]
-    spread = 12 * K**3 * eta**2 * (c["dissimilarity_offset"] + c["dissimilarity_factor"] * gradient)
-    return 4 * K * c["relaxation"] ** 2 * divergence + noise + spread
+    return float(BOUNDS[NAME](divergence=divergence, grad_norm_sq=gradient, **CONSTANTS))
 
 
 def log(share):

@@ -92,18 +92,12 @@ def test_a_bound_by_rounds_pairs_each_round_with_the_state_it_starts_from():
     made = training("fedinit.lemma_2")
     found = compare_training(made, Silent())
     assert [line.place for line in found.rows] == [("1",), ("2",), ("3",), ("4",)]
-    run = [Run(made.base, made.method, made.setting, s, [measurement(w) for w in ("divergence", "grad_norm_sq")], 1)
-           for s in range(3)]  # fmt: skip
-    rows = [row for r in run for row in r.rows()]
-    at = {
-        w: np.mean([r.value for r in rows if (r.quantity, r.round) == (w, 2)]) for w in ("divergence", "grad_norm_sq")
-    }
-    values = {k: v.value for k, v in made.values.items()}
-    K, eta, beta = values["local_steps"], values["step_size"], values["relaxation"]
-    B2, G2 = values["dissimilarity_factor"], values["dissimilarity_offset"]
-    written_out = 4 * K * beta**2 * at["divergence"] + 3 * K**2 * eta**2 * values["gradient_variance"]
-    written_out += 12 * K**3 * eta**2 * (G2 + B2 * at["grad_norm_sq"])
-    assert found.rows[2].bound == pytest.approx(written_out, rel=1e-9)
+    words = ("divergence", "grad_norm_sq")
+    runs = [Run(made.base, made.method, made.setting, s, list(map(measurement, words)), 1).rows() for s in range(3)]
+    at = {w: np.mean([r.value for run in runs for r in run if (r.quantity, r.round) == (w, 2)]) for w in words}
+    values = {name: known.value for name, known in made.values.items()} | at
+    expected = made.bound(**{q.name: values[q.name] for q in made.bound.quantities})
+    assert found.rows[2].bound == pytest.approx(float(expected), rel=1e-9)
 
 
 def test_every_bound_gets_the_smoothness_that_its_assumption_names():
