@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping
-from typing import ClassVar
 
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
-from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
 from ..operators import AxisReduction
 from ..quantities import Quantity
 from .latex_reader import GREEK
-from .unicode_letters import in_unicode, raised
+from .unicode_letters import in_unicode, is_sum
 
 HALF = sp.Rational(1, 2)
-INSIDE = re.compile(r"‖.*?‖|\(.*?\)|\[.*?\]|\{.*?\}|⟨.*?⟩")
-"""The contents of brackets or bars."""
 
 
 class _Roots:
@@ -46,64 +41,13 @@ class _Words(_Roots, StrPrinter):
     _print_ClientMean = _print_ClientSum = _print_ClientMax = _print_ClassSum = _print_ClassMax = _reduction
 
 
-class _Signs(_Roots, StrPrinter):
-    """Prints one line of Unicode letters."""
-
-    root = "√({})"
-    _relationals: ClassVar = {"<=": "≤", ">=": "≥"}
-
-    def __init__(self, letters: Mapping[Quantity, str]) -> None:
-        super().__init__()
-        self.letters = letters
-
-    def doprint(self, expr: sp.Basic) -> str:
-        return str(super().doprint(expr)).replace("*", "·")  # asterisks in letters are other characters
-
-    def _print_Quantity(self, expr: Quantity) -> str:
-        letter = in_unicode(self.letters[expr])
-        return f"({letter})" if {" ", "/"} & {*INSIDE.sub("", letter)} else letter
-
-    def _print_Pow(self, expr: sp.Pow, rational: bool = False) -> str:
-        """Print exponents as superscripts; a letter that is a square itself keeps one exponent, as in LaTeX."""
-        base, exponent = expr.args
-        if exponent.is_Rational and exponent < 0:
-            return f"1/{self.parenthesize(base**-exponent, PRECEDENCE['Mul'])}"
-        head = _squared(self.letters.get(base, "")) if isinstance(base, Quantity) else ""
-        if head:
-            exponent, bare = 2 * exponent, in_unicode(head)
-        else:
-            bare = self.parenthesize(base, PRECEDENCE["Pow"])
-            if exponent != HALF and unicodedata.decomposition(bare[-1]).startswith("<super>"):
-                bare = f"({bare})"
-        if exponent == HALF:
-            return self.root.format(self._print(base))
-        return bare if exponent == 1 else f"{bare}{raised(self._print(exponent).replace(' ', ''), '()')}"
-
-    def _reduction(self, expr: AxisReduction) -> str:
-        return f"{in_unicode(expr.symbol)}[{self._print(expr.args[0])}]"
-
-    _print_ClientMean = _print_ClientSum = _print_ClientMax = _print_ClassSum = _print_ClassMax = _reduction
-
-    def _print_RoundUp(self, expr: sp.Function) -> str:
-        return f"⌈{self._print(expr.args[0])}⌉"
-
-    def _print_Max(self, expr: sp.Max) -> str:
-        return f"max({self.stringify(expr.args, ', ')})"
-
-    def _print_Min(self, expr: sp.Min) -> str:
-        return f"min({self.stringify(expr.args, ', ')})"
-
-    def _print_Equality(self, expr: sp.Eq) -> str:
-        return f"{self._print(expr.lhs)} = {self._print(expr.rhs)}"
-
-
 class _Letters(_Roots, LatexPrinter):
     """Prints LaTeX in the subset that matplotlib's mathtext understands."""
 
     root = r"\sqrt{{{}}}"
 
-    def __init__(self, letters: Mapping[Quantity, str]) -> None:
-        super().__init__()
+    def __init__(self, letters: Mapping[Quantity, str], **settings: str) -> None:
+        super().__init__(settings)
         self.letters = letters
 
     def _print_Quantity(self, expr: Quantity) -> str:
@@ -126,7 +70,8 @@ def words(expression: sp.Basic) -> str:
 
 def signs(expression: sp.Basic, letters: Mapping[Quantity, str]) -> str:
     """Return the formula in one line of Unicode; ``letters`` are the LaTeX letters of the quantities."""
-    return _Signs(letters).doprint(expression)
+    held = {q: rf"\left({x}\right)" for q, x in letters.items() if is_sum(in_unicode(x)) and not _is_sum(x)}
+    return in_unicode(str(_Letters({**letters, **held}, mul_symbol="dot").doprint(expression)))
 
 
 def latex(expression: sp.Basic, letters: Mapping[Quantity, str]) -> str:

@@ -26,7 +26,7 @@ from bounds.vocabulary import client_weight, grad_cap_sq, local_steps, optimalit
         (r"\chi^2_{p\|w}", "χ_{p‖w}²"),
         (r"\widetilde w_{i,k}", "w̃_{i,k}"),
         (r"\max_t\alpha_t", "maxₜ αₜ"),
-        (r"\left|\sqrt[3]{\lambda}\right|", "|(λ)^(1/3)|"),
+        (r"\left|\sqrt[3]{\lambda}\right|", "|λ^(1/3)|"),
         (r"L_G F^*", "L_GF∗"),
     ],
 )
@@ -48,14 +48,14 @@ def test_formulas_keep_what_belongs_together():
         2 * sp.sqrt(step_size / smoothness) * ClientSum(client_weight**2): "2·√(η/L)·∑ₖ[pₖ²]",
         (1 - step_size) ** local_steps: "(1 - η)ᴷ",
         sp.Le(step_size, 1 / (7 * smoothness)): "η ≤ 1/(7·L)",
-        3 * own: r"3·\weird{x}",
+        3 * own: r"3 \cdot \weird{x}",
     }
     assert {expression: signs(expression, letters | {own: r"\weird{x}"}) for expression in lines} == lines
 
 
 READ = {"√": "sqrt", "·": "*", "^": "**", "⌈": "RoundUp(", "⌉": ")", "[": "(", "]": ")", "max(": "Max(", "min(": "Min("}
 REDUCED = {"𝔼ₖ": "ClientMean", "∑ₖ": "ClientSum", "maxₖ": "ClientMax", "∑_c": "ClassSum", "max_c": "ClassMax"}
-FUNCTIONS = {f.__name__: f for f in (ClientMean, ClientSum, ClientMax, ClassSum, ClassMax, RoundUp)}
+FUNCTIONS = {f.__name__: f for f in (ClientMean, ClientSum, ClientMax, ClassSum, ClassMax, RoundUp)} | {"e": sp.E}
 
 
 def read(line, names):
