@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from math import inf
+from numbers import Rational
+from typing import Any
 
 import numpy as np
 
-from .errors import DomainError
+from .errors import DomainError, shortened
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,45 @@ class Domain:
                 raise DomainError(
                     f"{name} must sum to 1 over the clients; got a sum of {first:.12g} over {over} clients"
                 )
+
+
+def array_of(name: str, value: Any) -> np.ndarray:
+    """Return a value as an array of floats; raise ``DomainError`` for text, dates, complex and missing numbers."""
+    try:
+        given = np.asarray(value)
+        strange = given.dtype.kind == "O" and not all(map(_is_exact, given.flat))
+        if strange or given.dtype.kind in "USbcmM" or np.ma.is_masked(value):
+            raise TypeError
+        array = np.asarray(given, dtype=float)
+        fits = given.dtype.kind != "O" or not ((array == 0) & (given != 0)).any()
+    except OverflowError:
+        fits = False
+    except RuntimeError as error:  # a tensor that requires gradients: torch's message says what to do
+        raise DomainError(f"{name} must be a number: {str(error).splitlines()[0]}") from None
+    except (TypeError, ValueError):
+        got = shortened(repr(value))
+        raise DomainError(f"{name} must be a number or a rectangular list of numbers; got {got}") from None
+    if not fits:
+        raise DomainError(f"{name} must be of a size that a floating-point number can have")
+    if array.size == 0:
+        raise DomainError(f"{name} must hold at least one number; got an empty list")
+    if np.isnan(array).any():
+        raise DomainError(f"{name} must be a number; got NaN")
+    if given.dtype.kind in "iuO" and (fault := next(filter(None, map(_inexact, given.flat)), "")):
+        raise DomainError(f"{name} must be {fault}")
+    return array
+
+
+def _is_exact(item: Any) -> bool:
+    """Whether an item of an object array is a number: a large integer, a fraction, a decimal."""
+    return isinstance(item, (Rational, Decimal, float)) and not isinstance(item, bool)
+
+
+def _inexact(item: Any) -> str:
+    """Return what is wrong with an integer that no float holds; empty for all other numbers."""
+    exact = isinstance(item, Rational) or (isinstance(item, Decimal) and item.is_finite())
+    integer = isinstance(item, np.integer) or (exact and item == item // 1)
+    return changed(int(item)) if integer else ""
 
 
 def exactly(value: float) -> str:

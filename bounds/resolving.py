@@ -185,7 +185,7 @@ def _value(identity: Identity, numbers: Iterable[Any], values: Mapping[str, Scen
         result = np.rint(result)
     if identity.left.card.axis == CLIENTS and result.ndim == 0 and "clients" in values:
         result = np.full(_count(values), float(result))
-    return float(result) if result.ndim == 0 else tuple(result.tolist())
+    return float_or_tuple(result)
 
 
 def _ends(identity: Identity, intervals: list[tuple[Any, Any]], values: Mapping[str, ScenarioValue]) -> tuple[Any, Any]:
@@ -195,15 +195,14 @@ def _ends(identity: Identity, intervals: list[tuple[Any, Any]], values: Mapping[
     """
     varied = [pair if pair[0] != pair[1] else pair[:1] for pair in intervals]
     corners = np.array([_value(identity, corner, values) for corner in product(*varied)], dtype=float)
-    low, high = np.nanmin(corners, axis=0), np.nanmax(corners, axis=0)
-    return (low.item(), high.item()) if low.ndim == 0 else (tuple(low.tolist()), tuple(high.tolist()))
+    return float_or_tuple(np.nanmin(corners, axis=0)), float_or_tuple(np.nanmax(corners, axis=0))
 
 
 def _within_domain(word: str, value: ScenarioValue) -> tuple[Any, Any]:
     """Return the interval of a value, cut to the domain of its quantity."""
     domain = QUANTITIES[word].card.domain
-    ends = (np.clip(np.asarray(end), domain.low, domain.high) for end in (value.low, value.high))
-    low, high = (float_or_tuple(word, end) for end in ends)
+    ends = (np.clip(np.asarray(end, dtype=float), domain.low, domain.high) for end in (value.low, value.high))
+    low, high = map(float_or_tuple, ends)
     return low, high
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from . import vocabulary
-from .errors import DomainError
 from .quantities import Quantity
 
 UP, DOWN, PAIR = "admissible above", "admissible below", "admissible pair"
@@ -142,14 +141,8 @@ def format_value(value: Any) -> str:
     return f"{value:.6g}"
 
 
-def float_or_tuple(word: str, value: Any) -> Any:
-    """Return a number as a float and a list as a tuple of floats; raise ``DomainError`` for anything else."""
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise DomainError(f"{word} must be a number, or a list of one for each client; got {value!r}") from None
-    if array.ndim > 1:
-        raise DomainError(f"{word} must be a number, or a list of one for each client; got lists in a list")
+def float_or_tuple(array: np.ndarray) -> Any:
+    """Return a number as a float and a list as a tuple of floats."""
     return float(array) if array.ndim == 0 else tuple(array.tolist())
 
 

@@ -29,8 +29,7 @@ from .scenario_values import (
     UP,
     widened,
 )  # fmt: skip
-from .showing.files import from_json
-from .showing.reading import read, Value
+from .showing.reading import constants_in, constants_of, read, Value, value_of
 
 SAMPLING, ALGORITHM = "sampling", "algorithm"
 """The options of a scenario that are not numbers."""
@@ -72,14 +71,19 @@ def parse_sources(
         if len(set(each)) > 1:
             raise BoundsError(f"{word} is given as {' and as '.join(each)}; leave one of them out")
     words = {word: v for word, v in read(texts).items() if not v.optional}
-    given = _merged(_typed(words), {word: from_number(word, value) for word, value in typed.items()})
     uniform = "client_weight" in words and words["client_weight"].kind == "uniform"
     if uniform and "client_weight" in typed:
         raise BoundsError("client_weight is given as uniform and as numbers; leave one of them out")
+    numbers = {word: value for word, value in words.items() if not (uniform and word == "client_weight")}
+    given = _merged(
+        {word: _from_value(word, value, ASSUMED, "typed") for word, value in numbers.items()},
+        {word: from_number(word, value) for word, value in typed.items()},
+    )
     files: dict[str, ScenarioValue] = {}
+    paths = [text[1:] for text in texts if text.startswith("@")]
     names = ["given"] if len(mappings) == 1 else [f"mapping {i}" for i in range(1, len(mappings) + 1)]
-    for values in (_from_files(texts), *map(_from_mapping, mappings, names)):
-        files = _merged(files, values, {*given, *words})
+    for source, name in (*((constants_in(path), path) for path in paths), *zip(mappings, names, strict=True)):
+        files = _merged(files, _from_constants(source, name), {*given, *words})
     return ParsedSources(given, files, {word: each[0] for word, each in options.items() if each}, uniform)
 
 
@@ -106,76 +110,34 @@ def _agree(one: ScenarioValue, other: ScenarioValue) -> bool:
 
 def from_number(word: str, value: Any) -> ScenarioValue:
     """Return a number or a list that the user gave as a checked value; a ``ScenarioValue`` is returned unchanged."""
-    if isinstance(value, ScenarioValue):
-        return value
-    if isinstance(value, str):
-        raise DomainError(f"{word} must be a number, or a list of one for each client; got {value!r}")
-    return _checked(word, value, None, ASSUMED, "typed")
-
-
-def _checked(
-    word: str, value: Any, ends: Any, provenance: str, how: str, up_to: tuple[tuple[str, float], ...] = ()
-) -> ScenarioValue:
-    """Return a given value after checking it against the domain of its quantity."""
-    number = float_or_tuple(word, value)
-    low, high = (number, number) if ends is None else (float_or_tuple(word, end) for end in ends)
-    role = role_of(word)
-    if provenance == LOWER and role in (UP, PAIR):
-        high = np.full(np.shape(number), np.inf).tolist() if np.ndim(number) else np.inf
-    if provenance == ASSUMED and role in (DESIGN, COST):
-        provenance = CHOSEN
-    quantity = QUANTITIES.get(word)
-    if quantity is not None:
-        quantity.card.domain.check(word, np.asarray(number, dtype=float))
-        if np.ndim(number) and not quantity.card.axis:
-            raise DomainError(f"{word} is one number here; got a list of {np.size(number)}")
-    return ScenarioValue(number, low, high, provenance, role, how, frozenset([word]), up_to)
-
-
-def _typed(values: Mapping[str, Value]) -> dict[str, ScenarioValue]:
-    for word, value in values.items():
-        if value.kind == "uniform" and word != "client_weight":
-            raise DomainError(f"{word} must be a number; uniform is for client_weight alone")
-    return {
-        word: _from_value(word, value, ASSUMED, "typed") for word, value in values.items() if value.kind != "uniform"
-    }
+    return value if isinstance(value, ScenarioValue) else _from_value(word, value_of(word, value), ASSUMED, "typed")
 
 
 def _from_value(
     word: str, value: Value, provenance: str, how: str, up_to: tuple[tuple[str, float], ...] = ()
 ) -> ScenarioValue:
-    quantity = QUANTITIES.get(word)
-    listed = quantity is None or bool(quantity.card.axis)
-    if value.kind in ("range", "table") or (value.kind == "list" and not listed):
-        raise DomainError(f"{word} is one number here, not a sweep; give {word}=NUMBER")
-    numbers = value.numbers.item() if value.numbers.ndim == 0 else value.numbers
-    return _checked(word, numbers, value.ends, provenance, how, up_to)
+    """Return a given value after checking it against the domain of its quantity."""
+    quantity, role = QUANTITIES.get(word), role_of(word)
+    each = " or a list of one for each client" if quantity is None or quantity.card.axis else ""
+    if value.kind != "number" and not (each and value.kind == "list"):
+        raise DomainError(f"{word} must be one number{each} here, not a sweep or uniform; give {word}=NUMBER")
+    number = float_or_tuple(value.numbers)
+    low, high = (float_or_tuple(np.asarray(end, dtype=float)) for end in value.ends or (number, number))
+    if provenance == LOWER and role in (UP, PAIR):
+        high = np.full(np.shape(number), np.inf).tolist() if np.ndim(number) else np.inf
+    if provenance == ASSUMED and role in (DESIGN, COST):
+        provenance = CHOSEN
+    if quantity is not None:
+        quantity.card.domain.check(word, value.numbers)
+    return ScenarioValue(number, low, high, provenance, role, how, frozenset([word]), up_to)
 
 
-def _from_files(texts: Iterable[str]) -> dict[str, ScenarioValue]:
-    """Return the values in all files of constants (``@path``), with their notes; ``read`` checks that they agree."""
-    values: dict[str, ScenarioValue] = {}
-    for path in (text[1:] for text in texts if text.startswith("@")):
-        notes = from_json(path)
-        for word, value in read([f"@{path}"]).items():
-            if word not in values and value.kind != "uniform":
-                values[word] = _from_value(word, value, *_notes_on(word, notes, path, value.ends is not None))
-    return values
-
-
-def _from_mapping(source: Mapping[str, Any], name: str) -> dict[str, ScenarioValue]:
-    values: dict[str, ScenarioValue] = {}
-    intervals = source.get("_interval", {})
-    for word, value in source.items():
-        if isinstance(value, ScenarioValue):
-            values[word] = value
-        elif not word.startswith("_"):
-            ends = None
-            if word in intervals:
-                low, high = intervals[word]
-                ends = [-np.inf if low is None else low, np.inf if high is None else high]
-            values[word] = _checked(word, value, ends, *_notes_on(word, source, name, word in intervals))
-    return values
+def _from_constants(source: Mapping[str, Any], name: str) -> dict[str, ScenarioValue]:
+    """Return the values of a file or a mapping with their notes; a ``ScenarioValue`` in it is returned unchanged."""
+    ready = {word: value for word, value in source.items() if isinstance(value, ScenarioValue)}
+    read = constants_of({word: value for word, value in source.items() if word not in ready}, name)
+    numbers = {word: value for word, value in read.items() if value.kind != "uniform"}
+    return ready | {w: _from_value(w, v, *_notes_on(w, source, name, v.ends is not None)) for w, v in numbers.items()}
 
 
 NOTES = ("_how", "_provenance", "_up_to")

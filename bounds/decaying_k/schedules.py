@@ -19,7 +19,7 @@ import numpy as np
 import sympy as sp
 
 from ..core import About, Bound, Condition
-from ..domains import COUNT, Domain, NONNEGATIVE, POSITIVE
+from ..domains import array_of, COUNT, Domain, NONNEGATIVE, POSITIVE
 from ..errors import DomainError, MissingQuantityError
 from ..numerics.rounding import RoundUp
 from ..quantities import Quantity
@@ -164,23 +164,16 @@ class StepPlan:
 
 def steps_cubed_ratio(local_steps: Any) -> float:
     """Return ``sum_r K_r^3 / sum_r K_r``, as in Theorem 1, without overflow."""
-    steps = _numbers(K.name, local_steps)
-    if steps.ndim != 1 or not steps.size:
+    steps = array_of(K.name, local_steps)
+    if steps.ndim != 1:
         raise DomainError(f"local_steps must be a list with one number per round; got shape {steps.shape}")
     COUNT.check(K.name, steps)
     whole = [int(k) for k in steps]
     return sum(k**3 for k in whole) / sum(whole)
 
 
-def _numbers(name: str, values: Any) -> Array:
-    try:
-        return np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise DomainError(f"{name} must be a number or a list of numbers; got {values!r}") from None
-
-
 def _scalar(name: str, value: Any, domain: Domain) -> float:
-    number = _numbers(name, value)
+    number = array_of(name, value)
     if number.ndim:
         raise DomainError(f"{name} must be one number; got {value!r}")
     domain.check(name, number)
@@ -188,7 +181,7 @@ def _scalar(name: str, value: Any, domain: Domain) -> float:
 
 
 def _losses(losses: Any, rounds: int) -> Array:
-    reported = _numbers("losses", losses)
+    reported = array_of("losses", losses)
     if reported.shape != (rounds,):
         raise DomainError(f"losses must be one number for each of the {rounds} rounds; got shape {reported.shape}")
     NONNEGATIVE.check("losses", reported)

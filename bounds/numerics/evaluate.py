@@ -10,17 +10,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cached_property
 from math import prod
-from numbers import Rational
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
 from .. import errors
-from ..domains import changed, exactly
+from ..domains import array_of, exactly
 from ..errors import BoundsError, DomainError, unknown
 from ..quantities import CLIENTS, Quantity
 from ..scenario_values import FREE, role_of
@@ -278,7 +276,7 @@ class Evaluator:
         cards = {q.name: q for q in self.bound.all_quantities}
         if self.counts_clients:
             cards.setdefault(clients.name, clients)
-        arrays = {name: _numbers(name, value) for name, value in merged.items()}
+        arrays = {name: array_of(name, value) for name, value in merged.items()}
         listed = any(n == client_weight.name or (cards[n].card.axis and a.ndim) for n, a in arrays.items())
         counted = listed or clients.name in arrays
         whole = {n: a for n, a in arrays.items() if not cards[n].card.domain.simplex}
@@ -297,7 +295,7 @@ class Evaluator:
         """Check that some values lie in their domains, without requiring the others."""
         for name, value in values.items():
             card = self.bound.quantity(name).card
-            array = _numbers(name, value)
+            array = array_of(name, value)
             if not (card.domain.simplex and array.ndim == 0):
                 card.domain.check(name, array)
 
@@ -355,47 +353,6 @@ class Evaluator:
             if (wrong := small > large).any():
                 least, most = exactly(small[wrong].flat[0]), exactly(large[wrong].flat[0])
                 raise DomainError(f"{name} must be <= {limit.name}; got {least} > {most}")
-
-
-# ---- reading values ----
-
-
-def _numbers(name: str, value: Any) -> np.ndarray:
-    """Return a value as an array of floats; raise ``DomainError`` for text, dates, complex and missing numbers."""
-    try:
-        given = np.asarray(value)
-        strange = given.dtype.kind == "O" and not all(map(_is_exact, given.flat))
-        if strange or given.dtype.kind in "USbcmM" or np.ma.is_masked(value):
-            raise TypeError
-        array = np.asarray(given, dtype=float)
-        fits = given.dtype.kind != "O" or not ((array == 0) & (given != 0)).any()
-    except OverflowError:
-        fits = False
-    except RuntimeError as error:  # a tensor that requires gradients: torch's message says what to do
-        raise DomainError(f"{name} must be a number: {str(error).splitlines()[0]}") from None
-    except (TypeError, ValueError):
-        raise DomainError(f"{name} must be a number or a rectangular list of numbers; got {value!r}") from None
-    if not fits:
-        raise DomainError(f"{name} must be of a size that a floating-point number can have")
-    if array.size == 0:
-        raise DomainError(f"{name} must hold at least one number; got an empty list")
-    if np.isnan(array).any():
-        raise DomainError(f"{name} must be a number; got NaN")
-    if given.dtype.kind in "iuO" and (fault := next(filter(None, map(_inexact, given.flat)), "")):
-        raise DomainError(f"{name} must be {fault}")
-    return array
-
-
-def _is_exact(item: Any) -> bool:
-    """Whether an item of an object array is a number: a large integer, a fraction, a decimal."""
-    return isinstance(item, (Rational, Decimal, float)) and not isinstance(item, bool)
-
-
-def _inexact(item: Any) -> str:
-    """Return what is wrong with an integer that no float holds; empty for all other numbers."""
-    exact = isinstance(item, Rational) or (isinstance(item, Decimal) and item.is_finite())
-    integer = isinstance(item, np.integer) or (exact and item == item // 1)
-    return changed(int(item)) if integer else ""
 
 
 def _client_count(count: Any, length: int, lists: bool, axis: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import vocabulary
 from ..core import Bound
-from ..domains import changed
+from ..domains import array_of
 from ..errors import BoundsError, DomainError, shortened, unknown
 from ..letters import by_quantity, quantity_named, unknown_quantity
 from ..numerics.evaluate import evaluator_of
@@ -94,7 +94,7 @@ def read(words: Sequence[str]) -> dict[str, Value]:
     for word in words:
         name, equals, text = word.partition("=")
         if not equals and word.startswith("@"):
-            constants = _constants(word[1:])
+            constants = constants_of(constants_in(word[1:]), word[1:])
             for known in constants.keys() & files.keys():
                 typed = any(other.startswith(f"{known}=") for other in words)
                 if not typed and not constants[known].equals(files[known]):
@@ -118,8 +118,7 @@ def given_values(words: Sequence[str], quantities: Mapping[str, Any]) -> dict[st
     """Return the values of ``quantity=value`` arguments and files, and of ``quantities`` that a program passes."""
     if twice := next((name for name in quantities if any(word.startswith(f"{name}=") for word in words)), ""):
         raise BoundsError(f"{twice} is given twice")
-    plain = {name: item.tolist() if hasattr(item, "tolist") else item for name, item in quantities.items()}
-    return {**read(words), **{name: value_of(name, item) for name, item in plain.items()}}
+    return {**read(words), **{name: value_of(name, item) for name, item in quantities.items()}}
 
 
 def parse(name: str, text: str) -> Value:
@@ -130,7 +129,7 @@ def parse(name: str, text: str) -> Value:
     if text == "uniform":
         return Value("uniform", np.empty(0))
     if text.startswith("["):
-        return _listed(name, _brackets(name, text))
+        return value_of(name, _brackets(name, text))
     if ":" in text:
         return Value("range", _range(name, text), log=text.endswith(":log"))
     if "," in text:
@@ -138,8 +137,8 @@ def parse(name: str, text: str) -> Value:
             raise DomainError(f"{name}: {slip!r} begins with a zero; decimals are written 0.05, lists 0,5")
         if "" in (parts := [part.strip() for part in text.split(",")]):
             raise DomainError(f"{name}: a number is missing beside a comma in {text!r}")
-        return _listed(name, [parse_number(name, part) for part in parts])
-    return Value("number", np.asarray(parse_number(name, text)))
+        return value_of(name, [parse_number(name, part) for part in parts])
+    return value_of(name, parse_number(name, text))
 
 
 def parse_number(name: str, text: str, otherwise: str = ", a range a:b:n or a:b:n:log, or a list") -> float:
@@ -148,14 +147,6 @@ def parse_number(name: str, text: str, otherwise: str = ", a range a:b:n or a:b:
         return read_number(text, otherwise)
     except DomainError as error:
         raise DomainError(f"{name} {error}") from None
-
-
-def _shown(item: Any) -> str:
-    """Format a piece of JSON for an error message."""
-    try:
-        return shortened(json.dumps(item))
-    except RecursionError:
-        return "lists within lists"
 
 
 def _range(name: str, text: str) -> np.ndarray:
@@ -181,30 +172,10 @@ def _range(name: str, text: str) -> np.ndarray:
 
 def _brackets(name: str, text: str) -> Any:
     """Parse nested lists; every number in them may be written like a single one."""
-    quoted = re.sub(r"[^\[\],\s]+", lambda m: json.dumps(m.group()), text)
     try:
-        items = json.loads(quoted)
+        return json.loads(re.sub(r"[^\[\],\s]+", lambda m: json.dumps(parse_number(name, m.group())), text))
     except (json.JSONDecodeError, RecursionError):
         raise DomainError(f"{name}: a list is [1,2,3] or [[1,2],[3,4]]; got {shortened(text)!r}") from None
-    return _each(name, items, lambda item: parse_number(name, item))
-
-
-def _each(name: str, items: Any, change: Callable[[Any], Any], depth: int = 0) -> Any:
-    if not isinstance(items, list):
-        return change(items)
-    if depth > 1:
-        raise DomainError(f"{name} must be a list or a list of lists; got lists more than 2 deep")
-    return [_each(name, item, change, depth + 1) for item in items]
-
-
-def _listed(name: str, items: Any) -> Value:
-    try:
-        array = np.asarray(items, dtype=float)
-    except ValueError:
-        raise DomainError(f"{name} must be a rectangular list of numbers; got {shortened(str(items))}") from None
-    if array.size == 0:
-        raise DomainError(f"{name} must hold at least one number; got an empty list")
-    return Value("list" if array.ndim == 1 else "table", array)
 
 
 # ---- files ----
@@ -213,7 +184,7 @@ def _listed(name: str, items: Any) -> Value:
 def _load(path: str) -> Any:
     if not path:
         raise BoundsError("@ needs the name of a JSON file: @file.json")
-    return from_json(path, parse_int=_whole, parse_float=_float)
+    return from_json(path, parse_float=_float)
 
 
 def _float(text: str) -> float | str:
@@ -222,82 +193,64 @@ def _float(text: str) -> float | str:
     return number if number or is_zero(text) else text
 
 
-def _whole(text: str) -> float | int:
-    """Return an integer as a float if that is exact or infinite, else as an int."""
-    number = float(text)
-    return number if math.isinf(number) or number == int(text) else int(text)
-
-
-def _constants(path: str) -> dict[str, Value]:
+def constants_in(path: str) -> dict[str, Any]:
+    """Return the JSON object in a file of constants."""
     data = _load(path)
     if not isinstance(data, dict):
         raise BoundsError(f"{path} must hold a JSON object of values by quantity")
+    return data
+
+
+def constants_of(data: Mapping[str, Any], source: str) -> dict[str, Value]:
+    """Return the values by quantity in an object of constants, with their intervals; ``source`` is its file."""
     for name in data:
         if name != "_interval" and re.fullmatch("_?intervals?", name.strip().lower()):
-            raise BoundsError(f"{path}: {name!r} would not be read; write _interval")
+            raise BoundsError(f"{source}: {name!r} would not be read; write _interval")
     values = {name: value_of(name, item) for name, item in data.items() if not name.startswith("_")}
     for name in values:
         meant = name.strip().lower().replace(" ", "_").replace("-", "_")
         if meant != name and (meant in values or isinstance(getattr(vocabulary, meant, None), Quantity)):
-            raise BoundsError(f"{path}: {name!r} would not be read; write {meant}")
+            raise BoundsError(f"{source}: {name!r} would not be read; write {meant}")
     intervals = data.get("_interval", {})
-    if not isinstance(intervals, dict):
-        raise BoundsError(f"{path}: _interval must hold [low, high] by quantity, null where there is no end")
+    if not isinstance(intervals, Mapping):
+        raise BoundsError(f"{source}: _interval must hold [low, high] by quantity, null where there is no end")
     for name in intervals.keys() - values.keys():
-        raise BoundsError(f"{path}: {unknown('name in _interval', name, values)}; an _interval is of a value")
-    ends = {name: _ends(f"{path}: _interval of {name}", values[name], pair) for name, pair in intervals.items()}
-    return {name: replace(value, optional=True, ends=ends.get(name), file=path) for name, value in values.items()}
+        raise BoundsError(f"{source}: {unknown('name in _interval', name, values)}; an _interval is of a value")
+    ends = {name: _ends(f"{source}: _interval of {name}", values[name], pair) for name, pair in intervals.items()}
+    return {name: replace(value, optional=True, ends=ends.get(name), file=source) for name, value in values.items()}
 
 
 def _ends(where: str, value: Value, pair: Any) -> tuple[Any, Any]:
     """Return the interval of a value in the shape of the value; raise if it does not contain the value."""
-    if not (isinstance(pair, list) and len(pair) == 2):
-        raise BoundsError(f"{where} must be [low, high], null where there is no end; got {_shown(pair)}")
-    try:
-        low, high = (
-            np.array(_finite(end, limit), float) for end, limit in zip(pair, (-math.inf, math.inf), strict=True)
-        )
-    except (TypeError, ValueError):
-        raise BoundsError(f"{where} must hold numbers, or lists of one length; got {_shown(pair)}") from None
+    if not (isinstance(pair, (list, tuple)) and len(pair) == 2):
+        raise BoundsError(f"{where} must be [low, high], null where there is no end; got {shortened(str(pair))}")
+    low, high = (array_of(where, _known(end, limit)) for end, limit in zip(pair, (-math.inf, math.inf), strict=True))
     if low.shape != high.shape or not np.all(low <= high):
-        raise BoundsError(f"{where} must have its low end below its high end; got {_shown(pair)}")
+        raise BoundsError(f"{where} must have its low end below its high end; got {shortened(str(pair))}")
     listed = value.numbers.shape[-1:] if value.kind in ("list", "table") else ()
     if low.ndim and low.shape != listed:
         raise BoundsError(f"{where} holds lists of {low.size}; its value has {listed[0] if listed else 1}")
     slack = ROUNDING * np.abs(value.numbers)
     if not np.all((low - slack <= value.numbers) & (value.numbers <= high + slack)):
-        raise BoundsError(f"{where} does not contain its value, {_shown(value.numbers.tolist())}")
+        raise BoundsError(f"{where} does not contain its value, {shortened(str(value.numbers.tolist()))}")
     return np.broadcast_to(low, listed).tolist(), np.broadcast_to(high, listed).tolist()
 
 
-def _finite(end: Any, limit: float) -> Any:
-    """Return the end of an interval, infinite for null."""
-    if isinstance(end, list):
-        return [_finite(part, limit) for part in end]
-    if isinstance(end, (bool, str)):
-        raise TypeError(end)
-    if end is not None and not math.isfinite(number := float(end)):
-        raise ValueError("beyond the range of numbers")
-    return limit if end is None else number
+def _known(end: Any, limit: float) -> Any:
+    """Return the end of an interval, infinite where it is null."""
+    return [_known(part, limit) for part in end] if isinstance(end, (list, tuple)) else limit if end is None else end
 
 
 def value_of(name: str, item: Any) -> Value:
     """Return the value that a program or a JSON file gives: a number, lists of numbers, or text."""
-
-    def as_number(part: Any) -> float:
-        if isinstance(part, bool) or not isinstance(part, (int, float)):
-            raise DomainError(f"{name} must be a number or a list of numbers; got {_shown(part)}")
-        if isinstance(part, int) and (fault := changed(part)):
-            raise DomainError(f"{name} must be {fault}")
-        return float(part)
-
     if isinstance(item, str):
         if item.lstrip().startswith("@"):
             raise BoundsError(f"{name}: a file cannot name another file; got {shortened(item)!r}")
         return parse(name, item)
-    if isinstance(item, list):
-        return _listed(name, _each(name, item, as_number))
-    return Value("number", np.asarray(as_number(item)))
+    numbers = array_of(name, item)
+    if numbers.ndim > 2:
+        raise DomainError(f"{name} must be a list or a list of lists; got lists {numbers.ndim} deep")
+    return Value(("number", "list", "table")[numbers.ndim], numbers)
 
 
 # ---- the grid of one bound ----

@@ -81,7 +81,7 @@ def test_what_cannot_be_is_refused():
             ({"step_size": -0.3}, "step_size > 0"),
             ({"step_sise": 0.3}, "'step_size'"),
             ({"sampling": "bernoulli"}, "sampling"),
-            ({"smoothness": "uniform"}, "smoothness client_weight"),
+            ({"smoothness": "uniform"}, "smoothness=NUMBER"),
             ({"clients": 1e9}, "clients 1000000"),
         ],
         lambda given: Scenario.of(**given),

@@ -182,10 +182,8 @@ def test_constants_come_from_a_file_and_the_command_line_has_priority(file):
         read(["@a.json", "@b.json"])
     found = read(["@a.json", "@b.json", "@a.json", "smoothness=3.5"])
     assert (found["smoothness"].numbers, found["local_steps"].numbers) == (3.5, 7)
-    file('{"smoothness": 0e-400, "local_steps": 1' + "0" * 400 + "}")
+    file('{"smoothness": 0e-400}')
     assert read(["@c.json"])["smoothness"].numbers == 0
-    with pytest.raises(BoundsError, match=r"local_steps .*inf"):
-        shared(**spanned(shared, "@c.json smoothness=2").values)
 
 
 UNREADABLE = [
@@ -196,7 +194,7 @@ UNREADABLE = [
     (f'{{"smoothness": 2, "local_steps": {LOST}}}', f"local_steps {2**53} {LOST}"),
     *(
         (f'{{"smoothness": {text}}}', "smoothness")
-        for text in ("true", '"@c.json"', "[" * 900 + "1" + "]" * 900, '{"a": 1}', "1e-400")
+        for text in ("true", "1" + "0" * 400, '"@c.json"', "[" * 900 + "1" + "]" * 900, '{"a": 1}', "1e-400")
     ),
 ]
 NOTES = [
@@ -211,7 +209,7 @@ INTERVALS = [
     (2.5, [2.6, 3.1], "2.5"),
     ([2.5, 3.5], [2.4, 3.4], "[2.5, 3.5]"),
     ([2.5, 3.5], [[1, 1, 1], [4, 4, 4]], "3 2"),
-    (2.5, [[], []], "0 1"),
+    (2.5, [[], []], ""),
     (2.5, [-1, 3], "[-1, 3]"),
     (2.5, ["1", 3], ""),
     (2.5, [3, 2], ""),
