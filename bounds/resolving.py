@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cache
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -34,50 +33,20 @@ MOST_CLIENTS = 1_000_000
 """The largest number of clients for which lists are made."""
 
 
-class Resolved(NamedTuple):
-    """The ``given`` values; all values that ``follow``; and the same with per-client numbers ``listed`` as tuples."""
+def resolve(given: Mapping[str, ScenarioValue]) -> dict[str, ScenarioValue]:
+    """Return all values that follow from the given ones, by name of quantity, with per-client numbers as tuples.
 
-    given: Mapping[str, ScenarioValue]
-    follow: dict[str, ScenarioValue]
-    listed: dict[str, ScenarioValue]
-
-
-def resolve(given: Mapping[str, ScenarioValue], before: Resolved | None = None) -> Resolved:
-    """Return all values that follow from the given ones, by name of quantity.
-
-    Raises ``BoundsError`` if an equality between independently given values fails. If ``before`` is the result for
-    other values of the same quantities, only what depends on a changed value is computed again.
+    Raises ``BoundsError`` if an equality between independently given values fails.
     """
-    changed = None if before is None else _affected(given, before)
-    unchanged = {} if changed is None or before is None else before.follow
-    values = {word: value for word, value in unchanged.items() if changed is None or word not in changed} | dict(given)
+    values = dict(given)
     _check_lengths(given)
     _derive(values)
-    listed = values | {word: _for_all_clients(word, value, values) for word, value in values.items()}
+    listed = {word: _for_all_clients(word, value, values) for word, value in values.items()}
     for identity in IDENTITY_ORDER:
-        unaffected = changed is not None and not changed & {identity.left.name, *identity.needs}
-        if identity.relation == EQUAL and identity.left.name in listed and not unaffected:
+        if identity.relation == EQUAL and identity.left.name in listed:
             _check_agreement(identity, listed)
     _check_order(listed)
-    return Resolved(given, values, listed)
-
-
-def _affected(given: Mapping[str, ScenarioValue], before: Resolved) -> frozenset[str] | None:
-    """Return the quantities that changed and those that may depend on them, or None if other quantities were given."""
-    if given.keys() != before.given.keys():
-        return None
-    changed = (word for word, value in given.items() if value is not before.given[word])
-    return frozenset().union(*(_dependents(word) for word in changed))
-
-
-@cache
-def _dependents(word: str) -> frozenset[str]:
-    """Return a quantity and everything that identities may derive from it."""
-    reached, new = {word}, {word}
-    while new:
-        new = {each.left.name for each in IDENTITY_ORDER if new & set(each.inputs)} - reached
-        reached |= new
-    return frozenset(reached)
+    return listed
 
 
 def _derive(values: dict[str, ScenarioValue]) -> None:

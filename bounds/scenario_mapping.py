@@ -15,7 +15,7 @@ from .errors import BoundsError, UnknownNameError
 from .identities import EQUAL, FEDAVG, IDENTITIES, KNOBS, METHODS, SAMPLINGS
 from .letters import quantity_named, unknown_quantity
 from .quantities import Quantity
-from .resolving import resolve, Resolved
+from .resolving import resolve
 from .scenario_values import (
     ADMISSIBLE,
     format_value,
@@ -44,7 +44,6 @@ class ScenarioMapping:
         algorithm: str = METHODS[0],
         also: Iterable[Quantity] = (),
         stale: Mapping[str, str] | None = None,
-        before: ScenarioMapping | None = None,
     ) -> None:
         self._given, self._files, self._also = dict(given), dict(files), tuple(also)
         self.sampling, self.base = sampling, algorithm
@@ -56,12 +55,10 @@ class ScenarioMapping:
         for source in (self._given, self._files):
             _check_pair(source)
         self._stale = {word: why for word, why in (stale or {}).items() if word not in given}
-        self._whole: Resolved = resolve({**files, **given}, before._whole if before is not None else None)
-        self._within: Resolved = self._whole
-        if beyond := _beyond(self._whole):
-            within = {word: value for word, value in self._whole.given.items() if word not in beyond}
-            self._within = resolve(within, before._within if before is not None else None)
-        self._values = self._within.listed
+        known = {**files, **given}
+        self._values = resolve(known)
+        if beyond := _beyond(known, self._values):
+            self._values = resolve({word: value for word, value in known.items() if word not in beyond})
         self.why_missing = {**self._stale, **beyond}
         """Why a value that was given cannot be used, by quantity."""
 
@@ -99,7 +96,7 @@ class ScenarioMapping:
         new = {word: from_number(word, value) for word, value in changed.items()}
         files, stale = _still_valid(self._files, new)
         stale = {**self._stale, **stale}
-        return type(self)({**self._given, **new}, files, **options, also=self._also, stale=stale, before=self)
+        return type(self)({**self._given, **new}, files, **options, also=self._also, stale=stale)
 
     @property
     def text_options(self) -> dict[str, str]:
@@ -210,12 +207,12 @@ def _reweighted(old: ScenarioValue, new: ScenarioValue | None, uniform: bool) ->
     return not (same_shape and np.allclose(other, weights, rtol=ROUNDING, atol=0))
 
 
-def _beyond(whole: Resolved) -> dict[str, str]:
+def _beyond(given: Mapping[str, ScenarioValue], resolved: Mapping[str, ScenarioValue]) -> dict[str, str]:
     """Return the given quantities whose values are not valid for this plan, each with the reason."""
     reasons = {}
-    for word, value in whole.given.items():
+    for word, value in given.items():
         for other, limit in value.up_to:
-            here = whole.listed.get(other)
+            here = resolved.get(other)
             if here is not None and np.max(here.value) > limit * (1 + ROUNDING):
                 reasons[word] = (
                     f"the value in {value.origin} is valid for {other} up to {limit:g} only; "
