@@ -16,14 +16,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
+from functools import cache, reduce
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import sympy as sp
 from flint import arb, ctx, fmpq
 
 from .floats import COMPARISONS, MARGIN
-from .tape import Step, Tape
+from .tape import Tape
 
 LEVELS = (64, 128, 512, 2048, 10_000)
 """The precisions in bits tried in turn for values. A result that is zero up to rounding at the last one is zero."""
@@ -400,36 +401,24 @@ class Enclosure:
 
     def __init__(self, tape: Tape, given: Mapping[str, Sequence[float]], width: int) -> None:
         self.tape, self.given, self.width = tape, given, width
-        self.free = {slot: q.name for slot, q in tape.leaves.items() if q.name not in given}
-        self.folded: dict[int, tuple[list[Any], list[Step], bool, bool]] = {}
+        self.free = {q.name for q in tape.leaves.values()} - given.keys()
+        self.constants = cache(self._constants)
 
-    def _fold(self) -> tuple[list[Any], list[Step], bool, bool]:
-        """Compute the slots that do not depend on free quantities, and return them with the remaining steps."""
-        slots: list[Any] = [None] * self.tape.size
-        jets, left, varying = Jets(self.width), [], set(self.free)
-        for slot, q in self.tape.leaves.items():
-            if slot not in varying:
-                slots[slot] = [constant(x, errors=False) for x in self.given[q.name]]
-        for step in self.tape.steps:
-            if varying.isdisjoint(step.arguments):
-                slots[step.slot] = getattr(jets, step.operation)(*[slots[i] for i in step.arguments], *step.extra)
-            else:
-                varying.add(step.slot)
-                left.append(step)
-        return slots, left, jets.partial, jets.empty
+    def _constants(self, bits: int) -> tuple[dict[int, Any], bool, bool]:
+        """Return the slots that do not depend on free quantities, and whether they are ``partial`` and ``empty``."""
+        jets, leaves = Jets(self.width), self.tape.leaves.items()
+        slots = {i: [constant(x, errors=False) for x in self.given[q.name]] for i, q in leaves if q.name in self.given}
+        for slot, operation, arguments, extra in self.tape.steps:
+            if slots.keys() >= {*arguments}:
+                slots[slot] = getattr(jets, operation)(*[slots[i] for i in arguments], *extra)
+        return slots, jets.partial, jets.empty
 
     def run(self, boxes: Mapping[str, list[Jet]], bits: int) -> tuple[list[Any], Jets]:
         """Return the outputs for free quantities in ``boxes``, and the ``Jets`` that say where they are defined."""
         with ctx.workprec(bits):
-            if bits not in self.folded:
-                self.folded[bits] = self._fold()
-            constants, left, partial, empty = self.folded[bits]
-            slots, jets = constants.copy(), Jets(self.width)
-            jets.partial, jets.empty = partial, empty
-            for slot, name in self.free.items():
-                slots[slot] = boxes[name]
-            for slot, operation, arguments, extra in left:
-                slots[slot] = getattr(jets, operation)(*[slots[i] for i in arguments], *extra)
+            jets = Jets(self.width)
+            known, jets.partial, jets.empty = self.constants(bits)
+            slots = self.tape.run(jets, boxes, known)
             return [slots[slot] for slot in self.tape.outputs], jets
 
     def enclose(self, boxes: Mapping[str, list[Jet]], bits: int) -> tuple[list[Jet], bool, bool]:
@@ -479,7 +468,8 @@ class Point:
 
     def balls(self, accuracy: int = 60) -> list[list[Any]]:
         """Return every output to ``accuracy`` bits (a float has 53), or as well as the largest precision allows."""
-        decided = self.jumps() if self.tape.jumps else None
+        slots = self.jumps() if self.tape.jumps else []
+        decided = {slot: slots[slot] for slot in self.tape.jumps}
         for bits in LEVELS:
             slots = self._run(bits, Jets(self.width, counts=self.counts), decided)
             outputs = [[_single_ball(jet) for jet in slots[slot]] for slot in self.tape.outputs]
@@ -495,7 +485,7 @@ class Point:
         """Return the nearest floats of every output: NaN if undefined, and zero only if the result is zero."""
         return [[as_float(x) for x in members] for members in self.balls()]
 
-    def _run(self, bits: int, jets: Jets, decided: Sequence[Any] | None = None) -> list[Any]:
+    def _run(self, bits: int, jets: Jets, decided: Mapping[int, Any] = MappingProxyType({})) -> list[Any]:
         with ctx.workprec(bits):
             leaves = {
                 q.name: [constant(x, jets.errors and not q.card.domain.whole) for x in self.given[q.name]]

@@ -122,7 +122,7 @@ class _Uncertain:
         valid = [q <= limit for q, limit in pairs if q.name in ends or limit.name in ends]
         tape = Tape((sp.Add(*bound.spelled_terms.values()), *relations, *valid))
         self.enclosure = Enclosure(tape, {name: xs for name, xs in values.items() if name not in ends}, inputs.width)
-        used = set(self.enclosure.free.values())
+        used = self.enclosure.free
         self.start: Box = {name: _cut(q, *ends[name]) for name, q in self.cards.items() if name in used}
 
     def lowest(self, sign: int) -> tuple[float, float]:

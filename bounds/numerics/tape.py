@@ -7,6 +7,7 @@ system*, an object with one method per operation, such as ``floats.Floats``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import sympy as sp
@@ -46,27 +47,26 @@ class Tape:
         self.steps: list[Step] = []
         self.slots: dict[sp.Basic, int] = {}
         self.outputs = [self._slot(stable(write_out_means(e), whole=False)) for e in expressions]
-        self.jumps = any(step.operation in JUMPS for step in self.steps)
+        self.jumps = [step.slot for step in self.steps if step.operation in JUMPS]
         self.size = 1 + max(self.slots.values(), default=0)
-        retained = {*self.outputs, *(step.slot for step in self.steps if step.operation in JUMPS)}
+        retained = {*self.outputs, *self.jumps}
         last = {i: k for k, step in enumerate(self.steps) for i in step.arguments if i not in retained}
         self.done: list[list[int]] = [[] for _ in self.steps]
         """For every step, the slots that no later step uses."""
         for i, k in last.items():
             self.done[k].append(i)
 
-    def run(self, system: Any, values: Mapping[str, Any], decided: Sequence[Any] | None = None) -> list[Any]:
+    def run(self, system: Any, values: Mapping[str, Any], known: Mapping[int, Any] = MappingProxyType({})) -> list[Any]:
         """Return the contents of all slots at the end; only outputs and jumps are sure to be kept.
 
-        ``decided`` has the results of jumps, by slot, from an earlier run.
+        ``known`` has contents of slots, by slot, that are not computed again.
         """
-        contents: list[Any] = [None] * self.size
+        contents = [known.get(slot) for slot in range(self.size)]
         for slot, quantity in self.leaves.items():
-            contents[slot] = values[quantity.name]
+            if slot not in known:
+                contents[slot] = values[quantity.name]
         for (slot, operation, arguments, extra), done in zip(self.steps, self.done, strict=True):
-            if decided is not None and operation in JUMPS:
-                contents[slot] = decided[slot]
-            else:
+            if slot not in known:
                 contents[slot] = getattr(system, operation)(*[contents[i] for i in arguments], *extra)
             for i in done:  # so that their memory is reused while it is in the cache
                 contents[i] = None
