@@ -116,7 +116,8 @@ class VerbSignature(NamedTuple):
 
 
 @cache
-def _parsed(module: str) -> list[ast.stmt]:
+def parsed(module: str) -> list[ast.stmt]:
+    """Return the statements of a module, which is not imported."""
     place = ROOT.joinpath(*module.split("."))
     file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
     return ast.parse(file.read_text(encoding="utf-8")).body
@@ -125,7 +126,7 @@ def _parsed(module: str) -> list[ast.stmt]:
 def text(target: str) -> str:
     """Return the text that ``module:NAME`` is set to, without importing the module."""
     module, _, name = target.partition(":")
-    assigned = (node for node in _parsed(module) if isinstance(node, ast.Assign))
+    assigned = (node for node in parsed(module) if isinstance(node, ast.Assign))
     found: str = next(ast.literal_eval(node.value) for node in assigned if ast.unparse(node.targets[0]) == name)
     return found
 
@@ -136,7 +137,7 @@ def verb_signature(target: str) -> VerbSignature:
     from docstring_parser.google import parse
 
     module, _, name = target.partition(":")
-    function = next(node for node in _parsed(module) if isinstance(node, ast.FunctionDef) and node.name == name)
+    function = next(node for node in parsed(module) if isinstance(node, ast.FunctionDef) and node.name == name)
     doc = parse(ast.get_docstring(function) or "")
     helps = {p.arg_name.lstrip("*"): " ".join((p.description or "").split()) for p in doc.params}
     description = "\n\n".join(text for text in (doc.short_description, doc.long_description) if text)

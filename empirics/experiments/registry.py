@@ -14,12 +14,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from inspect import isfunction
 from pathlib import Path
 from typing import Any, TypeVar
 
 from bounds.errors import unknown
+from bounds.showing.command_line import parsed
+from bounds.showing.files import content, MOST_SOURCE
 
 from ..errors import EmpiricsError
 from ..job_modules import MODULES
@@ -98,7 +99,7 @@ def resolved(home: str) -> Callable[..., Any]:
 def of_module(module: str) -> tuple[Job, ...]:
     """The jobs that the text of a module declares, each by ``@job("name", version=..., ...)``."""
     declared = []
-    for function in _functions(_text(module)):
+    for function in _functions(parsed(module)):
         for mark in function.decorator_list:
             if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == job.__name__:
                 options = {str(k.arg): ast.literal_eval(k.value) for k in mark.keywords}
@@ -111,15 +112,8 @@ def of_module(module: str) -> tuple[Job, ...]:
     return tuple(declared)
 
 
-def _text(module: str) -> str:
-    """The text of a module, without importing its package."""
-    package, *inner = module.split(".")
-    (folder,) = find_spec(package).submodule_search_locations  # type: ignore[union-attr, misc]
-    return Path(folder, *inner).with_suffix(".py").read_text(encoding="utf-8")
-
-
-def _functions(text: str) -> Iterator[ast.FunctionDef]:
-    return (node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
+def _functions(body: Iterable[ast.stmt]) -> Iterator[ast.FunctionDef]:
+    return (node for node in body if isinstance(node, ast.FunctionDef))
 
 
 def _defaults(function: ast.FunctionDef, accepts: str = "") -> dict[str, Any]:
@@ -132,7 +126,7 @@ def _defaults(function: ast.FunctionDef, accepts: str = "") -> dict[str, Any]:
     own = {a.arg for a in positional + arguments.kwonlyargs}  # these take no defaults from ``accepts``
     for place in accepts.split():
         module, _, name = place.partition(":")
-        for node in ast.parse(_text(module)).body:
+        for node in parsed(module):
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
                 more = _defaults(node) if isinstance(node, ast.FunctionDef) else _fields(node)
                 defaults = {**{n: default for n, default in more.items() if n not in own}, **defaults}
@@ -158,11 +152,9 @@ def _literals(pairs: Iterable[tuple[str, ast.expr | None]]) -> dict[str, Any]:
 def _of_file(path: Path, name: str) -> Job:
     """The job of a function in a user's file, which is not run."""
     try:
-        functions = {function.name: function for function in _functions(path.read_text(encoding="utf-8"))}
-    except OSError as error:
-        raise EmpiricsError(f"{path}, the file of a job: {error.strerror}") from None
+        body = ast.parse(content(path, MOST_SOURCE)).body
     except (SyntaxError, ValueError):  # reported when it is run
-        functions = {}
-    defaults = _defaults(functions[name]) if name in functions else {}
+        body = []
+    defaults = next((_defaults(function) for function in _functions(body) if function.name == name), {})
     home = f"{path}:{name}"
     return Job(home, source_digest(path), home, defaults)
