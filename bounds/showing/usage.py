@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -38,19 +37,13 @@ def writable_file(option: str, path: Path, *endings: str) -> None:
     """Raise ``UsageError`` if a file cannot be written or has a wrong ending, before work starts; change nothing."""
     if endings and path.suffix.lower() not in ("", *endings):
         raise UsageError(f"{option} writes {' or '.join(endings)}; got {path}: call it {path.with_suffix(endings[0])}")
-    folder = path.parent
-    if "\0" in str(path):
-        wrong = "no file can have this name"
-    elif path.is_dir():
-        wrong = "Is a directory"
-    elif no_file(path):
-        wrong = "the file cannot be written"
-    elif not folder.is_dir():
-        wrong = "Not a directory" if folder.exists() else "No such file or directory"
-    else:
-        wrong = "" if os.access(path if path.exists() else folder, os.W_OK) else "Permission denied"
-    if wrong:
-        raise UsageError(f"{option} {path}: {wrong}")
+    if no_file(path):
+        raise UsageError(f"{option} {path}: it is not a file")
+    try:
+        with TemporaryFile(dir=path.parent):  # also if the file exists, as a new one will replace it
+            pass
+    except OSError as error:
+        raise UsageError(f"{option} {path}: {error.strerror}") from None
     to_write(path)
 
 
