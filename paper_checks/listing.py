@@ -59,23 +59,25 @@ def list_(kind: str = "bounds", *names: str, paper: str | None = None, verify: b
 
 
 def _bounds(paper_name: str | None) -> Report:
-    from bounds.index import entries as all_entries
+    from bounds.catalog import BOUNDS
     from bounds.papers import paper
+    from bounds.showing.cards import summary
 
     key = None if paper_name is None else paper(paper_name).key
-    entries = [e for e in all_entries() if key in (None, e["paper"])]
+    entries = [summary(bound) for bound in BOUNDS.values() if key in (None, bound.source.paper)]
     return Report(aligned([[e["name"], f"{e['target']} {e['relation']}", e["source"]] for e in entries]), entries)
 
 
 def _described() -> dict[str, dict[str, str]]:
     """Return the descriptions of all bounds, quantities and claims by name."""
-    from bounds.index import entries, quantities
+    from bounds.catalog import BOUNDS
+    from bounds.scenario_values import QUANTITIES
 
     from .audit.running import CLAIMS
 
     return {
-        "bounds": {e["name"]: f"{e['target']} {e['relation']}  {e['source']}" for e in entries()},
-        "quantities": {q["name"]: q["meaning"] for q in quantities()},
+        "bounds": {name: f"{b.target.name} {b.relation}  {b.source}" for name, b in BOUNDS.items()},
+        "quantities": {name: quantity.card.meaning for name, quantity in QUANTITIES.items()},
         "claims": {name: claim.words for name, claim in CLAIMS.items()},
     }
 
@@ -95,13 +97,12 @@ def _containing(word: str) -> Report:
 
 
 def _quantities(names: tuple[str, ...]) -> Report:
-    from bounds.index import quantities
-    from bounds.showing.vocabulary_table import chosen, lines
+    from bounds.showing.vocabulary_table import all_entries, chosen, lines
 
     if len(names) > 1:
         raise BoundsError(f"list quantities describes one quantity; got {', '.join(names)}")
     name = names[0] if names else None
-    selected = chosen(quantities(), name)
+    selected = chosen(all_entries(), name)
     return Report(lines(selected, name), selected)
 
 
