@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TYPE_CHECKING
 
-from ..errors import DomainError, SYNONYMS
+from ..errors import SYNONYMS
 from .numbers import read_number, whole_word
 from .usage import UsageError
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON_ONLY = {"frame", "height"}
 """Parameters for programs only: a data frame, the height of a frame in a notebook. Callables are excluded, too."""
-LISTS = ("list", "text or list", "whole list")
-"""The kinds of options that take several values, as in ``--measure train_loss divergence``."""
 SHORT = {"output": ("-o", "--output")}
 GROUPS = ("Bounds", "Your setting", "Experiments", "Audit", "Getting started")
 ASSIGNED = re.compile(r"([A-Za-z_][\w-]*)=(.*)", re.DOTALL)
@@ -161,17 +159,11 @@ def verb_signature(target: str) -> VerbSignature:
 def _option(parameter: ast.arg, helps: Mapping[str, str], place: Any, required: bool) -> Option:
     annotation = "" if parameter.annotation is None else ast.unparse(parameter.annotation)
     parts = {part.strip() for part in annotation.split("|")}
-    several = any(part.startswith("Sequence[") or part in ("Known", "Own") for part in parts)
-    kinds = {
-        "flag": "bool" in parts,
-        "whole list": several and "int" in parts,
-        "text or list": several and bool(parts & {"str", "Known"}),
-        "list": several,
-        "whole": "int" in parts,
-        "real": "float" in parts,
-        "path": "Path" in parts,
-    }
-    kind = next((kind for kind, so in kinds.items() if so), "text")
+    if any(part.startswith("Sequence[") or part in ("Known", "Own") for part in parts):
+        kind = "whole list" if "int" in parts else "text or list" if parts & {"str", "Known"} else "list"
+    else:
+        named = {"bool": "flag", "int": "whole", "float": "real", "Path": "path"}
+        kind = next((kind for part, kind in named.items() if part in parts), "text")
     return Option(parameter.arg, kind, helps.get(parameter.arg, "").replace("``", ""), place, required)
 
 
@@ -260,6 +252,7 @@ def _typed(option: Option) -> tuple[Any, dict[str, Any]]:
     if option.kind == "flag":
         return bool, how
     if option.kind in LISTS:
+        how["converter"] = lambda _, tokens: LISTS[option.kind]([token.value for token in tokens])
         return list[str], how
     how["converter"] = lambda _, tokens: READERS[option.kind](tokens[0].value)
     typed = {"whole": int, "real": float}.get(option.kind, str)
@@ -277,6 +270,18 @@ READERS: Mapping[str, Callable[[str], Any]] = {"whole": whole_word, "real": read
 """The parsers of options, by kind."""
 
 
+def _integers(texts: Sequence[str]) -> int | tuple[int, ...]:
+    """Return the different integers in texts such as ``2,5,10``, sorted; a single one alone."""
+    numbers = tuple(sorted({whole_word(part.strip()) for text in texts for part in text.split(",")}))
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+LISTS: Mapping[str, Callable[[list[str]], Any]] = {
+    "list": list, "text or list": lambda texts: texts[0] if len(texts) == 1 else texts, "whole list": _integers,
+}  # fmt: skip
+"""The parsers of options that take several values, as in ``--measure train_loss divergence``, by kind."""
+
+
 def read_line(name: str, verb: Verb, tokens: Sequence[str]) -> Line | None:
     """Parse a command line; None if it requests help, which is printed."""
     from cyclopts import CycloptsError
@@ -292,7 +297,6 @@ def read_line(name: str, verb: Verb, tokens: Sequence[str]) -> Line | None:
     if found is None:
         return None
     arguments, options = found
-    options = {option: _several(signature.options.get(option), value) for option, value in options.items()}
     as_json = options.pop("json", False)
     output = None
     if verb.output is not None:
@@ -330,19 +334,6 @@ def _mistake(error: CycloptsError, verb: Verb) -> str:
     return " ".join(str(error).split()).rstrip(".?").replace(". Did you", "; did you")
 
 
-def _several(option: Option | None, value: Any) -> Any:
-    """Return the value of an option that accepts several; a single text stays a text."""
-    if option is None or option.kind not in LISTS or value is None:
-        return value
-    if option.kind == "whole list":
-        try:
-            numbers = tuple(sorted({whole_word(part.strip()) for text in value for part in text.split(",")}))
-        except DomainError as error:
-            raise UsageError(f"{_dashed(option.name)} {error}, or several: 2,5,10") from None
-        return numbers[0] if len(numbers) == 1 else numbers
-    return value[0] if option.kind == "text or list" and len(value) == 1 else value
-
-
 def _plain(tokens: Sequence[str], known: Mapping[str, str], takes_quantities: bool) -> list[str]:
     """Return the tokens in the grammar of cyclopts: ``name=value`` and other arguments first, then ``--name=value``."""
     words: list[str] = []
@@ -359,7 +350,7 @@ def _plain(tokens: Sequence[str], known: Mapping[str, str], takes_quantities: bo
                 options.append(option + equals + value)
             elif left:
                 options.append(f"{option}={left.pop(0)}")
-                while known[option] in LISTS[:2] and left and _item(left[0], known, takes_quantities):
+                while known[option] in ("list", "text or list") and left and _item(left[0], known, takes_quantities):
                     options.append(f"{option}={left.pop(0)}")
             else:
                 options.append(option)
