@@ -76,7 +76,8 @@ def bound_after(rate: Rate, horizon: Horizon, report: Callable[[str], None] = la
     bounds = list(rate.bounds)
     report(f"the smallest bound after {horizon.rounds} rounds")
     with suppress(NotCertified):
-        bounds.append(best_bound(rate, horizon))
+        _, rho, weights = smallest_bound(rate, horizon)
+        bounds.append(make_bound(rate.problem, rho, weights))
     proved = [rate_bound for rate_bound in bounds if rate_bound.proof is not None]
     best = min(proved or bounds, key=lambda rate_bound: _remaining(rate_bound, horizon))
     bound = round_up(_remaining(best, horizon))
@@ -84,13 +85,7 @@ def bound_after(rate: Rate, horizon: Horizon, report: Callable[[str], None] = la
         after = {**_start(horizon), "bound": str(Fraction(repr(bound)))}
         best = replace(best, proof={**best.proof, "after": after})
     report("a worst case and quadratics for comparison")
-    return RoundsBound(bound, best, worst(rate.case, horizon), quadratics(rate.case, horizon))
-
-
-def best_bound(rate: Rate, horizon: Horizon) -> RateBound:
-    """Return the strongest rate bound for a number of rounds, with a proof if one can be made."""
-    _, rho, weights = smallest_bound(rate, horizon)
-    return make_bound(rate.case, rho, weights)
+    return RoundsBound(bound, best, worst(rate.problem, horizon), quadratics(rate.problem, horizon))
 
 
 def smallest_bound(rate: Rate, horizon: Horizon) -> tuple[float, float, CostWeights]:
@@ -99,29 +94,28 @@ def smallest_bound(rate: Rate, horizon: Horizon) -> tuple[float, float, CostWeig
     It is the minimum of ``rho^T V_0 + (1 - rho^T) floors`` over certified contractions. The weight of the distance is
     kept above 0.
     """
-    case, zeta_sq = rate.case, horizon.dissimilarity
+    problem, zeta_sq = rate.problem, horizon.dissimilarity
+    smallest = 1e-9 * max(horizon.distance, zeta_sq / problem.smoothness**2)
 
     def contraction(share: float) -> float:
         return 1 - share * (1 - rate.contraction)
 
-    def cost_weights(rho: float) -> CostWeights:
+    def in_bound(rho: float) -> CostWeights:
         decay = rho**horizon.rounds
-        smallest = 1e-9 * max(horizon.distance, zeta_sq / case.smoothness**2)
-        start = max(decay * horizon.distance, smallest), decay * zeta_sq
-        return *start, (1 - decay) * zeta_sq, (1 - decay) * horizon.variance
+        distance, noise = decay * horizon.distance, (1 - decay) * horizon.variance
+        return CostWeights(distance, decay * zeta_sq, (1 - decay) * zeta_sq, noise)
+
+    def positive(weights: CostWeights) -> CostWeights:
+        return weights._replace(start_distance=max(weights.start_distance, smallest))
 
     def bound(share: float) -> float:
-        rho = contraction(share)
-        solution = sound_solution(case, rho, cost_weights(rho))
-        if solution is None:
-            return 1e300
-        terms = (solution.start_distance, solution.start_dissimilarity, solution.floor, solution.noise_floor)
-        weights = (rho**horizon.rounds * horizon.distance, *cost_weights(rho)[1:])
-        return sum(w * x for w, x in zip(weights, terms, strict=True))
+        weights = in_bound(contraction(share))
+        solution = sound_solution(problem, contraction(share), positive(weights))
+        return 1e300 if solution is None else weights.cost(solution)
 
     best = minimize_scalar(bound, bounds=(0.1, 1.0), method="bounded", options={"xatol": 1e-3})
     least, share = min((float(best.fun), float(best.x)), *((bound(share), share) for share in (1 - 1e-5, 1 - 1e-3)))
-    return least, contraction(share), cost_weights(contraction(share))
+    return least, contraction(share), positive(in_bound(contraction(share)))
 
 
 def _remaining(rate_bound: RateBound, horizon: Horizon) -> Fraction:
@@ -143,9 +137,9 @@ def _start(horizon: Horizon) -> dict[str, int | str]:
 # ---- lower bounds on the worst case ----
 
 
-def worst(case: RateProblem, horizon: Horizon) -> float | None:
+def worst(problem: RateProblem, horizon: Horizon) -> float | None:
     """Return the exact worst case with full gradients, averaged over cohorts; None if it is too large."""
-    drawn, rounds, steps = case.partial_cohort, horizon.rounds, case.local_steps
+    drawn, rounds, steps = problem.partial_cohort, horizon.rounds, problem.local_steps
     if drawn:
         models = sum(comb(drawn.clients, drawn.cohort) ** r for r in range(min(rounds, 9)))
         small = drawn.clients <= 5 and drawn.clients * models * steps <= MAX_COLUMNS
@@ -153,38 +147,38 @@ def worst(case: RateProblem, horizon: Horizon) -> float | None:
         small = rounds * steps <= MAX_COLUMNS and solve_seconds(rounds * steps + 1, rounds * steps) <= PATIENCE
     if not (rounds and small):
         return None
-    given = {"smoothness": case.smoothness, "strong_convexity": case.strong_convexity}
+    given = {"smoothness": problem.smoothness, "strong_convexity": problem.strong_convexity}
     given |= {"initial_distance_sq": horizon.distance, "optimum_dissimilarity": horizon.dissimilarity}
-    cohort = drawn.cohort if drawn else 1 if case.clients == 1 else 2
-    plan = Setting(rounds, cohort, local_steps=steps, step_size=case.step_size)
+    cohort = drawn.cohort if drawn else 1 if problem.clients == 1 else 2
+    plan = Setting(rounds, cohort, local_steps=steps, step_size=problem.step_size)
     clients = drawn.clients if drawn else None
     try:
-        return worst_case(case.algorithm, plan, given, "distance_sq", clients=clients, patience=10 * PATIENCE).value
+        return worst_case(problem.algorithm, plan, given, "distance_sq", clients=clients, patience=10 * PATIENCE).value
     except BoundsError:
         return None
 
 
-def quadratics(case: RateProblem, horizon: Horizon) -> float | None:
+def quadratics(problem: RateProblem, horizon: Horizon) -> float | None:
     """Return the largest exact expectation over one-dimensional quadratics of one or two curvatures, or None."""
-    if not horizon.rounds:
+    rounds, clients = horizon.rounds, problem.clients or 2
+    if not rounds:
         return horizon.distance
-    clients = case.clients or 2
-    if horizon.rounds > MAX_ROUNDS or clients > MAX_CLIENTS:
+    if rounds > MAX_ROUNDS or clients > MAX_CLIENTS:
         return None
-    plan = Setting(horizon.rounds, case.cohort or clients, local_steps=case.local_steps, step_size=case.step_size)
+    plan = Setting(rounds, problem.cohort or clients, local_steps=problem.local_steps, step_size=problem.step_size)
     # the gradients at the minimiser, 0, of one half of the clients are opposite to those of the other half
     half, distances = clients // 2, []
     pull = np.repeat([-1.0, half / (clients - half)], [half, clients - half])
     pull = pull * (horizon.dissimilarity / max((pull**2).mean(), 1e-300)) ** 0.5 if half else 0 * pull
     noise = np.full((clients, 1, 1), horizon.variance)
     start = np.array([horizon.distance**0.5])
-    ends = (case.strong_convexity, case.smoothness)
+    ends = (problem.strong_convexity, problem.smoothness)
     for one, other, sign in product(ends, ends, (1.0, -1.0)):
         curvature = np.repeat([one, other], [half, clients - half])
         minima = sign * pull / curvature
-        problem = Quadratics(curvature[:, None, None], minima[:, None], noise, start=start)
+        instance = Quadratics(curvature[:, None, None], minima[:, None], noise, start=start)
         try:
-            distances.append(float(exact_run(problem, case.algorithm, plan).server["distance_sq"][-1]))
+            distances.append(float(exact_run(instance, problem.algorithm, plan).server["distance_sq"][-1]))
         except EmpiricsError:  # a method without exact expectations
             return None
     return max(distances)

@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
 from math import log2
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -36,7 +36,19 @@ GAP, FEASIBLE = 1e-7, 1e-10
 NO_DEVIATION_COST = 1e-9
 """Cost of the deviations of the noise of a single client, which are 0; it keeps their weights small."""
 INSTALL = "rates need the extra `exact`: python -m pip install 'fedbounds[exact]'"
-CostWeights = tuple[float, float, float, float]
+
+
+class CostWeights(NamedTuple):
+    """The weights of the terms of a bound in the cost that ``Lyapunov.solve`` minimises."""
+
+    start_distance: float
+    start_dissimilarity: float
+    floor: float
+    noise_floor: float
+
+    def cost(self, solution: LyapunovSolution) -> float:
+        """Return the weighted sum of a solution's terms."""
+        return sum(weight * getattr(solution, term) for term, weight in self._asdict().items())
 
 
 class NotCertified(WorstCaseError):
@@ -320,7 +332,7 @@ class Lyapunov:
         return linear, constant
 
     def solve(self, rho: float, weights: CostWeights, margin: float = 0.0) -> LyapunovSolution:
-        """Return the solution with the smallest weighted sum of the start (two terms), the floor and the noise floor.
+        """Return the solution with the smallest cost.
 
         ``margin`` is a lower limit on the eigenvalues of all matrices that must be sums of squares. Raises
         ``NotCertified`` if there is no solution.
@@ -366,13 +378,13 @@ class Lyapunov:
         """Return the coefficients of the objective."""
         means, deviations, potential, gamma, _, noises = self._slices[:6]
         cost, unit = np.zeros(self._slices[-1].stop), self.unit
-        cost[means] = weights[0] * _square_coefficients(self.round.start / self.units(0))
+        cost[means] = weights.start_distance * _square_coefficients(self.round.start / self.units(0))
         if self.fixed_point is not None and len(self.round.deviations):
-            cost[deviations] = weights[1] * _square_coefficients(self.fixed_point / self.units(1))
-        cost[potential] = weights[0] * self.smoothness / 2 / unit
-        cost[gamma] = weights[2] / unit**2 / (1 - rho) if self.has_floor else 1.0
+            cost[deviations] = weights.start_dissimilarity * _square_coefficients(self.fixed_point / self.units(1))
+        cost[potential] = weights.start_distance * self.smoothness / 2 / unit
+        cost[gamma] = weights.floor / unit**2 / (1 - rho) if self.has_floor else 1.0
         if self.noise_clients is not None:
-            share, clients = weights[3] / unit**2 / (1 - rho), self.noise_clients
+            share, clients = weights.noise_floor / unit**2 / (1 - rho), self.noise_clients
             of_each = [share / clients, share * (1 - 1 / clients) + NO_DEVIATION_COST]
             cost[noises] = np.repeat(of_each, len(self.blocks[0].noise))
         return cost

@@ -151,8 +151,8 @@ def one_round(algorithm: Algorithm, local_steps: int, step_size: float, cohort: 
         if cohort is not None and not method.memory:
             method.check((0, 2))
             later += method.rounds(3, 2)[1:]
-        memory_update = cohort if cohort is not None and _updates_memory(algorithm, method.memory) else None
-        if memory_update is not None:
+        stateful_cohort = cohort if _updates_memory(algorithm, method.memory) else None
+        if stateful_cohort is not None:
             method.check((0, 2))
     except (NotAffineError, StopIteration):
         raise EmpiricsError(
@@ -162,8 +162,8 @@ def one_round(algorithm: Algorithm, local_steps: int, step_size: float, cohort: 
         raise EmpiricsError(f"{algorithm}: its first round differs from the others: no rate is certified")
     if not all(_same(later[0], other) for other in later):
         raise EmpiricsError(f"{algorithm}: its rounds differ, or depend on how many take part: no rate is certified")
-    if memory_update is not None:
-        return _reduced(method.rounds(memory_update.clients, memory_update.cohort)[1], method, memory_update)
+    if stateful_cohort is not None:
+        return _reduced(method.rounds(stateful_cohort.clients, stateful_cohort.cohort)[1], method, stateful_cohort)
     return _reduced(later[0], method, None)
 
 

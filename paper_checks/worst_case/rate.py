@@ -103,16 +103,16 @@ def rate(
 
 def _rates(chosen: Algorithm, points: Sequence[dict[str, float]]) -> Rates:
     """Return the rates at these values of the quantities."""
-    cases = []
+    problems = []
     for given in points:
         clients, cohort = (None if given.get(name) is None else int(given[name]) for name in ("clients", "cohort"))
         steps, (size, L, mu) = int(given["local_steps"]), (given[name] for name in REQUIRED[1:])
-        cases.append(RateProblem(chosen, steps, size, L, mu, clients, cohort, bool(given.get("gradient_variance"))))
+        problems.append(RateProblem(chosen, steps, size, L, mu, clients, cohort, bool(given.get("gradient_variance"))))
     with progress(f"rates of {chosen.name}", brief=len(points) == 1) as bar:
         bar.start(len(points))
         rates = []
-        for case, given in zip(cases, points, strict=True):
-            rates.append(_rate_point(case, given, bar.doing))
+        for problem, given in zip(problems, points, strict=True):
+            rates.append(_rate_point(problem, given, bar.doing))
             bar.step()
     return Rates(tuple(rates))
 
@@ -138,14 +138,14 @@ def _values(words: Sequence[str]) -> dict[str, list[float]]:
     return {name: list(dict.fromkeys(given[name])) for name in QUANTITIES if name in given}
 
 
-def _rate_point(case: RateProblem, given: dict[str, float], report: Callable[[str], None]) -> RatePoint:
-    """Return the rate of a case or why there is none, and the bound after rounds if all it needs is given."""
-    name = case.algorithm.name
+def _rate_point(problem: RateProblem, given: dict[str, float], report: Callable[[str], None]) -> RatePoint:
+    """Return the rate of a problem or why there is none, and the bound after rounds if all it needs is given."""
+    name = problem.algorithm.name
     try:
-        rate = certify_rate(case, report)
+        rate = certify_rate(problem, report)
     except NotCertified as error:
         return RatePoint(name, given, None, str(error))
-    theorem = next(iter(theorem_rates(case)), None) if case.partial_cohort is None else None
+    theorem = next(iter(theorem_rates(problem)), None) if problem.partial_cohort is None else None
     required = {"rounds", "initial_distance_sq"}
     if any(s.floor or s.start_dissimilarity for s in rate.bounds):
         required.add("optimum_dissimilarity")
@@ -208,13 +208,13 @@ class RatePoint:
         if rate is None:
             yield self.why
             return
-        noisy, case = bool(given.get("gradient_variance")), rate.case
-        some = case.clients and (noisy or not case.deterministic)
-        clients = f"{case.clients} clients" if some else "any number of clients"
-        part = "all take part" if case.partial_cohort is None else f"{case.cohort} of them drawn a round"
+        noisy, problem = bool(given.get("gradient_variance")), rate.problem
+        some = problem.clients and (noisy or not problem.deterministic)
+        clients = f"{problem.clients} clients" if some else "any number of clients"
+        part = "all take part" if problem.partial_cohort is None else f"{problem.cohort} of them drawn a round"
         kind = "gradients with noise of variance sigma^2" if noisy else "full gradients"
         yield f"{clients}, {part}, {kind}, every number T of rounds:"
-        distance = "|w_T - w*|^2" if case.deterministic else "E|w_T - w*|^2"
+        distance = "|w_T - w*|^2" if problem.deterministic else "E|w_T - w*|^2"
         for one in rate.bounds:
             yield f"  {distance} <= {_formula(one)}   {'proved in fractions' if one.proof else 'in floats'}"
         yield f"above its floor the bound halves every {rate.fastest.half} rounds"
@@ -224,7 +224,7 @@ class RatePoint:
         )
         if self.theorem is not None:
             yield f"the best theorem that applies here states {self.theorem.contraction:.6f}: {self.theorem.bound}"
-        if not case.program.has_floor:
+        if not problem.program.has_floor:
             yield "no floor: heterogeneity alone keeps no distance from the minimiser"
         if self.after is not None:
             how = "proved in fractions" if self.after.proved else "in floats"

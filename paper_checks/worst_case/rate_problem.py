@@ -85,6 +85,6 @@ class RateProblem:
 
     @property
     def weights(self) -> CostWeights:
-        """Default weights of the start (two terms), the floor and the noise, for distances of 1 and gradients of L."""
+        """Default weights, for distances of 1 and gradients of L."""
         unit = self.smoothness**2
-        return 1.0, unit, unit, unit if self.noisy else 0.0
+        return CostWeights(1.0, unit, unit, unit if self.noisy else 0.0)

@@ -81,14 +81,14 @@ class RateBound:
 
 @dataclass(frozen=True, eq=False)
 class Rate:
-    """The certified rates of a case.
+    """The certified rates of a problem.
 
     ``contraction`` is the smallest one certified in floats; no certificate can be below ``quadratics``, the contraction
     of two quadratics. ``fastest`` is the bound with a contraction close to the smallest, ``least`` the one with the
     smallest floor, if that is another.
     """
 
-    case: RateProblem
+    problem: RateProblem
     contraction: float
     quadratics: float
     fastest: RateBound
@@ -99,46 +99,47 @@ class Rate:
         return (self.fastest,) if self.least is None else (self.fastest, self.least)
 
 
-def certify_rate(case: RateProblem, report: Callable[[str], None] = lambda text: None) -> Rate:
-    """Return the certified rates of a case; ``report`` is called with a text at every step of the search.
+def certify_rate(problem: RateProblem, report: Callable[[str], None] = lambda text: None) -> Rate:
+    """Return the certified rates of a problem; ``report`` is called with a text at every step of the search.
 
     Raises ``NotCertified`` if no contraction below 1 is found.
     """
-    program = case.program
-    low = quadratic_contraction(case.round, case.smoothness, case.strong_convexity)
+    program = problem.program
+    low = quadratic_contraction(problem.round, problem.smoothness, problem.strong_convexity)
     if low >= 1:
         raise NotCertified(
-            f"{case.algorithm} with step_size={case.step_size:g} does not contract: on quadratics a squared error "
-            f"grows by {low:.4g} a round; take a smaller step size"
+            f"{problem.algorithm} with step_size={problem.step_size:g} does not contract: on quadratics a squared "
+            f"error grows by {low:.4g} a round; take a smaller step size"
         )
-    contraction = _smallest_contraction(case, low, report)
+    contraction = _smallest_contraction(problem, low, report)
     report("proving")
-    fastest = make_bound(case, contraction, case.weights)
+    fastest = make_bound(problem, contraction, problem.weights)
     least = None
-    if program.has_floor or case.noisy:
+    if program.has_floor or problem.noisy:
         report("the smallest floor")
-        rho = _smallest_floor(case, contraction)
+        weights = problem.weights._replace(start_distance=1e-6)
+        rho = _smallest_floor(problem, contraction, weights)
         if rho > fastest.contraction:
-            least = make_bound(case, rho, (1e-6, *case.weights[1:]))
+            least = make_bound(problem, rho, weights)
             if least.floor + least.noise_floor >= fastest.floor + fastest.noise_floor:
                 least = None
-    return Rate(case, contraction, low, fastest, least)
+    return Rate(problem, contraction, low, fastest, least)
 
 
-def sound_solution(case: RateProblem, rho: float, weights: CostWeights) -> LyapunovSolution | None:
+def sound_solution(problem: RateProblem, rho: float, weights: CostWeights) -> LyapunovSolution | None:
     """Return the solution at a contraction; None if there is none, or if it violates its constraints."""
     try:
-        solution = case.program.solve(rho, weights)
+        solution = problem.program.solve(rho, weights)
     except NotCertified:
         return None
     return solution if solution.eigenvalue > -SOUND * solution.largest else None
 
 
-def _smallest_contraction(case: RateProblem, low: float, report: Callable[[str], None]) -> float:
+def _smallest_contraction(problem: RateProblem, low: float, report: Callable[[str], None]) -> float:
     """Return the smallest certified contraction: that of quadratics, or by bisection between it and 1."""
 
     def certifies(rho: float) -> bool:
-        solution = sound_solution(case, rho, case.weights)
+        solution = sound_solution(problem, rho, problem.weights)
         return solution is not None and solution.start_distance < LARGEST
 
     near = NEAR * min(1.0, 100 * (1 - low))
@@ -148,8 +149,8 @@ def _smallest_contraction(case: RateProblem, low: float, report: Callable[[str],
     high = 1 - 1e-3 * (1 - low)
     if not certifies(high):
         raise NotCertified(
-            f"no contraction below 1 is certified for {case.algorithm} with local_steps={case.local_steps} "
-            f"step_size={case.step_size:g}; take a {'smaller' if low < 1 - SLOW else 'larger'} step size"
+            f"no contraction below 1 is certified for {problem.algorithm} with local_steps={problem.local_steps} "
+            f"step_size={problem.step_size:g}; take a {'smaller' if low < 1 - SLOW else 'larger'} step size"
         )
     while high - low > near:
         middle = (low + high) / 2
@@ -161,16 +162,16 @@ def _smallest_contraction(case: RateProblem, low: float, report: Callable[[str],
     return high
 
 
-def _smallest_floor(case: RateProblem, contraction: float) -> float:
+def _smallest_floor(problem: RateProblem, contraction: float, weights: CostWeights) -> float:
     """Return the contraction with about the smallest floor."""
-    if case.local_steps > SEARCHED:
+    if problem.local_steps > SEARCHED:
         return 1 - USUAL * (1 - contraction)
 
     def floors(share: float) -> float:
-        solution = sound_solution(case, 1 - share * (1 - contraction), (1e-6, *case.weights[1:]))
+        solution = sound_solution(problem, 1 - share * (1 - contraction), weights)
         if solution is None:
             return 1e300
-        return solution.floor * case.weights[2] + solution.noise_floor * case.weights[3]
+        return solution.floor * weights.floor + solution.noise_floor * weights.noise_floor
 
     best = minimize_scalar(floors, bounds=(0.2, 1.0), method="bounded", options={"xatol": 1e-2})
     return float(1 - best.x * (1 - contraction))
@@ -183,25 +184,25 @@ def _few_digits(rho: float) -> float:
     return round(1 - floor(distance * 10**places) / 10**places, places)
 
 
-def make_bound(case: RateProblem, smallest: float, weights: CostWeights) -> RateBound:
+def make_bound(problem: RateProblem, smallest: float, weights: CostWeights) -> RateBound:
     """Return a bound with a contraction close to the smallest, with a proof if one can be made."""
     why = ""
     floats: RateBound | None = None
     for away, margin in product(AWAY, MARGINS):
         rho = _few_digits(1 - away * (1 - smallest))
         try:
-            solution = case.program.solve(rho, weights, margin)
+            solution = problem.program.solve(rho, weights, margin)
             if solution.eigenvalue <= 0:
                 raise NotCertified("the solver's answer violates its constraints")
         except NotCertified as error:
             why = why or str(error)
             continue
         numbers = {name: getattr(solution, name) for name in RATE_NUMBERS[1:]}
-        numbers["floor"] *= case.program.has_floor
+        numbers["floor"] *= problem.program.has_floor
         rounded: dict[str, Any] = {name: round_up(x) for name, x in numbers.items()}
         floats = floats or RateBound(rho, **rounded)
         try:
-            proof = prove_rate(case, solution)
+            proof = prove_rate(problem, solution)
         except WorstCaseError as error:
             why = str(error)
             if isinstance(error, NoListing):
@@ -210,7 +211,7 @@ def make_bound(case: RateProblem, smallest: float, weights: CostWeights) -> Rate
         exact: dict[str, Any] = {name: round_up(Fraction(proof["claim"][name] or 0)) for name in RATE_NUMBERS[1:]}
         return RateBound(rho, **exact, proof=proof)
     if floats is None:
-        raise NotCertified(f"nothing is certified for {case.algorithm} near contraction {smallest:.6g}: {why}")
+        raise NotCertified(f"nothing is certified for {problem.algorithm} near contraction {smallest:.6g}: {why}")
     return replace(floats, why=why)
 
 
@@ -248,21 +249,21 @@ def round_map(round_: OneRound, mean: Array, half: Array) -> Array:
 # ---- proofs ----
 
 
-def prove_rate(case: RateProblem, solution: LyapunovSolution) -> dict[str, Any]:
+def prove_rate(problem: RateProblem, solution: LyapunovSolution) -> dict[str, Any]:
     """Return the content of a proof file, which the verifier has accepted, for a solution in floats.
 
     Raises ``WorstCaseError`` if there is no proof.
     """
-    program, round_ = case.program, case.round
-    claim = _claim(case) | {"contraction": str(fraction(solution.rho))}
-    plan = Setting(ROUNDS, cohort=2, local_steps=case.local_steps, step_size=case.step_size)
+    program, round_ = problem.program, problem.round
+    claim = _claim(problem) | {"contraction": str(fraction(solution.rho))}
+    plan = Setting(ROUNDS, cohort=2, local_steps=problem.local_steps, step_size=problem.step_size)
     rho = fraction(solution.rho)
     # if the state has one mean only, the quadratic form can be exactly |w - w*|^2
     one = solution.means[0, 0] if len(solution.means) == 1 else 1.0
     means, deviations = _rounded(solution.means / one), _rounded(solution.deviations / one)
     multipliers = _rounded(solution.multipliers / one, positive=True)
     noise_weights = _rounded(solution.noise_weights / one, positive=True)
-    with_loss = program.with_loss and solution.potential * case.smoothness > NEGLIGIBLE
+    with_loss = program.with_loss and solution.potential * problem.smoothness > NEGLIGIBLE
     potential = _rounded(np.array([solution.potential / one * with_loss]))[0]
     gamma = _rounded(np.array([solution.gamma / one * program.has_floor]), positive=True)[0]
     claim["floor"] = str(gamma / (1 - rho))
@@ -298,7 +299,7 @@ def prove_rate(case: RateProblem, solution: LyapunovSolution) -> dict[str, Any]:
         "noise_products": products,
     }
     try:
-        check_steps(record_run(case.simplified, plan), claim)
+        check_steps(record_run(problem.simplified, plan), claim)
         rate = verify.Rate(content)
         for a, b in program.pairs:
             if multipliers[a, b]:
@@ -320,21 +321,20 @@ def prove_rate(case: RateProblem, solution: LyapunovSolution) -> dict[str, Any]:
     return content
 
 
-def _claim(case: RateProblem) -> dict[str, Any]:
-    """Return what a proof claims about a case; the numbers of the rate are still 0."""
-    cohort, algorithm = case.partial_cohort, case.simplified
-    listed = method_and_parameter(algorithm) if case.round.memory_update else round_method(algorithm, case.local_steps)
+def _claim(problem: RateProblem) -> dict[str, Any]:
+    """Return what a proof claims about a problem; the numbers of the rate are still 0."""
+    cohort, algorithm = problem.partial_cohort, problem.simplified
+    updated, steps = problem.round.memory_update, problem.local_steps
+    method, parameter = method_and_parameter(algorithm) if updated else round_method(algorithm, steps)
     return {
-        "method": listed[0],
-        "parameter": str(listed[1]),
-        "local_steps": case.local_steps,
-        "step_size": str(fraction(case.step_size)),
-        "smoothness": str(fraction(case.smoothness)),
-        "strong_convexity": str(fraction(case.strong_convexity)),
-        "clients": cohort.clients if cohort else case.program.noise_clients,
+        "method": method,
+        "parameter": str(parameter),
+        "local_steps": steps,
+        **{name: str(fraction(getattr(problem, name))) for name in ("step_size", "smoothness", "strong_convexity")},
+        "clients": cohort.clients if cohort else problem.program.noise_clients,
         "cohort": cohort.cohort if cohort else None,
         **dict.fromkeys(verify.RATE_NUMBERS, "0"),
-        "noise_floor": None if case.program.noise_clients is None else "0",
+        "noise_floor": None if problem.program.noise_clients is None else "0",
     }
 
 

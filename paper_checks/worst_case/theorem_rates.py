@@ -27,7 +27,7 @@ LATE = 10**8
 """The round at which rates are measured, when faster terms have vanished."""
 CONTRACTING = ("distance_sq", "optimality_gap", "grad_norm_sq")
 FEWEST = 2
-"""Number of clients for cases with any number; conditions that depend on it are mildest there."""
+"""Number of clients for problems with any number; conditions that depend on it are mildest there."""
 STILL = 1e-7
 """Relative decrease of a term per round, at ``LATE``, up to which it is not exponential: 1/T decreases by 1/LATE."""
 
@@ -40,30 +40,30 @@ class TheoremRate:
     contraction: float
 
 
-def theorem_rates(case: RateProblem) -> list[TheoremRate]:
-    """Return the rates of all theorems that cover a case's method and plan, the smallest contraction first.
+def theorem_rates(problem: RateProblem) -> list[TheoremRate]:
+    """Return the rates of all theorems that cover a problem's method and plan, the smallest contraction first.
 
-    A theorem is evaluated with full participation, with the number of clients of the case or else two, with its best
+    A theorem is evaluated with full participation, with the number of clients of the problem or else two, with its best
     free constants, and for its other assumptions with the default constants of a tightness table. It may bound the
     squared distance, the loss gap or the squared gradient, which contract equally fast for smooth, strongly convex
     losses. Theorems about one machine apply if there is one local step.
     """
-    rates = [rate for bound in BOUNDS.values() if bound.about is not None for rate in _rates(bound, case)]
+    rates = [rate for bound in BOUNDS.values() if bound.about is not None for rate in _rates(bound, problem)]
     return sorted(rates, key=lambda rate: rate.contraction)
 
 
-def _rates(bound: Bound, case: RateProblem) -> Iterator[TheoremRate]:
-    """Yield the rate of a bound, if it covers the case and has one."""
+def _rates(bound: Bound, problem: RateProblem) -> Iterator[TheoremRate]:
+    """Yield the rate of a bound, if it covers the problem and has one."""
     durations = {"rounds", "iterations"} & {q.name for q in bound.quantities}
     if not durations or bound.target.name not in CONTRACTING or obstacle(bound, WORST):
         return
     if schedules.harmonic(bound) or schedules.prescribed(bound):  # decreasing step sizes, or chosen for a last round
         return
-    relaxation = getattr(case.algorithm.start, "beta", 0.0)
+    relaxation = getattr(problem.algorithm.start, "beta", 0.0)
     try:
-        if not _same(method(bound.about, data=False, relaxation=relaxation), case.algorithm):
+        if not _same(method(bound.about, data=False, relaxation=relaxation), problem.algorithm):
             return
-        now, then = (_values(bound, case, late, relaxation) for late in (LATE, LATE + 1))
+        now, then = (_values(bound, problem, late, relaxation) for late in (LATE, LATE + 1))
     except BoundsError:  # the theorem's method or its step sizes are not available
         return
     if now is None or then is None or at_point(bound, now, checked=False).failed:
@@ -79,20 +79,20 @@ def _same(one: Algorithm, other: Algorithm) -> bool:
     return all(getattr(one, part) == getattr(other, part) for part in parts)
 
 
-def _values(bound: Bound, case: RateProblem, rounds: int, relaxation: float) -> dict[str, Any] | None:
+def _values(bound: Bound, problem: RateProblem, rounds: int, relaxation: float) -> dict[str, Any] | None:
     """Return the bound's quantities after a number of rounds, in units of L = 1; None if it does not cover the plan."""
-    if case.local_steps * rounds > LARGEST:
-        raise BoundsError(f"local_steps must be at most {LARGEST / rounds:g}; got {case.local_steps}")
+    if problem.local_steps * rounds > LARGEST:
+        raise BoundsError(f"local_steps must be at most {LARGEST / rounds:g}; got {problem.local_steps}")
     point = GridPoint(
-        clients=case.clients or FEWEST,
+        clients=problem.clients or FEWEST,
         rounds=rounds,
-        local_steps=case.local_steps,
-        fixed_step_size=case.step_size * case.smoothness,
-        condition_number=case.smoothness / case.strong_convexity,
+        local_steps=problem.local_steps,
+        fixed_step_size=problem.step_size * problem.smoothness,
+        condition_number=problem.smoothness / problem.strong_convexity,
         relaxation=relaxation,
     )
     covered = adapted(bound, point)
-    if covered.local_steps != case.local_steps or (covered.clients == 1 and case.local_steps > 1):
+    if covered.local_steps != problem.local_steps or (covered.clients == 1 and problem.local_steps > 1):
         return None
     return values_at_step(bound, covered, point.fixed_step_size)
 
