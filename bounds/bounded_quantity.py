@@ -194,7 +194,7 @@ def _all_run_or_server(quantity: BoundedQuantity, scenario: Scenario) -> bool:
 def _known(scenario: Scenario, word: str) -> bool:
     """Whether a finite, valid value of this constant is known."""
     constant = scenario.get(word)
-    return constant is not None and not constant.floor and bool(np.all(np.isfinite(constant.safe)))
+    return constant is not None and not constant.only_estimated and bool(np.all(np.isfinite(constant.safe)))
 
 
 def _ends_with_round(quantity: BoundedQuantity, scenario: Scenario) -> bool:

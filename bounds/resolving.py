@@ -182,7 +182,7 @@ def _check_agreement(identity: Identity, values: Mapping[str, ScenarioValue]) ->
     depends_on_left = any(identity.left.name in s.support for s in sources)
     if left.role in ADMISSIBLE or not _ready(identity, values) or depends_on_left:
         return
-    if left.support <= frozenset().union(*(s.support for s in sources)) or any(s.floor for s in sources):
+    if left.support <= frozenset().union(*(s.support for s in sources)) or any(s.only_estimated for s in sources):
         return
     intervals = [(widened(s.low, -1), widened(s.high, 1)) for s in sources]
     corners = np.array([_value(identity, corner, values) for corner in product(*intervals)], dtype=float)

@@ -63,7 +63,7 @@ class Scenario(ScenarioMapping):
             problem["identical_clients"] = False
         if "uniform_dissimilarity" in self:
             apart = self["uniform_dissimilarity"]
-            problem |= {"identical_clients": True} if apart.safe == 0 and not apart.floor else {}
+            problem |= {"identical_clients": True} if apart.safe == 0 and not apart.only_estimated else {}
             problem |= {"identical_clients": False} if apart.low > 0 else {}
         if problem.get("gradient_variance") == 0:
             problem["independent_noise"] = True

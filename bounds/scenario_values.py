@@ -110,7 +110,7 @@ class ScenarioValue:
         return end if ok else self.value
 
     @property
-    def floor(self) -> bool:
+    def only_estimated(self) -> bool:
         """Whether the weaker end is unknown, as for a lower estimate, so that no theorem holds with this value."""
         if self.role == DOWN:
             low = np.asarray(self.low)

@@ -65,7 +65,7 @@ class Substituted:
     """The value of a bound at a scenario: ``bound(**values)``, with the terms and failed conditions in ``at``.
 
     ``low`` is the value with every uncertain constant at its other end, but no less than the target's own minimum;
-    ``high`` is the value that is safe to use, infinite if a constant is only known from below (``floor`` names those).
+    ``high`` is the value that is safe to use, infinite if constants are only known from below (``lower_estimates``).
     ``how`` and ``provenance`` are the source and the reliability of every quantity.
     """
 
@@ -73,7 +73,7 @@ class Substituted:
     at: AtPoint
     low: float
     high: float
-    floor: tuple[str, ...]
+    lower_estimates: tuple[str, ...]
     how: dict[str, str]
     provenance: dict[str, str]
 
@@ -95,14 +95,14 @@ def substitute(scenario: ScenarioMapping, bound: Bound) -> Substituted:
     low = value if np.isnan(optimistic) or np.isnan(value) else min(value, optimistic)
     low = max(low, min(value, float(bound.target.card.domain.low)))
     of_pair = best.pair.provenance if best.pair is not None else EXACT
-    floor = tuple(w for w in inputs if inputs[w].floor)
-    floor += tuple(search.paired) if of_pair == LOWER else ()
+    estimates = tuple(w for w in inputs if inputs[w].only_estimated)
+    estimates += tuple(search.paired) if of_pair == LOWER else ()
     choices = search.sources(best.pair)
     how = {w: choices.get(w) or inputs[w].how for w in best.values}
     provenance = {w: s.provenance for w, s in inputs.items()} | dict.fromkeys(search.paired, of_pair)
     if search.free:
         provenance[search.free] = FREE
-    return Substituted(best.values, at, low, np.inf if floor else value, floor, how, provenance)
+    return Substituted(best.values, at, low, np.inf if estimates else value, estimates, how, provenance)
 
 
 def missing(scenario: ScenarioMapping, bound: Bound) -> dict[str, str]:
@@ -220,15 +220,16 @@ def first_pair(scenario: ScenarioMapping) -> Pair | None:
 def _given(scenario: ScenarioMapping) -> Iterator[Pair]:
     if OFFSET in scenario and FACTOR in scenario:
         offset, factor = scenario[OFFSET], scenario[FACTOR]
-        floor = offset.floor or factor.floor
-        yield Pair(float(offset.safe), float(factor.safe), offset.how, LOWER if floor else worst(offset, factor))
+        estimated = offset.only_estimated or factor.only_estimated
+        provenance = LOWER if estimated else worst(offset, factor)
+        yield Pair(float(offset.safe), float(factor.safe), offset.how, provenance)
 
 
 def _family(scenario: ScenarioMapping) -> tuple[Pair, ...]:
     if not {"optimum_dissimilarity", "smoothness", "strong_convexity"} <= scenario.keys():
         return ()
     at_best, cap, low = (scenario[w] for w in ("optimum_dissimilarity", "smoothness", "strong_convexity"))
-    if cap.floor or low.floor or not np.isfinite(at_best.high) or not low.safe > 0:
+    if cap.only_estimated or low.only_estimated or not np.isfinite(at_best.high) or not low.safe > 0:
         return ()
     return _of_constants(float(at_best.high), float(cap.safe), float(low.safe), worst(at_best, cap, low))
 
@@ -242,13 +243,13 @@ def _of_constants(at_best: float, smoothness: float, strong_convexity: float, pr
 
 
 def _uniform(scenario: ScenarioMapping) -> Iterator[Pair]:
-    if "uniform_dissimilarity" in scenario and not scenario["uniform_dissimilarity"].floor:
+    if "uniform_dissimilarity" in scenario and not scenario["uniform_dissimilarity"].only_estimated:
         zeta = scenario["uniform_dissimilarity"]
         yield Pair(float(zeta.safe), 1.0, "at every model: (uniform_dissimilarity, 1)", worst(zeta))
 
 
 def _capped(scenario: ScenarioMapping) -> Iterator[Pair]:
-    if scenario.method == FEDAVG and "grad_cap_sq" in scenario and not scenario["grad_cap_sq"].floor:
+    if scenario.method == FEDAVG and "grad_cap_sq" in scenario and not scenario["grad_cap_sq"].only_estimated:
         cap = scenario["grad_cap_sq"]
         yield Pair(float(cap.safe), 1.0, "along the run: (grad_cap_sq, 1)", worst(cap))
 

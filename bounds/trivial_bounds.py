@@ -109,7 +109,7 @@ def _value(expression: sp.Expr, scenario: Scenario) -> float:
     """Return a valid value of a trivial bound, infinite if the scenario lacks a valid constant."""
     names = [each.name for each in quantities_of([expression])]
     other_runs = scenario.method != FEDAVG and q.grad_cap_sq.name in names  # the cap holds along runs of FedAvg
-    if other_runs or any(name not in scenario or scenario[name].floor for name in names):
+    if other_runs or any(name not in scenario or scenario[name].only_estimated for name in names):
         return np.inf
     values = {n: scenario[n].high if scenario[n].role == DEFINED else scenario[n].safe for n in names}
     return float(evaluated(expression, values))

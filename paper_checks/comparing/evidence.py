@@ -340,7 +340,7 @@ def _federations(scenario: Scenario, clients: int, slow: float, few: bool) -> It
     first = (clients + 1) // 2
     noise = np.zeros(clients)
     words = [word for word in ("client_gradient_variance", "gradient_variance") if word in scenario]
-    if words and not scenario[words[0]].floor:
+    if words and not scenario[words[0]].only_estimated:
         stated = np.broadcast_to(np.asarray(scenario[words[0]].safe, dtype=float), (clients,))
         noise = np.full(clients, stated.min()) if few else np.array(stated)
     optimal = float(scenario["optimal_loss"].value) if "optimal_loss" in scenario else 0.0

@@ -120,13 +120,11 @@ class ExactProgram:
         )
         """The unknown vectors of both blocks that the program in floats contains."""
         indices = {e.name: e.values[0] for e in self.gram.evaluations}
-        if problem.has_floor:
-            indices["floor"] = self.gram.floor
+        if problem.has_infimum:
+            indices["floor"] = self.gram.infimum
         trimmed = {int(v): k for k, v in enumerate(np.flatnonzero(values))}
         self.values = {name: trimmed[v] for name, v in indices.items() if v is not None and v in trimmed}
-        self.inequalities = [
-            ("lower" if c.name == "class" and len(c.points) == 1 else c.name, c.points) for c in self.floats.constraints
-        ]
+        self.inequalities = [(c.kind, c.points) for c in self.floats.constraints]
         """The kind and the points of every constraint, as the verifier names them."""
         self.content: dict[str, Any] = {
             "kind": verify.WORST_CASE,

@@ -72,7 +72,7 @@ def _polyak(gram: Gram, values: Values) -> Iterable[Row]:
 def lower_bounded(gram: Gram) -> list[Constraint]:
     """Return the constraints that inf F is at most what a step of 1/L from any visited model reaches."""
     rows = [(gram.global_gradient_sq(e) / (2 * gram.smoothness) - gram.gap(e), e.name) for e in common(gram)]
-    return [Constraint("class", row, points=(name,)) for row, name in rows]
+    return [Constraint("lower", row, points=(name,)) for row, name in rows]
 
 
 VISITED = "holds at the visited models, not at all"

@@ -36,7 +36,7 @@ def _program(problem: WorstCaseProblem, gram: Gram) -> Program:
     for name in problem.assumptions:
         if name in constraints.LIMITS:
             rows += constraints.constraints_on(name, gram, problem.assumptions)
-    if problem.has_floor:
+    if problem.has_infimum:
         rows += constraints.lower_bounded(gram)
     if gram.capacity[1]:
         rows = [*gram.interpolation(), *rows]

@@ -75,8 +75,6 @@ class Gram:
     """How many of the extra vectors, and of the values, are in use."""
     extra_points: list[int] = field(default_factory=list, init=False)
     """Which of the extra vectors are points; the others are gradients."""
-    labels: list[str] = field(default_factory=list, init=False)
-    """The names of the evaluations with an extra vector, in the order of its columns."""
     bases: dict[str, str] = field(default_factory=dict, init=False)
     """For evaluations whose gradient is expressed as a change: the evaluation of a local step it is a change from."""
 
@@ -123,6 +121,11 @@ class Gram:
     def packed(self) -> int:
         """The number of entries of all packed blocks."""
         return sum(n * (n + 1) // 2 for n in self.blocks)
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of the evaluations with an extra vector, in the order of its columns."""
+        return [e.name for e in self.evaluations if e not in self.along_run]
 
     @cached_property
     def change(self) -> float:
@@ -227,8 +230,6 @@ class Gram:
         pairs = zip(points, self.mean(points), strict=True)
         shared = key != "own" and all(np.abs(row - mean).max() < SAME for row, mean in pairs)
         evaluation = PointEvaluation(points, gradients, tuple(values), shared, name or key)
-        if not evaluation.name.startswith("g"):
-            self.labels.append(evaluation.name)
         self.evaluations.append(evaluation)
         self._by_key[key.encode() or self._key(points)] = evaluation
         if key:
@@ -279,7 +280,7 @@ class Gram:
         return (*means, self.run.server[-1])
 
     @cached_property
-    def floor(self) -> int:
+    def infimum(self) -> int:
         """The index of inf F among the values, for functions that need not have a minimiser."""
         self.used_values += 1
         return self.used_values - 1
@@ -320,7 +321,7 @@ class Gram:
 
     def gap(self, at: PointEvaluation) -> Array:
         """Return ``F - F*``."""
-        return self.loss(at) if self.convex else self.loss(at) - self.value(self.floor)
+        return self.loss(at) if self.convex else self.loss(at) - self.value(self.infimum)
 
     # ---- interpolation ----
 

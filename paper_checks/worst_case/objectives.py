@@ -13,6 +13,7 @@ from bounds.weights import Weights
 from ..runs.origins import AVERAGE, ENDS, ITERATION, measurable, ORIGINS, ROUND, STATE, WORST
 from ..runs.statistics import entries_of, weighted_mean
 from .gram import Gram, mean_row
+from .linear_run import LinearTree
 from .program import Array, WorstCaseError
 
 Series = Callable[[Gram], list[Array]]
@@ -113,7 +114,7 @@ def metric_series(metric: str, statistic: Statistic) -> tuple[str, str]:
 def objectives(gram: Gram, metric: str, statistic: Statistic) -> tuple[Array, ...]:
     """Return the forms to maximise, the smallest of them if several; ``every`` and ``last`` use the last one."""
     word, per = metric_series(metric, statistic)
-    if not gram.run.path and (word not in MODEL_METRICS or per == ITERATION):
+    if isinstance(gram.run, LinearTree) and (word not in MODEL_METRICS or per == ITERATION):
         names = ", ".join(MODEL_METRICS)
         raise WorstCaseError(f"with a drawn cohort the metric must be one of {names}, over rounds")
 

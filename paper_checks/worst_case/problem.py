@@ -97,10 +97,10 @@ class WorstCaseProblem:
     def relaxations(self) -> tuple[str, ...]:
         """How the constraints are weaker than the assumptions; empty for an exact worst case."""
         assumed = [LIMITS[name].relaxed for name in self.assumptions if name in LIMITS]
-        return (*filter(None, assumed), *([LOWER] if self.has_floor else []))
+        return (*filter(None, assumed), *([LOWER] if self.has_infimum else []))
 
     @property
-    def has_floor(self) -> bool:
+    def has_infimum(self) -> bool:
         """Whether inf F, of functions that need not have a minimiser, is one of the values."""
         assumed = "initial_gap" in self.assumptions or "pl_constant" in self.assumptions
         return not self.convex and (assumed or self.metric == "optimality_gap")

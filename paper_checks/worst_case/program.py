@@ -33,9 +33,9 @@ class TooLongError(BoundsError):
 
 @dataclass(frozen=True, eq=False)
 class Constraint:
-    """``row . x <= limit``; ``name`` is the assumption it comes from, or ``class``."""
+    """``row . x <= limit``; ``kind`` is that of the verifier: the assumption it comes from, ``class`` or ``lower``."""
 
-    name: str
+    kind: str
     row: Array
     limit: Any = 0.0
     points: tuple[str, ...] = ()

@@ -54,8 +54,8 @@ class WorstCase:
         """Derivatives of the worst case in the assumed limits, by quantity."""
         multipliers: dict[str, float] = {}
         for constraint, multiplier in zip(self.program.constraints, self.solution.multipliers, strict=True):
-            if constraint.name in LIMITS and LIMITS[constraint.name].power is not None:
-                multipliers[constraint.name] = multipliers.get(constraint.name, 0.0) + float(multiplier)
+            if constraint.kind in LIMITS and LIMITS[constraint.kind].power is not None:
+                multipliers[constraint.kind] = multipliers.get(constraint.kind, 0.0) + float(multiplier)
         return multipliers
 
     @property

@@ -97,7 +97,7 @@ def reduced(gram: Gram, program: Program, columns: Array, values: Array) -> Orbi
 
 def _permutations(gram: Gram) -> Iterator[tuple[Array, Array]]:
     """Yield, for every permutation of the clients, the images of all unknown vectors and function values."""
-    tree, own = gram.run, gram.per_client
+    tree, own, labels = gram.run, gram.per_client, gram.labels
     assert isinstance(tree, LinearTree)
     by_name = {e.name: e for e in gram.evaluations}
     for order in permutations(range(tree.clients)):
@@ -107,13 +107,12 @@ def _permutations(gram: Gram) -> Iterator[tuple[Array, Array]]:
         for k, to in enumerate(order):
             for j, other in enumerate(gradients[k]):
                 columns[1 + k * own + j] = 1 + to * own + other
-            for extra, label in enumerate(gram.labels):
-                image = gram.labels.index(images.get(label, label))
+                images[f"g{j + 1}"] = f"g{other + 1}"
+            for extra, label in enumerate(labels):
+                image = labels.index(images.get(label, label))
                 columns[1 + k * own + tree.gradients + extra] = 1 + to * own + tree.gradients + image
             for e in gram.evaluations:
-                along_run = e.name.startswith("g")
-                name = f"g{gradients[k][int(e.name[1:]) - 1] + 1}" if along_run else images.get(e.name, e.name)
-                value, image_value = e.values[k], by_name[name].values[to]
+                value, image_value = e.values[k], by_name[images.get(e.name, e.name)].values[to]
                 if (value is None) != (image_value is None):
                     raise WorstCaseError("a permutation of the clients moves a value that is 0")
                 if value is not None and image_value is not None:
@@ -199,7 +198,7 @@ def _merged(constraints: tuple[Constraint, ...], rows: Array) -> tuple[list[int]
     of_row = np.zeros(len(constraints), dtype=int)
     sizes = np.maximum(np.abs(rows).max(axis=1), 1e-300)
     for i, (c, row) in enumerate(zip(constraints, np.round(rows / sizes[:, None], SAME_ROW) + 0.0, strict=True)):
-        key = c.name, float(c.limit), row.tobytes()
+        key = c.kind, float(c.limit), row.tobytes()
         if key not in seen:
             seen[key] = len(kept)
             kept.append(i)

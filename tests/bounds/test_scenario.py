@@ -206,8 +206,8 @@ def test_a_constant_from_below_without_a_lower_end_is_no_constant(low):
     loose = {"strong_convexity": 0.5, "_interval": {"strong_convexity": [low, 0.5]}}
     known = {"smoothness": 2.0, "initial_gap": 3.0, "optimum_dissimilarity": 1.3}
     s = Scenario.of(loose, **known)
-    assert s["strong_convexity"].floor
-    assert s["pl_constant"].floor
+    assert s["strong_convexity"].only_estimated
+    assert s["pl_constant"].only_estimated
     assert not pairs(s)
     assert "initial_distance_sq" not in s
     sure = Scenario.of(strong_convexity=0.5, **known)
@@ -260,7 +260,7 @@ def test_with_a_lower_estimate_a_bound_is_a_floor():
     bound = own({"a": q.grad_cap_sq / q.strong_convexity})
     notes = {"_provenance": {"grad_cap_sq": "lower", "strong_convexity": "lower"}}
     put = Scenario.of({"grad_cap_sq": 3.5, "strong_convexity": 0.7, **notes}).substituted(bound)
-    assert put.floor == ("grad_cap_sq",)  # a lower estimate of mu is as good as any
+    assert put.lower_estimates == ("grad_cap_sq",)  # a lower estimate of mu is as good as any
     assert (put.value, put.high) == (pytest.approx(5.0), np.inf)
 
 

@@ -236,7 +236,7 @@ def test_what_is_refused_is_said_in_one_line():
 def test_contradictory_assumptions_are_said():
     # No assumption of the vocabulary contradicts another one by itself; a planted start outside its own limit does.
     program = program_of(WorstCaseProblem(algorithm("fedavg()"), plan(), STRONG, "distance_sq"))
-    row = next(c.row for c in program.constraints if c.name == "initial_distance_sq")
+    row = next(c.row for c in program.constraints if c.kind == "initial_distance_sq")
     impossible = replace(program, constraints=(*program.constraints, programs.Constraint("planted", -row, -5.0)))
     with pytest.raises(WorstCaseError, match="no federation"):
         optimum(impossible)
