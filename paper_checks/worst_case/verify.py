@@ -394,20 +394,23 @@ class Run(InequalitySum):
             self.points[name] = unknown(name), ZERO
             return name
         require(name in self.models, f"{name} is not a model of this run")
-        point = self.models[name]
-        if existing := self.evaluated(point):
+        return self.evaluate(self.models[name])
+
+    def evaluate(self, model: Vector) -> str:
+        """Return the name of the evaluation point at a model of the run, adding the point if needed."""
+        if existing := self.evaluated(model):
             return existing
-        name = next(n for n, x in self.models.items() if x.equals(point))
-        self.points[name] = point, self.points[self.near[name]][1] + unknown(name, self.change)
+        name = next(n for n, x in self.models.items() if x.equals(model))
+        self.points[name] = model, self.points[self.near[name]][1] + unknown(name, self.change)
         return name
 
-    def gradient(self, name: str) -> Vector:
+    def gradient(self, model: Vector) -> Vector:
         """Return the clients' gradients at a model."""
-        return self.points[self.point_at(name)][1]
+        return self.points[self.evaluate(model)][1]
 
-    def add_gap(self, c: Q, name: str) -> None:
-        """Add ``c (F(name) - F*)``."""
-        self.values[self.point_at(name)] += c
+    def add_gap(self, c: Q, point: str) -> None:
+        """Add ``c (F - F*)`` at an evaluation point."""
+        self.values[point] += c
         if not self.convex:
             self.values["floor"] -= c
 
@@ -420,7 +423,8 @@ class Run(InequalitySum):
         models = 2 if kind == "class" else int(at_all_models or kind == "grad_cap_sq")
         require(len(names) == models, f"{kind} is about another number of models")
         require(kind in (*self.given, "class", "lower"), f"{kind} is not assumed")
-        point = self.point_at(names[0]) if models else "*"
+        point = self.point_at(names[0]) if models else ""
+        gradient = self.points[point][1] if models else ZERO
         if at_all_models:
             same_model = self.points[point][0].parts[1] == {} and point != "own"
             require(same_model, f"at {point} clients are at models of their own")
@@ -428,39 +432,43 @@ class Run(InequalitySum):
             self.add_smoothness(c, point, self.point_at(names[1]))
         elif kind == "lower":  # a step of 1/L from a model decreases F by at least |grad F|^2 / (2 L)
             require(not self.convex, "F has a minimiser: lower applies only without convexity")
-            self.add_square(c / (2 * self.L), (1, self.gradient(point).mean))
+            self.add_square(c / (2 * self.L), (1, gradient.mean))
             self.add_gap(-c, point)
         elif kind == "pl_constant":
-            self.add_square(-c, (1, self.gradient(point).mean))
+            self.add_square(-c, (1, gradient.mean))
             self.add_gap(2 * c * self.given[kind], point)
         elif kind == "heterogeneity":
-            self.add_gap(-c, "own")
+            self.add_gap(-c, self.point_at("own"))
         elif kind == "dissimilarity_offset":
-            self.add_square(c, (1, self.gradient(point)))
-            self.add_square(-c * self.given.get("dissimilarity_factor", Q(1)), (1, self.gradient(point).mean))
+            self.add_square(c, (1, gradient))
+            self.add_square(-c * self.given.get("dissimilarity_factor", Q(1)), (1, gradient.mean))
         elif kind == "uniform_dissimilarity":
-            self.add_square(c, (1, self.gradient(point)), (-1, self.gradient(point).mean))
-        elif kind in ("optimum_dissimilarity", "grad_cap_sq"):
-            require(kind != "grad_cap_sq" or names[0][0] == "g", "only gradients of local steps are capped")
-            self.add_square(c, (1, self.gradient(point)))
-        elif kind in ("initial_distance_sq", "initial_gap"):
-            self.add_model_metric(c, "distance_sq" if kind == "initial_distance_sq" else "optimality_gap", "w", 0)
+            self.add_square(c, (1, gradient), (-1, gradient.mean))
+        elif kind == "grad_cap_sq":
+            require(names[0][0] == "g", "only gradients of local steps are capped")
+            self.add_square(c, (1, gradient))
+        elif kind == "optimum_dissimilarity":
+            self.add_square(c, (1, MINIMISER_GRADIENT))
+        elif kind == "initial_distance_sq":
+            self.add_model_metric(c, "distance_sq", self.servers, 0)
+        elif kind == "initial_gap":
+            self.add_model_metric(c, "optimality_gap", self.servers, 0)
         else:  # dissimilarity_factor is refused here: it belongs to the inequality of its offset
             require(kind in AT_ONE_MODEL, f"{kind} is not an inequality")
-            letter, models_of_run = ("v", self.averages) if kind == "distance_sq" else ("w", self.servers)
-            self.add_model_metric(c, kind, letter, len(models_of_run) - 2)
+            models_of_run = self.averages if kind == "distance_sq" else self.servers
+            self.add_model_metric(c, kind, models_of_run, len(models_of_run) - 2)
         return Q(0) if kind in ("class", "lower", "pl_constant") else c * self.given[kind]
 
-    def add_model_metric(self, c: Q, metric: str, letter: str, i: int) -> None:
-        """Add c times a metric at the i-th server model (``w``) or virtual average (``v``)."""
-        name, model = f"{letter}{i}", (self.servers if letter == "w" else self.averages)[i]
+    def add_model_metric(self, c: Q, metric: str, models: Sequence[Vector], i: int) -> None:
+        """Add c times a metric at the i-th of the server models or averages."""
+        model = models[i]
         if metric == "distance_sq":
             require(self.convex, "without convexity there is no minimiser, and no distance from it")
             self.add_square(c, (1, model))
         elif metric == "optimality_gap":
-            self.add_gap(c, name)
+            self.add_gap(c, self.evaluate(model))
         elif metric == "grad_norm_sq":
-            self.add_square(c, (1, self.gradient(name).mean))
+            self.add_square(c, (1, self.gradient(model).mean))
         elif i:  # divergence of the clients after i rounds; it is 0 at the start
             self.add_square(c, (1, self.paths[i - 1][-1]), (-1, model))
 
@@ -484,30 +492,30 @@ class Run(InequalitySum):
         """Add c times the claim's metric at server model, round or iteration i."""
         metric, path = self.claim["metric"], self.paths[i - 1] if i <= len(self.paths) else []
         if metric in OF_A_MODEL:
-            self.add_model_metric(c, metric, "v" if self.claim["over"] == "iterations" else "w", i)
+            self.add_model_metric(c, metric, self.averages if self.claim["over"] == "iterations" else self.servers, i)
         elif metric == "average_gap":
-            self.add_gap(c, "mean")
+            self.add_gap(c, self.point_at("mean"))
         elif metric == "mean_gap":
-            for j in range(1, len(self.averages)):
-                self.add_gap(c / (len(self.averages) - 1), f"v{j}")
+            for model in self.averages[1:]:
+                self.add_gap(c / (len(self.averages) - 1), self.evaluate(model))
         elif metric == "weighted_grad_norm_sq":
             for j, size in enumerate(self.sizes):
-                self.add_model_metric(c * size, "grad_norm_sq", "v", j)
+                self.add_model_metric(c * size, "grad_norm_sq", self.averages, j)
         elif metric == "consensus_distance":
             local_models = [x for path in self.paths for x in path[:-1]]
             self.add_square(c, (1, local_models[i]), (-1, self.averages[i]))
         elif metric == "global_step":
             self.add_square(c, (1, self.servers[i]), (-1, self.servers[i - 1]))
         elif metric == "loss_change":
-            self.values[self.point_at(f"w{i}")] += c
-            self.values[self.point_at(f"w{i - 1}")] -= c
+            self.values[self.evaluate(self.servers[i])] += c
+            self.values[self.evaluate(self.servers[i - 1])] -= c
         elif metric == "local_drift":
             for x in path[:-1]:
                 self.add_square(c, (1, x), (-1, self.servers[i - 1]))
         else:
             require(metric == "mean_gradient_drift", f"the metric {metric!r:.60} is not known here")
-            mean_gradient = [(Q(1, 1 - len(path)), self.gradient(self.evaluated(x))) for x in path[:-1]]
-            self.add_square(c, (1, self.gradient(f"w{i - 1}")), *mean_gradient)
+            mean_gradient = [(Q(1, 1 - len(path)), self.gradient(x)) for x in path[:-1]]
+            self.add_square(c, (1, self.gradient(self.servers[i - 1])), *mean_gradient)
 
 
 def check_worst_case(proof: Any) -> None:
@@ -592,8 +600,8 @@ def attained_value(proof: Any) -> Q:
     if "floor" in federation.values:
         kinds.append("lower")
     if {*AT_ALL_MODELS, "lower"} & {*kinds}:
-        for i in range(len(run.servers)):
-            run.point_at(f"w{i}")
+        for model in run.servers:
+            run.evaluate(model)
     common = [(name,) for name, (x, _) in run.points.items() if x.parts[1] == {} and name != "own"]
     places = dict.fromkeys((*AT_ALL_MODELS, "lower"), common)
     places["grad_cap_sq"] = [(name,) for name in run.points if name[0] == "g"]
