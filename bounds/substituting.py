@@ -220,8 +220,7 @@ def first_pair(scenario: ScenarioMapping) -> Pair | None:
 def _given(scenario: ScenarioMapping) -> Iterator[Pair]:
     if OFFSET in scenario and FACTOR in scenario:
         offset, factor = scenario[OFFSET], scenario[FACTOR]
-        estimated = offset.only_estimated or factor.only_estimated
-        provenance = LOWER if estimated else worst(offset, factor)
+        provenance = LOWER if offset.only_estimated or factor.only_estimated else worst(offset, factor)
         yield Pair(float(offset.safe), float(factor.safe), offset.how, provenance)
 
 

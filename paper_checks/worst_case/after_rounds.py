@@ -120,9 +120,8 @@ def smallest_bound(rate: Rate, horizon: Horizon) -> tuple[float, float, CostWeig
 
 def _remaining(rate_bound: RateBound, horizon: Horizon) -> Fraction:
     """Return the bound of a rate after a number of rounds, from the fractions of its proof if it has one."""
-    if rate_bound.proof is not None:
-        return verify.remaining(rate_bound.proof["claim"], _start(horizon))
-    return verify.remaining({key: Fraction(getattr(rate_bound, key)) for key in verify.RATE_NUMBERS}, _start(horizon))
+    floats = {key: Fraction(getattr(rate_bound, key)) for key in verify.RATE_NUMBERS}
+    return verify.remaining(rate_bound.proof["claim"] if rate_bound.proof else floats, _start(horizon))
 
 
 def _start(horizon: Horizon) -> dict[str, int | str]:

@@ -103,9 +103,6 @@ def constraints_on(quantity: str, gram: Gram, values: Values) -> list[Constraint
 
 def length_sq(values: Values) -> float:
     """Return the largest squared length that the assumptions bound, in the units of L."""
-    L, lengths = values["smoothness"], []
-    for quantity, value in values.items():
-        power = LIMITS[quantity].power if quantity in LIMITS else None
-        if power is not None and value > 0:
-            lengths.append(value / L**power)
+    L, powers = values["smoothness"], {quantity: LIMITS[quantity].power for quantity in values if quantity in LIMITS}
+    lengths = [values[name] / L**power for name, power in powers.items() if power is not None and values[name] > 0]
     return max(lengths, default=1.0)

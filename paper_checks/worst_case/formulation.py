@@ -10,7 +10,7 @@ from . import constraints
 from .gram import Gram
 from .objectives import objectives
 from .problem import WorstCaseProblem
-from .program import Constraint, Program, trim
+from .program import Program, trim
 
 
 def program_of(problem: WorstCaseProblem) -> Program:
@@ -32,10 +32,8 @@ def formulate(problem: WorstCaseProblem) -> tuple[Gram, Program]:
 def _program(problem: WorstCaseProblem, gram: Gram) -> Program:
     """Return the program, adding the evaluations that it needs to the Gram matrix."""
     metric = objectives(gram, problem.metric, problem.statistic)
-    rows: list[Constraint] = []
-    for name in problem.assumptions:
-        if name in constraints.LIMITS:
-            rows += constraints.constraints_on(name, gram, problem.assumptions)
+    limited = [name for name in problem.assumptions if name in constraints.LIMITS]
+    rows = [row for name in limited for row in constraints.constraints_on(name, gram, problem.assumptions)]
     if problem.has_infimum:
         rows += constraints.lower_bounded(gram)
     if gram.capacity[1]:

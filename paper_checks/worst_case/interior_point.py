@@ -133,7 +133,7 @@ class Path:
         sizes = np.abs(rows).max(1)
         self.sizes = np.where(sizes > 0, sizes, 1.0)
         several = goals if len(goals) > 1 else goals[:0]
-        unit = np.concatenate([*(pack(np.eye(n)) for n in program.blocks), np.zeros(program.values)])
+        unit = np.concatenate([*(pack(np.eye(n)) for n in program.blocks), np.zeros(program.value_count)])
         self.rows = np.concatenate([rows / self.sizes[:, None], -several, unit[None]])
         limits = np.array([float(c.limit) for c in program.constraints]) / self.sizes
         self.cost = np.concatenate([limits, np.zeros(len(several)), [PENALTY]])
@@ -222,7 +222,7 @@ class Path:
 
     def _primal(self, at: _Point) -> Array:
         """Return the unknowns of the program at a point."""
-        return np.concatenate([_packed(at.grams), at.values[: self.program.values]])
+        return np.concatenate([_packed(at.grams), at.values[: self.program.value_count]])
 
     # ---- steps ----
 
@@ -422,7 +422,7 @@ def doubt(program: Program, solution: Solution) -> float:
     for gram, dual in zip(solution.grams, unpack_blocks(slack, program.blocks), strict=True):
         for one, other in ((gram, dual), (dual, gram)):  # a negative eigenvalue counts with the other's trace
             total += max(-float(np.linalg.eigvalsh(one)[0]), 0.0) * max(float(np.trace(other)), 0.0)
-    if program.values:  # values are as large as in the solution, or as the inner products in their inequalities
+    if program.value_count:  # values are as large as in the solution, or as the inner products in their inequalities
         with_values = np.abs(rows[:, program.packed :]).max(1) > 0
         terms: Any = np.abs(rows[with_values, : program.packed] * solution.x[: program.packed]).max(initial=0.0)
         largest = max(float(terms), float(np.abs(solution.x[program.packed :]).max()))

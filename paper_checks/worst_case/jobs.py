@@ -31,8 +31,8 @@ def tightness(bound: str, **point: Any) -> Outcome:
     """Compute a bound (by name) and its exact worst case; ``inside``: whether the bound's conditions hold here."""
     chosen = load(bound)
     adapted_point = adapted(chosen, GridPoint(**point))
-    quantities, asked = values(chosen, adapted_point), problem_at(chosen, adapted_point)
-    worst = solve(asked, inf)
+    quantities, problem = values(chosen, adapted_point), problem_at(chosen, adapted_point)
+    worst = solve(problem, inf)
     parts, inside = terms(chosen, quantities)
     total = sum(parts.values())
     contributions = worst.contributions
@@ -53,8 +53,8 @@ def tightness(bound: str, **point: Any) -> Outcome:
         **{TERM + name: part for name, part in parts.items()},
         **shares,
     }
-    facts = {"algorithm": str(asked.algorithm), "relaxations": list(asked.relaxations)}
-    return Outcome({name: [value] for name, value in row.items()}, facts | {"assumptions": asked.assumptions})
+    facts = {"algorithm": str(problem.algorithm), "relaxations": list(problem.relaxations)}
+    return Outcome({name: [value] for name, value in row.items()}, facts | {"assumptions": problem.assumptions})
 
 
 @job("certificate", version=2, accepts="paper_checks.worst_case.grid_point:GridPoint")

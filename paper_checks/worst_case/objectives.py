@@ -103,28 +103,28 @@ def metric_series(metric: str, statistic: Statistic) -> tuple[str, str]:
     """Return the name of the series that contains a metric, and whether it is per round, iteration or server model."""
     iterated = statistic.over == "iterations" or not measurable(metric, WORST, iterated=False)
     if not measurable(metric, WORST, iterated):
-        known = sorted(word for word in ORIGINS if measurable(word, WORST, iterated))
+        known = sorted(name for name in ORIGINS if measurable(name, WORST, iterated))
         raise WorstCaseError(f"the metric must be one of {', '.join(known)}; got {metric!r}")
-    word = ORIGINS[metric]
-    if word.how in (ENDS, AVERAGE):  # one number of a run
+    origin = ORIGINS[metric]
+    if origin.how in (ENDS, AVERAGE):  # one number of a run
         return metric, ITERATION
-    return (metric, ROUND) if word.per == ROUND else (word.of or metric, ITERATION if iterated else STATE)
+    return (metric, ROUND) if origin.per == ROUND else (origin.of or metric, ITERATION if iterated else STATE)
 
 
 def objectives(gram: Gram, metric: str, statistic: Statistic) -> tuple[Array, ...]:
     """Return the forms to maximise, the smallest of them if several; ``every`` and ``last`` use the last one."""
-    word, per = metric_series(metric, statistic)
-    if isinstance(gram.run, LinearTree) and (word not in MODEL_METRICS or per == ITERATION):
+    name, per = metric_series(metric, statistic)
+    if isinstance(gram.run, LinearTree) and (name not in MODEL_METRICS or per == ITERATION):
         names = ", ".join(MODEL_METRICS)
         raise WorstCaseError(f"with a drawn cohort the metric must be one of {names}, over rounds")
 
-    if word in RUN_METRICS:
-        return (RUN_METRICS[word](gram, statistic.weights),)
-    if word not in MODEL_METRICS:
-        series = SERIES[word](gram)
+    if name in RUN_METRICS:
+        return (RUN_METRICS[name](gram, statistic.weights),)
+    if name not in MODEL_METRICS:
+        series = SERIES[name](gram)
     else:  # at the averages, or after every round in the mean over the cohorts that may be drawn
         models = [[model] for model in gram.averages] if per == ITERATION else gram.run.models_by_round
-        series = [mean_row([MODEL_METRICS[word](gram, model) for model in some]) for some in models]
+        series = [mean_row([MODEL_METRICS[name](gram, model) for model in some]) for some in models]
     if statistic.kind in ("every", "last") or len(series) == 1:
         return (series[-1],)
     forms = entries_of(series, statistic.kind, per)

@@ -47,7 +47,7 @@ class Program:
     """Objective, constraints and sizes; with several ``objectives`` the smallest of them is maximised."""
 
     blocks: tuple[int, ...]
-    values: int
+    value_count: int
     objectives: tuple[Array, ...]
     constraints: tuple[Constraint, ...]
     extents: Array | None = None
@@ -69,7 +69,7 @@ class Program:
     @property
     def size(self) -> int:
         """The number of unknowns."""
-        return self.packed + self.values
+        return self.packed + self.value_count
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ def trim(program: Program) -> Program:
     return replace(
         program,
         blocks=tuple(int(alive.sum()) for alive in columns if alive.any()),
-        values=int(values.sum()),
+        value_count=int(values.sum()),
         objectives=tuple(o[chosen] for o in program.objectives),
         constraints=tuple(replace(c, row=c.row[chosen]) for c in program.constraints),
         extents=None if program.extents is None else program.extents[np.concatenate(columns)],
@@ -137,7 +137,7 @@ def normalise(program: Program) -> tuple[Program, Array]:
     extents = np.ones(sum(program.blocks)) if program.extents is None else program.extents
     each = np.split(extents, np.cumsum(program.blocks)[:-1])
     squares = [np.outer(own, own)[triangle(len(own))] for own in each]
-    units = np.concatenate([*squares, np.full(program.values, program.value_unit)])
+    units = np.concatenate([*squares, np.full(program.value_count, program.value_unit)])
     goals = tuple(goal * units for goal in program.objectives)
     constraints = tuple(replace(c, row=c.row * units) for c in program.constraints)
     return replace(program, objectives=goals, constraints=constraints, extents=None, value_unit=1.0), units

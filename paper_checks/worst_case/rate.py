@@ -208,13 +208,13 @@ class RatePoint:
         if rate is None:
             yield self.why
             return
-        noisy, problem = bool(given.get("gradient_variance")), rate.problem
-        some = problem.clients and (noisy or not problem.deterministic)
-        clients = f"{problem.clients} clients" if some else "any number of clients"
-        part = "all take part" if problem.partial_cohort is None else f"{problem.cohort} of them drawn a round"
+        noisy, drawn = rate.problem.noisy, rate.problem.partial_cohort
+        random = noisy or drawn is not None
+        clients = f"{rate.problem.clients} clients" if rate.problem.clients and random else "any number of clients"
+        part = "all take part" if drawn is None else f"{drawn.cohort} of them drawn a round"
         kind = "gradients with noise of variance sigma^2" if noisy else "full gradients"
         yield f"{clients}, {part}, {kind}, every number T of rounds:"
-        distance = "|w_T - w*|^2" if problem.deterministic else "E|w_T - w*|^2"
+        distance = "E|w_T - w*|^2" if random else "|w_T - w*|^2"
         for one in rate.bounds:
             yield f"  {distance} <= {_formula(one)}   {'proved in fractions' if one.proof else 'in floats'}"
         yield f"above its floor the bound halves every {rate.fastest.half} rounds"
@@ -224,7 +224,7 @@ class RatePoint:
         )
         if self.theorem is not None:
             yield f"the best theorem that applies here states {self.theorem.contraction:.6f}: {self.theorem.bound}"
-        if not problem.program.has_floor:
+        if not rate.problem.program.has_floor:
             yield "no floor: heterogeneity alone keeps no distance from the minimiser"
         if self.after is not None:
             how = "proved in fractions" if self.after.proved else "in floats"

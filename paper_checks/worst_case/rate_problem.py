@@ -79,11 +79,6 @@ class RateProblem:
         return None
 
     @property
-    def deterministic(self) -> bool:
-        """Whether all clients take part with full gradients."""
-        return not self.noisy and self.partial_cohort is None
-
-    @property
     def weights(self) -> CostWeights:
         """Default weights, for distances of 1 and gradients of L."""
         unit = self.smoothness**2

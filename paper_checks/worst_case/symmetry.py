@@ -75,7 +75,7 @@ def reduced(gram: Gram, program: Program, columns: Array, values: Array) -> Orbi
         idle[1 + gram.run.gradients + gram.labels.index("*") :: gram.per_client] = 1
     parts = tuple(extents[:, None] * U for U in _parts(np.array([o for o, _ in images]), idle[columns]))
     of_value = np.zeros(0, dtype=int)
-    if program.values:
+    if program.value_count:
         of_value = np.unique(np.array([v for _, v in images]).min(axis=0), return_inverse=True)[1]
     whole = np.array([*program.objectives, *(c.row for c in program.constraints)])
     rows = _reduced_rows(whole, program, parts, of_value)
