@@ -281,7 +281,7 @@ def test_a_renaming_that_is_none_is_seen():
     first, second = (key for key in numbers if key[0] in (((0,),), ((1,),)) and key[2] == 1)
     numbers[first], numbers[second] = numbers[second], numbers[first]
     with pytest.raises(BoundsError, match="not identical"):
-        orbits.reduced(formulation, whole, np.ones(whole.blocks[0], bool), np.ones(whole.values, bool))
+        orbits.reduced(formulation, whole, np.ones(whole.blocks[0], bool), np.ones(whole.value_count, bool))
 
 
 def test_with_all_clients_in_the_cohort_it_is_the_worst_case_of_all(monkeypatch):
