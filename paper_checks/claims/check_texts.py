@@ -48,7 +48,7 @@ from bounds.operators import ClassMax, ClassSum, ClientMax, ClientMean, ClientSu
 from . import checkers
 from .checkers.formulas import At, Formula, resolve, slope_of, term
 from .checkers.numbers import value
-from .claim import Book, Check, Checks, ClaimError
+from .claim import Book, Check, ClaimError
 
 FUNCTIONS = {
     name: getattr(sp, name)
@@ -202,8 +202,8 @@ class CheckParser:
 
     # ---- checks ----
 
-    def checks(self, check: str | Check | Mapping[str, Any], wrong: Iterable[str] = ()) -> Checks:
-        """Return the check that a text states, or several by label; ``wrong`` are labels audited as failing.
+    def checks(self, check: str | Check | Mapping[str, Any], wrong: Iterable[str] = ()) -> Check:
+        """Return the check that a text states, or all of a mapping; ``wrong`` are its labels audited as failing.
 
         A mapping may instead have ``readings``, the checks by reading of an unclear text, and ``holding``, the readings
         audited as holding.
@@ -214,12 +214,10 @@ class CheckParser:
             return check
         if "readings" in check:
             return checkers.Readings(self._by_label(check["readings"]), tuple(check.get("holding", ())))
-        checks = self._by_label(check)
-        return checkers.All(checks, tuple(wrong)) if wrong else checks
+        return checkers.All(self._by_label(check), tuple(wrong))
 
     def _by_label(self, checks: Mapping[str, Any]) -> dict[str, Check]:
-        by_label = {label: self.checks(part) for label, part in checks.items()}
-        return {label: checkers.All(part) if isinstance(part, Mapping) else part for label, part in by_label.items()}
+        return {label: self.checks(part) for label, part in checks.items()}
 
     def check(self, text: str) -> Check:
         """Return the check that one text states."""

@@ -199,10 +199,6 @@ class Book(Mapping[str, Bound]):
 
 
 Check = Callable[[Book], Finding]
-Checks = Check | Mapping[str, Check]
-"""One check, or several by name that must all hold (the checker ``All``)."""
-
-
 WEAKEST = (Grade.READ, Grade.SAMPLED, Grade.SEARCHED, Grade.EXACT, Grade.PROVED)
 
 
@@ -248,11 +244,6 @@ class All:
         return Finding(Status.HOLDS, weakest(findings), evidence, as_audited=as_audited)
 
 
-def joined(checks: Checks, wrong: tuple[str, ...] = ()) -> Check:
-    """Combine checks into one; ``wrong`` names those that are audited as failing."""
-    return All(checks, wrong) if isinstance(checks, Mapping) else checks
-
-
 @dataclass(frozen=True)
 class Repair:
     """A corrected statement: its words, the check that it holds, and the bound of the catalogue that states it.
@@ -261,12 +252,8 @@ class Repair:
     """
 
     words: str
-    checks: Checks
+    check: Check
     bound: str = ""
-
-    @property
-    def check(self) -> Check:
-        return joined(self.checks)
 
 
 @dataclass(frozen=True)
@@ -276,7 +263,7 @@ class Claim:
     Attributes:
         name: The paper and further words, joined by dots.
         words, passage: The sentence in our own words, and its kind and place in the paper.
-        checks, wrong: The check, or several by name, and the names of those audited as failing.
+        check: What decides the sentence; ``All`` if there are several checks.
         audited, defect: The audited status of the statement as printed: FAILS with a defect, else HOLDS unless given.
         note: How to understand the verdict.
         repair: A corrected statement.
@@ -292,7 +279,7 @@ class Claim:
     name: str
     words: str
     passage: Passage
-    checks: Checks
+    check: Check
     audited: Status = Status.HOLDS
     note: str = ""
     repair: Repair | None = None
@@ -300,7 +287,6 @@ class Claim:
     about: tuple[str, ...] = ()
     defect: Defect | None = None
     ours: bool = False
-    wrong: tuple[str, ...] = ()
     command: str = ""
 
     def __post_init__(self) -> None:
@@ -311,19 +297,16 @@ class Claim:
         types: Types = {"words": str, "passage": Passage, "audited": Status, "about": tuple}
         types |= {"defect": (Defect, type(None)), "repair": (Repair, type(None))}
         check_types(f"claim {self.name!r}", vars(self), **types)
-        for checks in (self.checks, *([self.repair.checks] if self.repair is not None else [])):
-            for check in checks.values() if isinstance(checks, Mapping) else [checks]:
-                if not callable(check) or isinstance(check, Bound):
-                    raise ClaimError(
-                        f"claim {self.name!r}: a check must be a function or a checker such as Same(left, right); "
-                        f"got {check!r}"
-                    )
-                try:
-                    _refuse_floats(check)
-                except ClaimError as error:
-                    raise ClaimError(f"claim {self.name!r}: {error}") from None
-        if self.wrong and not isinstance(self.checks, Mapping):
-            raise ClaimError(f"claim {self.name!r}: wrong={self.wrong} needs several checks by name; there is one")
+        for check in (self.check, *([self.repair.check] if self.repair is not None else [])):
+            if not callable(check) or isinstance(check, Bound):
+                raise ClaimError(
+                    f"claim {self.name!r}: a check must be a function or a checker such as Same(left, right), or "
+                    f"All({{name: check}}) of several; got {check!r}"
+                )
+            try:
+                _refuse_floats(check)
+            except ClaimError as error:
+                raise ClaimError(f"claim {self.name!r}: {error}") from None
         if self.audited is Status.OPEN and self.repair is not None:
             raise ClaimError(f"claim {self.name!r} is open: leave out the repair")
         if not self.words.strip():
@@ -347,10 +330,6 @@ class Claim:
     @property
     def source(self) -> Source:
         return Source(self.paper, self.passage.place, self.passage.version)
-
-    @property
-    def check(self) -> Check:
-        return joined(self.checks, self.wrong)
 
 
 def registry(claims: Iterable[Claim]) -> dict[str, Claim]:

@@ -47,9 +47,9 @@ from bounds.errors import message_of
 
 from ..reported import by_place, Reported
 from .check_texts import CheckParser
-from .checkers import AboveWorstCase, Open, Ordered, Prints, rational, Satisfies
+from .checkers import AboveWorstCase, All, Open, Ordered, Prints, rational, Satisfies
 from .checkers.tables import Cell, mean
-from .claim import Checks, Claim, ClaimError, Defect, Kind, Repair, Status
+from .claim import Check, Claim, ClaimError, Defect, Kind, Repair, Status
 
 CELL = re.compile(r"\[([^]]+)\]")
 KINDS = {kind.partition(" ")[0]: kind for kind in Kind}
@@ -176,8 +176,8 @@ def _claim_of_row(paper: str, name: str, row: Row) -> Claim:
     if "repair" in fields:
         repair = dict(fields["repair"])
         repair["words"] = _line(repair["words"], paper)
-        fields["repair"] = Repair(checks=_check(f"the repair of {name}", repair, paper, row), **repair)
-    return Claim(name, passage=passage, checks=check, **fields)
+        fields["repair"] = Repair(check=_check(f"the repair of {name}", repair, paper, row), **repair)
+    return Claim(name, passage=passage, check=check, **fields)
 
 
 def _worst_case(name: str, bound: str, ratio: float, note: str) -> Claim:
@@ -196,7 +196,7 @@ def _line(text: str, paper: str) -> str:
     return " ".join(text.split())
 
 
-def _check(what: str, fields: dict[str, Any], paper: str, row: Row) -> Checks:
+def _check(what: str, fields: dict[str, Any], paper: str, row: Row) -> Check:
     """Make the check of a row or of its repair, and remove the entries that it uses from ``fields``."""
     for entry, make in CHECKS.items():
         if entry in fields:
@@ -204,7 +204,7 @@ def _check(what: str, fields: dict[str, Any], paper: str, row: Row) -> Checks:
     raise ClaimError(f"{what}: a row needs one of {', '.join(CHECKS)}, least")
 
 
-def _statement_check(check: Any, fields: dict[str, Any], paper: str, row: Row) -> Checks:
+def _statement_check(check: Any, fields: dict[str, Any], paper: str, row: Row) -> Check:
     def with_tables(part: Any) -> Any:
         """Make the checks of printed numbers and settings that labels of the mapping state."""
         if not isinstance(part, Mapping):
@@ -212,16 +212,16 @@ def _statement_check(check: Any, fields: dict[str, Any], paper: str, row: Row) -
         for entry, content, kind in (("order", "order", list), ("prints", "prints", list), ("meets", "settings", dict)):
             if isinstance(part.get(content), kind):  # a label may be called "order": its statement is a text
                 rest = dict(part)
-                checks = CHECKS[entry](rest.pop(entry), rest, paper, row)
+                made = CHECKS[entry](rest.pop(entry), rest, paper, row)
                 if rest:
                     raise ClaimError(f"beside {entry} stands {', '.join(rest)}, which it does not take")
-                return checks
+                return made
         return {label: with_tables(each) for label, each in part.items()}
 
     return _parser(paper, row.section).checks(with_tables(check), fields.pop("wrong", ()))
 
 
-def _order_check(orders: Any, fields: dict[str, Any], paper: str, row: Row) -> Checks:
+def _order_check(orders: Any, fields: dict[str, Any], paper: str, row: Row) -> Check:
     sets, runs, numbers = _file(paper).get("sets", {}), _file(paper).get("runs"), _numbers(paper, row)
     wrong, significant = fields.pop("wrong", ()), fields.pop("significant", False)
 
@@ -232,13 +232,11 @@ def _order_check(orders: Any, fields: dict[str, Any], paper: str, row: Row) -> C
     if not isinstance(orders, dict):
         return order(orders, wrong, row.table)
     wrong_of = wrong if isinstance(wrong, dict) else dict.fromkeys(orders, wrong)
-    return {
-        part: order(pairs, wrong_of.get(part, ()), part if part in numbers else row.table)
-        for part, pairs in orders.items()
-    }
+    parts = orders.items()
+    return All({p: order(pairs, wrong_of.get(p, ()), p if p in numbers else row.table) for p, pairs in parts})
 
 
-def _print_check(lines: Iterable[str], fields: dict[str, Any], paper: str, row: Row) -> Checks:
+def _print_check(lines: Iterable[str], fields: dict[str, Any], paper: str, row: Row) -> Check:
     cells = {**by_place(paper), **_numbers(paper, row).get(row.table, {})}
     printed, expected = {}, {}
     for line in _expanded(lines, _file(paper).get("sets", {})):
@@ -248,7 +246,7 @@ def _print_check(lines: Iterable[str], fields: dict[str, Any], paper: str, row: 
     return Prints(printed, expected, fields.pop("slack", 0), tuple(fields.pop("wrong", ())))
 
 
-CHECKS: dict[str, Callable[[Any, dict[str, Any], str, Row], Checks]] = {
+CHECKS: dict[str, Callable[[Any, dict[str, Any], str, Row], Check]] = {
     "check": _statement_check,
     "reason": lambda reason, fields, paper, _: Open(_line(reason, paper)),
     "order": _order_check,

@@ -10,6 +10,7 @@ from bounds.errors import UnknownNameError
 from bounds.operators import ClientMax, ClientMean, ClientSum
 from bounds.vocabulary import client_value, client_weight, clients, local_gap, step_size
 from paper_checks.claims.checkers import (
+    All,
     ArgminIs,
     At,
     ImpliedBy,
@@ -116,10 +117,10 @@ def test_the_audited_ratio_and_difference_are_verified():
         (Same(0.1 + 0.2, Q(3, 10)), "0.30000000000000004"),
         (Same(At("toys.f", {speed: 0.7}), width), "(7, 10)"),
         (Same(speed, speed, where=(speed <= 0.25 * width,)), "(1, 4)"),
-        ({"one": Same(speed, speed), "two": Same(speed, 1.5 * speed)}, "(3, 2)"),
+        (All({"one": Same(speed, speed), "two": Same(speed, 1.5 * speed)}), "(3, 2)"),
         (None, "Same"),
         (BOUNDS["fedals.one_round"], "Same"),
-        ({"one": Same(speed, speed), "two": None}, "Same"),
+        ({"one": Same(speed, speed)}, "All"),
     ],
 )
 def test_a_claim_needs_a_check_of_exact_numbers(check, exact):

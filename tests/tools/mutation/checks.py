@@ -36,7 +36,7 @@ class MutantCheck:
 def mutant_checks(claim: Claim) -> Iterator[MutantCheck]:
     """The claim with its check changed in one place."""
     for error, check in _changed(claim.check):
-        yield MutantCheck(replace(claim, checks=check, wrong=(), repair=None), error)
+        yield MutantCheck(replace(claim, check=check, repair=None), error)
 
 
 def _changed(item: Any) -> Iterator[tuple[str, Any]]:

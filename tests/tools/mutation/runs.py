@@ -60,7 +60,7 @@ def _parts(claim: Claim) -> Iterator[Claim]:
     needed = [claim.check] if claim.audited is Status.HOLDS else []
     for check in (*needed, *([claim.repair.check] if claim.repair is not None else [])):
         if isinstance(check, All):
-            yield from (replace(plain, checks=part, wrong=()) for part in check.checks.values())
+            yield from (replace(plain, check=part) for part in check.checks.values())
 
 
 def attack_checks(
