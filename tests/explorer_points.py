@@ -9,9 +9,8 @@ import numpy as np
 import sympy as sp
 
 from bounds.core import Bound
-from bounds.numerics.floats import Floats
+from bounds.numerics.approximate import Approximate, Approximations, ROUNDING
 from bounds.numerics.tape import Tape
-from bounds.operators import write_out_means
 from bounds.points import POINTS
 from bounds.quantities import Quantity
 
@@ -56,7 +55,7 @@ def _values(quantity: Quantity, random: np.random.Generator, count: int, wide: i
 
 
 def python_terms(bound: Bound, values: Arrays, count: int, length: int) -> tuple[Arrays, Arrays, np.ndarray]:
-    """Every term, the size of what is added up in it (which roundings are relative to), and where conditions hold."""
+    """Every term, how much roundings may move it, and where conditions hold."""
     keeps = length if bound.target.card.axis else 1
     lists = {q.name for q in bound.quantities if q.card.axis}
     given = {n: a if n in lists else a[:, 0] for n, a in values.items()}
@@ -64,9 +63,9 @@ def python_terms(bound: Bound, values: Arrays, count: int, length: int) -> tuple
         warnings.simplefilter("ignore")
         terms = {k: np.asarray(v, dtype=float) for k, v in bound.parts(outside=True, **given).items()}
         holds = np.asarray(bound.holds(**given)).ravel()
-        scales = {k: _scale(e, values) for k, e in bound.spelled_terms.items()}
+        slacks = {k: _slack(e, values) for k, e in bound.spelled_terms.items()}
     shape = (count, keeps)
-    spread = [{k: _wide(v, shape) for k, v in found.items()} for found in (terms, scales)]
+    spread = [{k: _wide(v, shape) for k, v in found.items()} for found in (terms, slacks)]
     return spread[0], spread[1], np.broadcast_to(holds, (count,))
 
 
@@ -74,26 +73,9 @@ def _wide(array: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     return np.broadcast_to(array[..., None] if array.ndim == 1 else array, shape)
 
 
-def _scale(term: sp.Expr, values: Arrays) -> np.ndarray:
-    """The term with every summand of its sums taken positive: where these cancel, its own size says nothing.
-
-    So much do relative roundings of the summands weigh.
-    """
-    tape = Tape([_positive(write_out_means(term))])
-    width = max((a.shape[1] for a in values.values()), default=1)
-    held = tape.run(Floats(width), {name: a.T for name, a in values.items()})
-    return np.asarray(held[tape.outputs[0]], dtype=float).T
-
-
-def _positive(e: sp.Basic) -> sp.Basic:
-    """How much a rounding somewhere inside ``e`` can move it, in units of that rounding."""
-    if isinstance(e, (sp.Add, sp.Mul)):
-        return e.func(*map(_positive, e.args))
-    if isinstance(e, sp.Pow):
-        base, exponent = e.args
-        return sp.Abs(base) ** (exponent - 1) * _positive(base)
-    if isinstance(e, sp.exp):
-        return e * (1 + _positive(e.args[0]))
-    if isinstance(e, sp.log):
-        return sp.Abs(e) + _positive(e.args[0]) / sp.Abs(e.args[0])
-    return e.func(*map(_positive, e.args)) if e.args else sp.Abs(e)
+def _slack(term: sp.Expr, values: Arrays) -> np.ndarray:
+    """How much roundings may move a term: where summands cancel, its own size says nothing."""
+    tape, width = Tape([term]), max((a.shape[1] for a in values.values()), default=1)
+    found = tape.run(Approximations(width), {name: Approximate(a.T, ROUNDING) for name, a in values.items()})
+    number = found[tape.outputs[0]]
+    return np.abs(np.asarray(number.value * number.error, dtype=float)).T

@@ -87,14 +87,14 @@ def test_every_bound_is_computed_as_in_python(html):
     wrong = []
     for (name, bound), found in zip(bounds.items(), answer(html, EVALUATE, jobs=jobs), strict=True):
         values, _, length = points[name]
-        terms, scales, holds = python_terms(bound, values, POINTS, length)
+        terms, slacks, holds = python_terms(bound, values, POINTS, length)
         js = np.array([[[float(x) for x in entry[0]] for entry in point] for point in found])
         for k, label in enumerate(bound.terms):
-            ours, theirs, scale = terms[label][:, : entries_[name]], js[:, :, k], scales[label][:, : entries_[name]]
+            ours, theirs, slack = terms[label][:, : entries_[name]], js[:, :, k], slacks[label][:, : entries_[name]]
             same = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
             same |= (theirs == 0) & (np.abs(ours) < np.finfo(float).tiny)  # Python tells underflow from 0
             with np.errstate(invalid="ignore"):
-                same |= np.abs(ours - theirs) <= CLOSE * np.maximum(np.abs(ours), scale)
+                same |= np.abs(ours - theirs) <= np.fmax(CLOSE * np.abs(ours), 4 * slack)
             wrong += [] if same.all() else [(name, label)]
         wrong += [] if [point[0][1] for point in found] == holds.tolist() else [(name, "conditions")]
     assert wrong == []
