@@ -7,17 +7,17 @@ A twin has the name of its bound and takes a point's values by the names of quan
 from inspect import isfunction
 from types import ModuleType
 
-from . import classics, decaying_k, fedals, fedals_noise, fedals_one_round, fedals_participation, fedcog, fedinit
+from . import classics, decaying_k, fedals, fedcog, fedinit
 
 
-def _read(paper: str, *modules: ModuleType):
-    read = {name: f for m in modules for name, f in vars(m).items() if isfunction(f) and f.__module__ == m.__name__}
-    read |= {name: f for m in modules for name, f in getattr(m, "LINES", {}).items()}
+def _read(paper: str, module: ModuleType):
+    read = {name: f for name, f in vars(module).items() if isfunction(f) and f.__module__ == module.__name__}
+    read |= module.LINES
     return {f"{paper}.{name}": twin for name, twin in read.items() if not name.startswith("_")}
 
 
 TWINS = {
-    **_read("fedals", fedals, fedals_noise, fedals_one_round, fedals_participation),
+    **_read("fedals", fedals),
     **_read("fedinit", fedinit),
     **fedinit.COSTS,
     **_read("decaying_k", decaying_k),

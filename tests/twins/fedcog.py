@@ -54,14 +54,17 @@ def sample_passes(v):
 # ---- Theorem 5.6 and Corollary 5.7 ----
 
 
+def _squares(v) -> float:
+    return sum(p**2 for p in v.client_weight)
+
+
 def theorem(v):
     """Theorem 5.6, eq. (5); the dissimilarity factor enters its condition alone, which is checked here."""
     tau, eta, big_l = v.local_steps, v.step_size, v.smoothness
     assert eta * big_l <= 1 / (2 * tau)
     assert (eta * big_l) ** 2 * 2 * tau * (tau - 1) * (2 * v.dissimilarity_factor + 1) <= 1
-    squares = sum(p**2 for p in v.client_weight)
     total = 4 * v.initial_gap / (tau * eta * v.rounds)
-    total += 4 * eta * big_l * v.gradient_variance * squares
+    total += 4 * eta * big_l * v.gradient_variance * _squares(v)
     total += 3 * (tau - 1) * eta**2 * v.gradient_variance * big_l**2
     total += 6 * tau * (tau - 1) * eta**2 * big_l**2 * v.dissimilarity_offset
     return total
@@ -73,7 +76,7 @@ def theorem_sharp(v):
     loop = 2 * tau * (tau - 1) * (eta * big_l) ** 2
     ahead = tau * eta * big_l
     spread = ahead / (1 - ahead)  # 1 + 1/spread = 1/ahead
-    noise = (1 + spread) * v.gradient_variance / tau * sum(p**2 for p in v.client_weight)
+    noise = (1 + spread) * v.gradient_variance / tau * _squares(v)
     drift = (tau - 1) * eta**2 * v.gradient_variance * big_l**2 + loop * v.dissimilarity_offset
     lost = v.initial_gap / v.rounds + big_l * (tau * eta) ** 2 / 2 * noise + tau * eta / 2 * drift / (1 - loop)
     return lost / (tau * eta / 2 * (1 - loop * v.dissimilarity_factor / (1 - loop)))
@@ -86,18 +89,13 @@ def corollary_scaled(v):
 
 def _corollary(v, noise_power: int) -> float:
     tau, big_t = v.local_steps, v.rounds
-    squares = sum(p**2 for p in v.client_weight)
-    noise = v.smoothness**noise_power * v.gradient_variance * squares
+    noise = v.smoothness**noise_power * v.gradient_variance * _squares(v)
     total = (4 * v.initial_gap + 4 * noise) / math.sqrt(tau * big_t)
     total += 3 * (tau - 1) * v.gradient_variance * v.smoothness**2 / (tau * big_t)
     return total + 6 * (tau - 1) * v.smoothness**2 * v.dissimilarity_offset / big_t
 
 
 # ---- the steps of the proof ----
-
-
-def _squares(v) -> float:
-    return sum(p**2 for p in v.client_weight)
 
 
 def mean_update(v):
