@@ -1,14 +1,19 @@
-"""FedALS's settings against the print, and the search for its step sizes."""
+"""What single figures of the papers do that no other does: search step sizes, draw stored pixels, time methods."""
 
 import math
 
+import numpy as np
 import pytest
 from figure_toys import keep
 
-from empirics.experiments import Store
+from empirics.experiments import Outcome, Store
+from empirics.experiments.jobs import BLOCKS
+from empirics.experiments.jobs.wall import seconds
 from figures import making
 from figures.catalogue import artefact
 from figures.fedals import grid, tables
+from figures.fedcog import figures
+from figures.fedinit import times
 from figures.runs import Runs
 from paper_checks.reported import table
 
@@ -41,6 +46,10 @@ def test_step_sizes_are_doubled_until_the_best_lies_inside(tmp_path, monkeypatch
         away = abs(math.log2(given["step_size"] / peaks.get(given["algorithm"], 0.04)))
         return 0.62 - 0.07 * away - (0.01 if given["partition"] == "iid" else 0)
 
+    def renew():
+        planned = making.planned([artefact("fedals.table_4")], "overnight")
+        list(making.make(planned, "overnight", store, tmp_path / "overnight"))
+
     assert grid.best_step_size("overnight", ("cifar10", "fedavg()", "iid")) is None
     assert grid.arguments("overnight", "CIFAR-10", "alpha=25", "non-iid")["step_size"] == grid.START
     searched = 0
@@ -50,11 +59,7 @@ def test_step_sizes_are_doubled_until_the_best_lies_inside(tmp_path, monkeypatch
             assert (cell.arguments["seed"], cell.arguments["rounds"] in (1000, 2000)) == (1000, True)
             keep(store, cell, {"test_accuracy": [0.1, *[ended(cell.arguments)] * 5]})
         searched += len(todo)
-        list(
-            making.make(
-                making.planned([artefact("fedals.table_4")], "overnight"), "overnight", store, tmp_path / "overnight"
-            )
-        )
+        renew()
     shown = artefact("fedals.table_4").data(Runs(store), "overnight")
     rows = {row["setting"]: row["planned"] for row in shown.rows}
     assert rows["step size, CIFAR-10, FedAvg non-iid"] == "0.005: 43.9, 0.01: 50.9, 0.02: 57.9, 0.04: 59.1, 0.08: 52.1"
@@ -65,10 +70,33 @@ def test_step_sizes_are_doubled_until_the_best_lies_inside(tmp_path, monkeypatch
     assert grid.arguments("overnight", "CIFAR-10", "SCAFFOLD", "non-iid")["step_size"] == 0.32
     a_run_that_diverged = tables.searches("overnight")[3]
     keep(store, a_run_that_diverged, {"test_accuracy": [0.9] * 5}, "diverged")
-    list(
-        making.make(
-            making.planned([artefact("fedals.table_4")], "overnight"), "overnight", store, tmp_path / "overnight"
-        )
-    )
+    renew()
     given = a_run_that_diverged.arguments
     assert grid.search_results("overnight")[grid.search_key(given)][given["step_size"]] == 0
+
+
+def test_figure_5_draws_the_stored_pixels(store):
+    (cell,) = artefact("fedcog.figure_5").cells("smoke")
+    pixels = [[0.0, 2.0, 4.0, 1.0], [5.0, 5.0, 5.0, 5.0], [3.0, -1.0, 1.0, 0.0]]
+    store.keep(cell, Outcome({"steps": [-1, 0, 100], "label": [0, 0, 0], "pixels": pixels}, {"shape": [4]}), 0.1)
+    shown = figures.images(Runs(store), "smoke")
+    assert figures.image(shown.rows[0]).tolist() == [[0, 128], [255, 64]]
+    assert figures.image(shown.rows[1]).max() == 0  # all alike
+    coloured = {"pixels": "00ff10", "channels": 3, "side": 1}
+    assert figures.image(coloured).tolist() == [[[0, 255, 16]]]
+
+
+def test_the_first_round_at_which_the_running_mean_is_there():
+    at, accuracy = np.array([0, 5, 10, 15, 20]), np.array([90.0, 10.0, 40.0, 30.0, 60.0])
+    assert times.first_round_at(at, accuracy, 40.0, 1) == 10
+    assert times.first_round_at(at, accuracy, 40.0, 2) == 20
+    assert times.first_round_at(at, accuracy, 61.0, 1) == math.inf
+    assert times.first_round_at(at, accuracy, 60.0 + 1e-12, 1) == 20
+
+
+def test_rounds_of_all_methods_take_turns():
+    plan = {"problem": "softmax(held_out(digits))", "seed": 0, "clients": 6, "cohort": 2, "local_steps": 1}
+    timed = seconds(["fedavg()", "scaffold()"], 2, **plan)
+    assert timed.columns["algorithm"] == ["fedavg()", "scaffold()"] * (2 * BLOCKS)
+    assert timed.columns["block"] == [b for b in range(BLOCKS) for _ in range(4)]
+    assert min(timed.columns["seconds"]) > 0
