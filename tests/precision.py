@@ -27,9 +27,9 @@ Points = dict[str, np.ndarray]
 # ---- points ----
 
 
-def points(bound: Bound, count: int, regime: str, rng: np.random.Generator) -> Points:
-    """Points of the domain, lists over an axis as rows."""
-    low, high = REGIMES[regime]
+def points(bound: Bound, count: int, powers: tuple[float, float], rng: np.random.Generator) -> Points:
+    """Points of the domain between these powers of ten, lists over an axis as rows."""
+    low, high = powers
     values: Points = {}
     for q in sorted(bound.quantities, key=lambda q: (q.card.at_most is not None, q.name)):
         tied = q.name == bound.axis and any(other.card.axis for other in bound.quantities)

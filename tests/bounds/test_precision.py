@@ -21,7 +21,8 @@ every_bound = cases("name", BOUNDS)
 
 def found(name, regimes, count, seed):
     """The flaws at ``count`` points of each regime."""
-    drawn = [points(BOUNDS[name], count, regime, np.random.default_rng([seed, i])) for i, regime in enumerate(regimes)]
+    draws = [np.random.default_rng([seed, i]) for i in range(len(regimes))]
+    drawn = [points(BOUNDS[name], count, REGIMES[at], draw) for at, draw in zip(regimes, draws, strict=True)]
     return [flaw for there in drawn for flaw in flaws(BOUNDS[name], there, range(count))]
 
 
