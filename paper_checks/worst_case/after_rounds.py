@@ -85,7 +85,7 @@ def bound_after(rate: Rate, horizon: Horizon, report: Callable[[str], None] = la
         after = {**_start(horizon), "bound": str(Fraction(repr(bound)))}
         best = replace(best, proof={**best.proof, "after": after})
     report("a worst case and quadratics for comparison")
-    return RoundsBound(bound, best, worst(rate.problem, horizon), quadratics(rate.problem, horizon))
+    return RoundsBound(bound, best, worst_value(rate.problem, horizon), value_on_quadratics(rate.problem, horizon))
 
 
 def smallest_bound(rate: Rate, horizon: Horizon) -> tuple[float, float, CostWeights]:
@@ -136,7 +136,7 @@ def _start(horizon: Horizon) -> dict[str, int | str]:
 # ---- lower bounds on the worst case ----
 
 
-def worst(problem: RateProblem, horizon: Horizon) -> float | None:
+def worst_value(problem: RateProblem, horizon: Horizon) -> float | None:
     """Return the exact worst case with full gradients, averaged over cohorts; None if it is too large."""
     drawn, rounds, steps = problem.partial_cohort, horizon.rounds, problem.local_steps
     if drawn:
@@ -157,7 +157,7 @@ def worst(problem: RateProblem, horizon: Horizon) -> float | None:
         return None
 
 
-def quadratics(problem: RateProblem, horizon: Horizon) -> float | None:
+def value_on_quadratics(problem: RateProblem, horizon: Horizon) -> float | None:
     """Return the largest exact expectation over one-dimensional quadratics of one or two curvatures, or None."""
     rounds, clients = horizon.rounds, problem.clients or 2
     if not rounds:

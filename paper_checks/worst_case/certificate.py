@@ -119,7 +119,7 @@ class ExactProgram:
             for vectors, mask in zip(self.vectors, columns, strict=True)
         )
         """The unknown vectors of both blocks that the program in floats contains."""
-        indices = {e.name: e.values[0] for e in self.gram.evaluations}
+        indices = {e.name: e.value_indices[0] for e in self.gram.evaluations}
         if problem.has_infimum:
             indices["floor"] = self.gram.infimum
         trimmed = {int(v): k for k, v in enumerate(np.flatnonzero(values))}
@@ -195,7 +195,7 @@ def claim_of(problem: WorstCaseProblem) -> dict[str, Any]:
     return {
         "method": method,
         "parameter": str(parameter),
-        "local_steps": [path.shape[1] - 1 for path in problem.run.path],
+        "local_steps": [path.shape[1] - 1 for path in problem.run.paths],
         "step_size": sizes[0] if len(set(sizes)) == 1 else sizes,
         "smoothness": given["smoothness"],
         "strong_convexity": given["strong_convexity"] if problem.convex else None,

@@ -34,7 +34,7 @@ class Limit(NamedTuple):
 
 
 def common(gram: Gram) -> list[PointEvaluation]:
-    """Return the evaluations with all clients at the same model: the server models and those that the metric needs."""
+    """Return the evaluations with all clients at one model: the server models, added if new, and the metric's."""
     for round_ in range(len(gram.run.server)):
         gram.server(round_)
     return [e for e in gram.evaluations if e.shared]
@@ -46,8 +46,8 @@ def _single(row: Callable[[Gram], Array]) -> Inequalities:
 
 def _divergence(gram: Gram, values: Values) -> Iterable[Row]:
     """Limit the divergence before the last round; it is 0 before the first one."""
-    if len(gram.run.path) > 1:
-        yield gram.square(gram.points(gram.run.path[-2][:, -1] - gram.run.server[-2])), ()
+    if len(gram.run.paths) > 1:
+        yield gram.square(gram.points(gram.run.paths[-2][:, -1] - gram.run.server[-2])), ()
 
 
 def _dissimilarity(gram: Gram, values: Values) -> Iterable[Row]:
@@ -80,7 +80,7 @@ LIMITS = {
     "initial_distance_sq": Limit(_single(lambda gram: gram.square(gram.server(0).points)), 0, convex=True),
     "initial_gap": Limit(_single(lambda gram: gram.gap(gram.server(0))), 1),
     "grad_norm_sq": Limit(
-        _single(lambda gram: gram.global_gradient_sq(gram.server(len(gram.run.path) - 1))), 2, late=True
+        _single(lambda gram: gram.global_gradient_sq(gram.server(len(gram.run.paths) - 1))), 2, late=True
     ),
     "divergence": Limit(_divergence, 0, late=True),
     "distance_sq": Limit(_single(lambda gram: gram.square(gram.points(gram.averages[-2]))), 0, convex=True, late=True),

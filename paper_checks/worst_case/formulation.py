@@ -23,9 +23,9 @@ def formulate(problem: WorstCaseProblem) -> tuple[Gram, Program]:
     symmetric = problem.symmetric and not problem.draws_cohort  # the program of a tree is made smaller afterwards
     args = (problem.run, problem.assumptions["smoothness"], problem.curvature, problem.convex, symmetric)
     enough = 2 * problem.run.gradients + len(problem.run.server) + 10
-    probe = Gram(*args, capacity=(enough, 0))  # counts the vectors and values that metric and assumptions need
+    probe = Gram(*args, vector_capacity=enough)  # counts the vectors and values that metric and assumptions need
     _program(problem, probe)
-    gram = Gram(*args, capacity=(probe.used_vectors, probe.used_values))
+    gram = Gram(*args, vector_capacity=probe.used_vectors, value_capacity=probe.used_values)
     return gram, _program(problem, gram)
 
 
@@ -36,8 +36,8 @@ def _program(problem: WorstCaseProblem, gram: Gram) -> Program:
     rows = [row for name in limited for row in constraints.constraints_on(name, gram, problem.assumptions)]
     if problem.has_infimum:
         rows += constraints.lower_bounded(gram)
-    if gram.capacity[1]:
+    if gram.value_capacity:
         rows = [*gram.interpolation(), *rows]
     size, L = constraints.length_sq(problem.assumptions), gram.smoothness
     extents = gram.extents(float(size) ** 0.5, float(L) * float(size) ** 0.5)
-    return Program(gram.blocks, gram.capacity[1], metric, tuple(rows), extents, float(L * size))
+    return Program(gram.blocks, gram.value_capacity, metric, tuple(rows), extents, float(L * size))

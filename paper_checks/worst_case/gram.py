@@ -39,11 +39,11 @@ client has two columns, for its mean and its deviation; otherwise one per client
 
 @dataclass(frozen=True, eq=False)
 class PointEvaluation:
-    """Every member's function at a point: rows of points and gradients, indices of the values (None: it is 0)."""
+    """Every member's function at a point: rows of points and gradients, indices of the values (None: 0)."""
 
     points: Rows
     gradients: Rows
-    values: tuple[int | None, ...]
+    value_indices: tuple[int | None, ...]
     shared: bool = False
     """Whether all clients are at the same model."""
     name: str = ""
@@ -56,9 +56,9 @@ class PointEvaluation:
 class Gram:
     """Evaluations and linear forms for a run on functions of the class.
 
-    The columns of a row are the start, the clients' gradients along the run, and up to ``capacity[0]`` more vectors
-    that constraints need. Forms are arrays over the packed inner products and up to ``capacity[1]`` function values;
-    with no capacity for values, forms leave them out.
+    The columns of a row are the start, the clients' gradients along the run, and up to ``vector_capacity`` more vectors
+    that constraints need. Forms are arrays over the packed inner products and up to ``value_capacity`` function
+    values; with no capacity for values, forms leave them out.
     """
 
     run: LinearRun
@@ -66,7 +66,8 @@ class Gram:
     strong_convexity: Any
     convex: bool
     symmetric: bool = True
-    capacity: tuple[int, int] = (0, 0)
+    vector_capacity: int = 0
+    value_capacity: int = 0
     evaluations: list[PointEvaluation] = field(default_factory=list, init=False)
     along_run: list[PointEvaluation] = field(default_factory=list, init=False)
     """The evaluations at the local steps."""
@@ -109,7 +110,7 @@ class Gram:
     @property
     def per_client(self) -> int:
         """The number of unknown vectors of a client."""
-        return self.run.gradients + self.capacity[0]
+        return self.run.gradients + self.vector_capacity
 
     @property
     def blocks(self) -> tuple[int, ...]:
@@ -173,7 +174,7 @@ class Gram:
         these rows.
         """
         number = self.used_vectors
-        if number == self.capacity[0]:
+        if number == self.vector_capacity:
             raise EmpiricsError("the coordinates have no column left")
         self.used_vectors += 1
         if point:
@@ -276,7 +277,7 @@ class Gram:
     @cached_property
     def averages(self) -> tuple[Array, ...]:
         """The averages of all clients' local models before every step, and the last server model."""
-        means = [model for path in self.run.path for model in mean_row(list(path))[:-1]]
+        means = [model for path in self.run.paths for model in mean_row(list(path))[:-1]]
         return (*means, self.run.server[-1])
 
     @cached_property
@@ -288,7 +289,7 @@ class Gram:
     # ---- linear forms in (packed inner products, values) ----
 
     def zero(self) -> Array:
-        return np.zeros(self.packed + self.capacity[1])
+        return np.zeros(self.packed + self.value_capacity)
 
     def inner(self, u: Array, v: Array) -> Array:
         """Return ``<u, v>`` for two vectors of a member; in symmetric coordinates it is the same for every client."""
@@ -311,13 +312,13 @@ class Gram:
     def value(self, index: int | None) -> Array:
         """Return the function value with this index, or 0 for None."""
         form = self.zero()
-        if index is not None and self.capacity[1]:
+        if index is not None and self.value_capacity:
             form[self.packed + index] += 1
         return form
 
     def loss(self, at: PointEvaluation) -> Array:
         """Return ``F``, the mean of the clients' values."""
-        return mean_row([self.value(index) for index in at.values])
+        return mean_row([self.value(index) for index in at.value_indices])
 
     def gap(self, at: PointEvaluation) -> Array:
         """Return ``F - F*``."""
@@ -332,7 +333,7 @@ class Gram:
             for one, other in permutations(self.evaluations, 2):
                 x, g, h = one.points[k] - other.points[k], one.gradients[k], other.gradients[k]
                 row = interpolation(self.inner, x, g, h, self.smoothness, self.strong_convexity)
-                row += self.value(other.values[k]) - self.value(one.values[k])
+                row += self.value(other.value_indices[k]) - self.value(one.value_indices[k])
                 constraints.append(Constraint("class", row, points=(one.name, other.name)))
         return constraints
 

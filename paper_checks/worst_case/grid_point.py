@@ -107,7 +107,7 @@ class GridPoint:
 
 NAMES = tuple(field.name for field in fields(GridPoint))
 """The quantities that may vary in a table of worst cases."""
-NUMBERS = tuple(field.name for field in fields(GridPoint) if field.type == "float")
+NUMBERS, INTEGERS = (tuple(f.name for f in fields(GridPoint) if f.type == kind) for kind in ("float", "int"))
 
 
 def _check(name: str, value: float, allowed: str, valid: bool) -> None:

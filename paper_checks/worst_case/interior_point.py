@@ -282,7 +282,8 @@ class _Direction:
 class _Scaled:
     """A point in Nesterov and Todd's coordinates, in which primal and dual are equal.
 
-    The matrices are diagonal with the entries ``lengths``; slacks and multipliers are both ``slacks``.
+    The matrices are diagonal with the entries ``lengths``; slacks and multipliers are both ``slacks``: the slacks are
+    multiplied by ``d`` and the multipliers divided by it. ``wide`` and ``line`` belong to the free multipliers.
     """
 
     def __init__(self, path: Path, at: _Point, dual: list[Array], residuals: Array) -> None:

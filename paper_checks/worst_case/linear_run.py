@@ -77,13 +77,13 @@ class LinearRun:
     Attributes:
         queries: Models ``(clients, m, n)`` at which each client takes its m gradients.
         server: Server models ``(R + 1, n)``.
-        path: For round r, the local models ``(clients, K_r + 1, n)``.
+        paths: For round r, the local models ``(clients, K_r + 1, n)``.
         step_sizes: Step sizes of all local steps, in order.
     """
 
     queries: Array
     server: Array
-    path: tuple[Array, ...]
+    paths: tuple[Array, ...]
     step_sizes: tuple[float, ...]
 
     @property
@@ -116,7 +116,7 @@ class LinearRun:
 class LinearTree(LinearRun):
     """The tree of all runs in which cohorts are drawn.
 
-    ``server (models, n)`` are the server models breadth first; ``path`` is empty.
+    ``server (models, n)`` are the server models breadth first; ``paths`` is empty.
 
     Attributes:
         histories: For each server model, the cohorts of the rounds that lead to it.
@@ -201,7 +201,7 @@ def record_run(algorithm: Algorithm, setting: Setting) -> LinearRun:
     check_supported(setting)
     check_columns(setting.cohort, setting.rounds)
     oracle, played = _record(algorithm, setting, setting.cohort)
-    return LinearRun(np.array(oracle.queries), played.server, played.path, played.step_sizes)
+    return LinearRun(np.array(oracle.queries), played.server, played.paths, played.step_sizes)
 
 
 def record_tree(algorithm: Algorithm, setting: Setting, clients: int) -> LinearTree:
@@ -218,11 +218,11 @@ def record_tree(algorithm: Algorithm, setting: Setting, clients: int) -> LinearT
 
 @dataclass(frozen=True, eq=False)
 class PlayedRuns:
-    """All runs of a tree (one run with full participation); ``path`` and ``step_sizes`` are those of the last run."""
+    """All runs of a tree (one run with full participation); ``paths`` and ``step_sizes`` are those of the last run."""
 
     histories: tuple[History, ...]
     server: Array
-    path: tuple[Array, ...]
+    paths: tuple[Array, ...]
     step_sizes: tuple[float, ...]
 
 
@@ -259,7 +259,7 @@ def _record(algorithm: Algorithm, setting: Setting, clients: int) -> tuple[Oracl
         played = oracle.play(algorithm, setting)
     _check_linear(oracle, played, algorithm, setting)
     # the formulation moves the minimiser (or the start) to the origin, which must not change the steps
-    models = (np.array(oracle.queries), played.server, *played.path)
+    models = (np.array(oracle.queries), played.server, *played.paths)
     if max(np.abs(rows[..., 0] - 1).max() for rows in models) > LINEAR:
         raise EmpiricsError(
             f"{algorithm}: an exact worst case needs steps that do not change when start and losses are translated; "
@@ -332,7 +332,7 @@ def _check_linear(oracle: Oracle, symbolic: PlayedRuns, algorithm: Algorithm, se
         numeric = other.play(algorithm, setting)
         queries: Array = np.array(other.queries)
         pairs = [(numeric.server, symbolic.server), (queries, np.array(oracle.queries))]
-        pairs += zip(numeric.path, symbolic.path, strict=True)
+        pairs += zip(numeric.paths, symbolic.paths, strict=True)
         error = max(np.abs(models - rows @ vectors).max() for models, rows in pairs)
         if not error <= LINEAR * (np.abs(queries).max() + scale):
             raise EmpiricsError(

@@ -23,7 +23,7 @@ import numpy as np
 from scipy import sparse
 
 from .function_class import interpolation
-from .one_round import CohortSize, OneRound
+from .one_round import CohortSize, LinearMap, OneRound
 from .program import Array, pack, triangle, unpack, WorstCaseError
 
 FIXED = 1e-9
@@ -35,6 +35,8 @@ GAP, FEASIBLE = 1e-7, 1e-10
 """Tolerances of the solver."""
 NO_DEVIATION_COST = 1e-9
 """Cost of the deviations of the noise of a single client, which are 0; it keeps their weights small."""
+MEANS, DEVIATIONS = 0, 1
+"""The two blocks: means over the clients, and deviations from them."""
 INSTALL = "rates need the extra `exact`: python -m pip install 'fedbounds[exact]'"
 
 
@@ -49,6 +51,22 @@ class CostWeights(NamedTuple):
     def cost(self, solution: LyapunovSolution) -> float:
         """Return the weighted sum of a solution's terms."""
         return sum(weight * getattr(solution, term) for term, weight in self._asdict().items())
+
+
+class Positions(NamedTuple):
+    """Where the program's unknowns are in the vector of all of them; they are in units of gradients.
+
+    Those from ``potential`` to ``noise_weights`` are at least 0.
+    """
+
+    means: slice
+    deviations: slice
+    potential: slice
+    gamma: slice
+    multipliers: slice
+    noise_weights: slice
+    mean_products: slice
+    deviation_products: slice
 
 
 class NotCertified(WorstCaseError):
@@ -143,7 +161,7 @@ class Lyapunov:
         self.with_loss = round_.begins_at_server and self.cohort is None
         """Whether the loss of the server model is part of V."""
         self.fixed_point = self._fixed_point()
-        self.blocks = (self._block(0), self._block(1))
+        self.blocks = (self._block(MEANS), self._block(DEVIATIONS))
         self.evaluations = 1 + round_.gradients + self.with_loss
         self.pairs = [
             (a, b)
@@ -170,19 +188,22 @@ class Lyapunov:
         """Whether heterogeneity or the draw of the cohort keeps the model from converging to the minimiser."""
         return self.fixed_point is None or (self.cohort is not None and self.round.memory_update is None)
 
+    def _map(self, which: int) -> LinearMap:
+        return (self.round.means, self.round.deviations)[which]
+
     def units(self, which: int) -> Array:
         """Return powers of two close to the sizes of the state's coordinates (the server model's is 1)."""
-        part = self.round.deviations if which else self.round.means
+        part = self._map(which)
         units = [_power(float(np.abs(row).sum()) * self.smoothness) for row in part.after[:, len(part) :]]
-        if which == 0:
+        if which == MEANS:
             units[0] = _power(1.0)
         return np.array(units)
 
     def _block(self, which: int) -> Block:
-        """Return the block of means (0) or deviations (1)."""
-        part = self.round.deviations if which else self.round.means
+        """Return the block of means or of deviations."""
+        part = self._map(which)
         n, m, ends = len(part), self.round.gradients, self.with_loss
-        floor, noisy = which == 1 and self.has_floor, self.noise_clients is not None
+        floor, noisy = which == DEVIATIONS and self.has_floor, self.noise_clients is not None
         width = n + m + ends + floor + m * noisy
         columns = np.zeros((n + m, width))
         columns[range(n), range(n)] = self.units(which)
@@ -206,7 +227,7 @@ class Lyapunov:
         queries, state = part.points @ inputs, part.after @ inputs
         evaluated = [zero, queries]
         if ends:
-            evaluated.append(state[:1] if which == 0 else zero)
+            evaluated.append(state[:1] if which == MEANS else zero)
         noise = {first + j: (*range(n + j + 1), *range(first - floor, first + j)) for j in range(m * noisy)}
         return Block(inputs, state, np.concatenate(evaluated), np.concatenate([optimum, gradients]), noise)
 
@@ -220,21 +241,21 @@ class Lyapunov:
         changes for a share of the clients; its mean squared deviation is the mean square less the square of the mean.
         """
         means, deviations = self.blocks
-        of_means: list[tuple[Any, Array, int]] = [(1, means.after, 0)]
+        of_means: list[tuple[Any, Array, int]] = [(1, means.after, MEANS)]
         if self.cohort is None:
-            return of_means, [(1, deviations.after, 1)]
+            return of_means, [(1, deviations.after, DEVIATIONS)]
         n, k, update = len(self.round.means), len(self.round.deviations), self.round.memory_update
         spread = float(self.cohort.variance)
         if update is None:
             variance = self.round.means.after[:, n:] @ deviations.inputs[k:]
-            return of_means, [(1, deviations.after, 1), (spread, variance, 0)]
+            return of_means, [(1, deviations.after, DEVIATIONS), (spread, variance, MEANS)]
         share = update.share
-        of_means.append((share * (1 - share), update.means @ means.inputs, 1))
+        of_means.append((share * (1 - share), update.means @ means.inputs, DEVIATIONS))
         return of_means, [
-            (1 - share, deviations.inputs[:k], 1),
-            (share, deviations.after, 1),
-            (-(share**2) * spread, update.deviations @ deviations.inputs, 1),
-            (spread, update.ends @ deviations.inputs, 0),
+            (1 - share, deviations.inputs[:k], DEVIATIONS),
+            (share, deviations.after, DEVIATIONS),
+            (-(share**2) * spread, update.deviations @ deviations.inputs, DEVIATIONS),
+            (spread, update.ends @ deviations.inputs, MEANS),
         ]
 
     def interpolation_sum(self, multipliers: Array, which: int) -> Array:
@@ -268,7 +289,7 @@ class Lyapunov:
             total[: len(P), : len(P)] += rho * P
             for factor, rows, whose in self.next[which]:
                 total = total - factor * (rows.T @ self._in_own_units((means, deviations)[whose], whose) @ rows)
-            if which and self.has_floor:
+            if which == DEVIATIONS and self.has_floor:
                 column = len(self.round.deviations) + self.round.gradients + self.with_loss
                 total[column, column] += gamma
             for column, weight in zip(block.noise, noise_weights[which], strict=True):
@@ -289,18 +310,16 @@ class Lyapunov:
         return [[(i, column) for column, others in b.noise.items() for i in others] for b in self.blocks]
 
     @cached_property
-    def _slices(self) -> list[slice]:
-        """The positions of the unknowns: P0, P1, potential, gamma, multipliers, noise weights, noise products twice.
-        They are in units of gradients; those from the potential to the noise weights are at least 0."""
+    def _positions(self) -> Positions:
         n, k, steps = len(self.round.means), len(self.round.deviations), len(self.blocks[0].noise)
         products = map(len, self.noise_entries)
         counts = [n * (n + 1) // 2, k * (k + 1) // 2, 1, 1, len(self.pairs), 2 * steps, *products]
         ends = np.cumsum(counts)
-        return [slice(end - count, end) for end, count in zip(ends.tolist(), counts, strict=True)]
+        return Positions(*(slice(end - count, end) for end, count in zip(ends.tolist(), counts, strict=True)))
 
     def _unpacked(self, y: Array) -> tuple[Array, Array, Any, Any, Array, Array]:
         """Return P0, P1, potential, gamma, multipliers and noise weights."""
-        P0, P1, potential, gamma, pairs, noise_weights = (y[part] for part in self._slices[:6])
+        P0, P1, potential, gamma, pairs, noise_weights = (y[part] for part in self._positions[:6])
         lam = np.zeros((self.evaluations, self.evaluations))
         if self.pairs:
             lam[tuple(np.array(self.pairs).T)] = pairs
@@ -313,7 +332,8 @@ class Lyapunov:
 
         The first list is multiplied by rho, the second is constant.
         """
-        width, bounded = self._slices[-1].stop, self._slices[5].stop
+        at = self._positions
+        width, bounded = at.deviation_products.stop, at.noise_weights.stop
         units = [self._unpacked(row) for row in np.eye(bounded)]
 
         def rows(rho: float) -> list[Array]:
@@ -326,8 +346,8 @@ class Lyapunov:
 
         constant = rows(0.0)
         linear = [one - zero for one, zero in zip(rows(1.0), constant, strict=True)]
-        for which, entries in enumerate(self.noise_entries):  # with i < j
-            for column, (i, j) in enumerate(entries, self._slices[6 + which].start):
+        for which, products in ((MEANS, at.mean_products), (DEVIATIONS, at.deviation_products)):
+            for column, (i, j) in enumerate(self.noise_entries[which], products.start):  # i < j
                 constant[1 + which][j * (j + 1) // 2 + i, column] = 2**0.5
         return linear, constant
 
@@ -338,7 +358,8 @@ class Lyapunov:
         ``NotCertified`` if there is no solution.
         """
         clarabel = import_clarabel()
-        (values, *blocks), nonnegative = self._at(rho), range(self._slices[2].start, self._slices[5].stop)
+        values, *blocks = self._at(rho)
+        nonnegative = range(self._positions.potential.start, self._positions.noise_weights.stop)
         width = values.shape[1]
         parts: list[Any] = [sparse.csc_matrix(values), _unit(nonnegative, width)]
         right = [np.zeros(len(values) + len(nonnegative))]
@@ -347,13 +368,15 @@ class Lyapunov:
             parts.append(sparse.csc_matrix(-rows))
             right.append(-margin * pack(np.eye(block.width)))
             cones.append(clarabel.PSDTriangleConeT(block.width))
-        for which, size in enumerate((len(self.round.means), len(self.round.deviations))):
-            if size:  # P1 is a sum of squares, and so is P0 minus the squared distance of the model
+        for which in (MEANS, DEVIATIONS):
+            if size := len(
+                self._map(which)
+            ):  # P1 is a sum of squares, and so is P0 minus the squared distance of the model
                 i, j = triangle(size)
-                part = self._slices[which]
+                part = self._positions[which]
                 parts.append(_unit(range(part.start, part.stop), width, np.where(i == j, 1.0, 2**0.5)))
                 lower = margin * np.eye(size)
-                lower[0, 0] += which == 0
+                lower[0, 0] += which == MEANS
                 right.append(-pack(lower))
                 cones.append(clarabel.PSDTriangleConeT(size))
         matrix = sparse.vstack(parts, format="csc")
@@ -376,17 +399,19 @@ class Lyapunov:
 
     def _cost(self, rho: float, weights: CostWeights) -> Array:
         """Return the coefficients of the objective."""
-        means, deviations, potential, gamma, _, noises = self._slices[:6]
-        cost, unit = np.zeros(self._slices[-1].stop), self.unit
-        cost[means] = weights.start_distance * _square_coefficients(self.round.start / self.units(0))
+        at, unit = self._positions, self.unit
+        cost = np.zeros(at.deviation_products.stop)
+        cost[at.means] = weights.start_distance * _square_coefficients(self.round.start / self.units(MEANS))
         if self.fixed_point is not None and len(self.round.deviations):
-            cost[deviations] = weights.start_dissimilarity * _square_coefficients(self.fixed_point / self.units(1))
-        cost[potential] = weights.start_distance * self.smoothness / 2 / unit
-        cost[gamma] = weights.floor / unit**2 / (1 - rho) if self.has_floor else 1.0
+            cost[at.deviations] = weights.start_dissimilarity * _square_coefficients(
+                self.fixed_point / self.units(DEVIATIONS)
+            )
+        cost[at.potential] = weights.start_distance * self.smoothness / 2 / unit
+        cost[at.gamma] = weights.floor / unit**2 / (1 - rho) if self.has_floor else 1.0
         if self.noise_clients is not None:
             share, clients = weights.noise_floor / unit**2 / (1 - rho), self.noise_clients
             of_each = [share / clients, share * (1 - 1 / clients) + NO_DEVIATION_COST]
-            cost[noises] = np.repeat(of_each, len(self.blocks[0].noise))
+            cost[at.noise_weights] = np.repeat(of_each, len(self.blocks[0].noise))
         return cost
 
     def _read(self, rho: float, y: Array) -> LyapunovSolution:
@@ -414,11 +439,11 @@ class Lyapunov:
 
     def start(self, means: Array, deviations: Array, potential: Any) -> tuple[Any, Any]:
         """Return V before the first round, per ``|w_0 - w*|^2`` and per ``zeta^2``."""
-        begin = self.round.start / self.units(0)
+        begin = self.round.start / self.units(MEANS)
         distance = begin @ means @ begin + potential * self.smoothness / 2
         if self.fixed_point is None or not len(self.round.deviations):
             return distance, 0 * distance
-        first = self.fixed_point / self.units(1)
+        first = self.fixed_point / self.units(DEVIATIONS)
         return distance, first @ deviations @ first
 
 

@@ -62,7 +62,7 @@ def round_method(algorithm: Algorithm, local_steps: int) -> tuple[str, Fraction]
 
 def check_steps(run: LinearRun, claim: dict[str, Any]) -> None:
     """Raise ``WorstCaseError`` if the hooks of a method make other models than ``verify.one_round`` for a claim."""
-    plan = {key: claim[key] for key in verify.PLAN} | {"local_steps": [path.shape[1] - 1 for path in run.path]}
+    plan = {key: claim[key] for key in verify.PLAN} | {"local_steps": [path.shape[1] - 1 for path in run.paths]}
     any_metric = {"given": {}, "metric": "grad_norm_sq", "statistic": "last", "over": "rounds"}
     exact = verify.Run({"kind": verify.WORST_CASE, "claim": plan | any_metric, "change": "1", "near": {}})
     queries = [point for name, (point, _) in exact.points.items() if name != "*"]

@@ -36,14 +36,14 @@ def _gap(gram: Gram, model: Array) -> Array:
 
 def _divergence(gram: Gram) -> list[Array]:
     """Per round: mean squared distance of the clients' last local models from the server model; 0 at the start."""
-    rounds = zip(gram.run.path, gram.run.server[1:], strict=True)
+    rounds = zip(gram.run.paths, gram.run.server[1:], strict=True)
     return [gram.zero(), *(gram.square(gram.points(path[:, -1] - model)) for path, model in rounds)]
 
 
 def _drift(gram: Gram) -> list[Array]:
     """Per round: squared distances of the local models from the server model, summed over the steps."""
     series = []
-    for path, model in zip(gram.run.path, gram.run.server, strict=False):
+    for path, model in zip(gram.run.paths, gram.run.server, strict=False):
         squares = (gram.square(gram.points(path[:, j] - model)) for j in range(path.shape[1] - 1))
         series.append(sum(squares, gram.zero()))
     return series
@@ -51,7 +51,7 @@ def _drift(gram: Gram) -> list[Array]:
 
 def _consensus(gram: Gram) -> list[Array]:
     """Per iteration: mean squared distance of the local models from their average."""
-    local_models = [path[:, j] for path in gram.run.path for j in range(path.shape[1] - 1)]
+    local_models = [path[:, j] for path in gram.run.paths for j in range(path.shape[1] - 1)]
     return [gram.square(gram.points(models - mean_row(list(models)))) for models in local_models]
 
 
@@ -73,7 +73,7 @@ def _change(gram: Gram) -> list[Array]:
 def _path_drift(gram: Gram) -> list[Array]:
     """Per round: the mean over clients of ``|grad f_k(w) - mean gradient of the local steps|^2``."""
     series = []
-    for r, path in enumerate(gram.run.path):
+    for r, path in enumerate(gram.run.paths):
         at, steps = gram.server(r), [gram.at(path[:, j]) for j in range(path.shape[1] - 1)]
         rows = [g - mean_row([e.gradients[k] for e in steps]) for k, g in enumerate(at.gradients)]
         series.append(gram.square(rows))

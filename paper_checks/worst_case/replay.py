@@ -133,7 +133,7 @@ def _instance(worst: WorstCase, f: Gram, whole: Program, x: Array, threshold: fl
         np.stack([vectors(f.points(model))[0] for model in f.run.server]),
         np.stack([vectors(e.points) for e in f.evaluations], axis=1),
         np.stack([vectors(e.gradients) for e in f.evaluations], axis=1),
-        np.stack([values(e.values) for e in f.evaluations], axis=1),
+        np.stack([values(e.value_indices) for e in f.evaluations], axis=1),
     )
 
 

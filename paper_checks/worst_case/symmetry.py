@@ -46,7 +46,7 @@ class Orbits:
     of_value: Array
     of_row: Array
 
-    def lifted(self, found: Solution) -> Solution:
+    def lifted(self, solution: Solution) -> Solution:
         """Return a solution of the reduced program as an invariant one of the whole program."""
 
         def whole(x: Array) -> Array:
@@ -54,9 +54,9 @@ class Orbits:
             gram = sum(np.einsum("kia,ab,kjb->ij", U, X, U) for U, X in grams)
             return np.concatenate([pack(np.asarray(gram)), x[self.program.packed :][self.of_value]])
 
-        multipliers = (found.multipliers / np.bincount(self.of_row))[self.of_row]
-        unknowns: dict[str, Any] = {name: whole(getattr(found, name)) for name in ("x", "interior", "last_interior")}
-        return replace(found, **unknowns, multipliers=multipliers, blocks=self.whole.blocks)
+        multipliers = (solution.multipliers / np.bincount(self.of_row))[self.of_row]
+        unknowns: dict[str, Any] = {name: whole(getattr(solution, name)) for name in ("x", "interior", "last_interior")}
+        return replace(solution, **unknowns, multipliers=multipliers, blocks=self.whole.blocks)
 
 
 def reduced(gram: Gram, program: Program, columns: Array, values: Array) -> Orbits:
@@ -103,7 +103,7 @@ def _permutations(gram: Gram) -> Iterator[tuple[Array, Array]]:
     for order in permutations(range(tree.clients)):
         gradients, models = tree.permuted(order)
         images = {f"w{i}": f"w{j}" for i, j in enumerate(models)}
-        columns, values = np.zeros(sum(gram.blocks), dtype=int), np.arange(gram.capacity[1])
+        columns, values = np.zeros(sum(gram.blocks), dtype=int), np.arange(gram.value_capacity)
         for k, to in enumerate(order):
             for j, other in enumerate(gradients[k]):
                 columns[1 + k * own + j] = 1 + to * own + other
@@ -112,7 +112,7 @@ def _permutations(gram: Gram) -> Iterator[tuple[Array, Array]]:
                 image = labels.index(images.get(label, label))
                 columns[1 + k * own + tree.gradients + extra] = 1 + to * own + tree.gradients + image
             for e in gram.evaluations:
-                value, image_value = e.values[k], by_name[images.get(e.name, e.name)].values[to]
+                value, image_value = e.value_indices[k], by_name[images.get(e.name, e.name)].value_indices[to]
                 if (value is None) != (image_value is None):
                     raise WorstCaseError("a permutation of the clients moves a value that is 0")
                 if value is not None and image_value is not None:

@@ -25,12 +25,11 @@ from empirics.experiments import Cell, Store
 
 from . import verify
 from .exact import rounded
-from .grid_point import GridPoint, NAMES
+from .grid_point import GridPoint, INTEGERS, NAMES
 from .jobs import TERM
 from .program import WorstCaseError
 
 FOLDER = Path(__file__).parent / "tables"
-INTEGERS = ("clients", "rounds", "local_steps", "cohort")
 TEXTS = ("dominating_term", "dominating_assumption", "proof", "step_sizes")
 FLAGS = ("inside", "exact")
 WHOLE = "whole bound"

@@ -17,7 +17,7 @@ from empirics.exact import exact_run, play
 from empirics.problems.quadratics import Quadratics
 from empirics.training.setting import Setting
 from paper_checks.worst_case import verify
-from paper_checks.worst_case.after_rounds import bound_after, Horizon, quadratics, smallest_bound
+from paper_checks.worst_case.after_rounds import bound_after, Horizon, smallest_bound, value_on_quadratics
 from paper_checks.worst_case.exact import round_up
 from paper_checks.worst_case.lyapunov import NotCertified, run_solver
 from paper_checks.worst_case.one_round import one_round
@@ -291,7 +291,7 @@ def test_the_bound_is_above_the_exact_worst_case_and_what_quadratics_reach(found
         assert said.worst_case < said.bound < 1.4 * said.worst_case, name
         assert "drawn" not in name or said.instance <= said.worst_case * (1 + 1e-6)
     # The noise of these quadratics already exceeds a worst case without any.
-    assert quadratics(CASES["noisy"], QUIET) < found["noisy"].worst_case < found["noisy"].instance
+    assert value_on_quadratics(CASES["noisy"], QUIET) < found["noisy"].worst_case < found["noisy"].instance
     given = {"smoothness": L, "strong_convexity": MU, "initial_distance_sq": 2.1, "optimum_dissimilarity": 0.6}
     plan = Setting(rounds=3, cohort=2, local_steps=1, step_size=SIZE)
     assert found["drawn"].worst_case == worst_case("fedavg()", plan, given, "distance_sq", clients=3).value
@@ -320,7 +320,7 @@ def test_rounds_by_hand():
         state = kept * state + (1 - kept) * (Fraction(3, 20) + Fraction(7, 40))
     assert verify.remaining(claim, begun) == state
     assert verify.remaining(claim, begun | {"rounds": 10**7}) >= Fraction(3, 20) + Fraction(7, 40)
-    alone = quadratics(
+    alone = value_on_quadratics(
         RateProblem(algorithm("fedavg()"), 2, SIZE, L, MU, clients=1, noisy=True), Horizon(2, 2.1, 0.0, 0.45)
     )
     rate = 1 - SIZE * MU  # a line of curvature mu is the slowest
