@@ -257,7 +257,7 @@ MISTAKES = [  # what is typed, and the names and numbers that the message must h
     (["fedals.one_round"], "fedals.one_round"),
     ([THEOREM, "round=2"], "'rounds'"),
     (["--patience", "7"], "--patience"),
-    ([THEOREM, "clients=nan"], "clients", "got nan"),
+    ([THEOREM, "clients=nan"], "clients", "got NaN"),
     ([THEOREM, "step_share=1e300"], "step_share", "<= 1e+09; got 1e+300"),
     ([THEOREM, "heterogeneity=0:1:900000"], "7200000"),
     ([THEOREM, "cohort=1"], THEOREM, "cohort"),
