@@ -122,65 +122,65 @@ class TableRequest:
         refuse_unused(why, **{name: getattr(self, name) for name in names})
 
 
-def make_table(args: TableRequest, points: Sequence[GridPoint] = ()) -> Report:
+def make_table(request: TableRequest, points: Sequence[GridPoint] = ()) -> Report:
     """Return the report of a table, at ``points`` instead of the grid of the request if they are given.
 
     The status is 1 if a worst case exceeds its bound, or a point could not be computed.
     """
-    check_workers(args.workers)
-    if not args.name:
-        args.refuse_options_of_work(
+    check_workers(request.workers)
+    if not request.name:
+        request.refuse_options_of_work(
             "without a bound, the available ones are listed", "output", "committed", "constants"
         )
         rows = [(b.name, b.target.name, str(b.statistic)) for b in BOUNDS.values() if not obstacle(b, WORST)]
         lines = (f"{name:<32} {target}, {statistic}" for name, target, statistic in rows)
         return Report(lines, [dict(zip(("name", "target", "statistic"), row, strict=True)) for row in rows])
-    if args.words and args.committed:
+    if request.words and request.committed:
         raise UsageError("--committed shows a fixed grid: give no quantity=value with it")
-    has_table = tightness_table.has_table(args.name)
-    if args.committed or (has_table and not (points or args.words)):
-        return _committed(args)
-    if args.constants and not args.certify:
+    has_table = tightness_table.has_table(request.name)
+    if request.committed or (has_table and not (points or request.words)):
+        return _committed(request)
+    if request.constants and not request.certify:
         table = ", or give no quantity=value for those of the table that comes with the project" if has_table else ""
         raise UsageError(f"constants need proofs: add --certify{table}")
-    return _computed(args, points)
+    return _computed(request, points)
 
 
-def _committed(args: TableRequest) -> Report:
+def _committed(request: TableRequest) -> Report:
     """Return the report of the table that comes with the project."""
-    if not (args.committed and args.certify):
-        args.refuse_options_of_work("the table that comes with the project is shown, quantity=value computes")
-    bound, card = load(args.name), tightness_table.card(args.name)
-    _check_files(args, bound.name, 0)
-    report = _report(args, bound, tightness_table.committed(args.name), card)
-    if not args.committed:
+    if not (request.committed and request.certify):
+        request.refuse_options_of_work("the table that comes with the project is shown, quantity=value computes")
+    bound, card = load(request.name), tightness_table.card(request.name)
+    _check_files(request, bound.name, 0)
+    report = _report(request, bound, tightness_table.committed(request.name), card)
+    if not request.committed:
         took = f"this table comes with the project, and took {duration(card['seconds'])} of one core"
         report.remarks += (f"{took}; quantity=value computes points of your own",)
     return report
 
 
-def _computed(args: TableRequest, points: Sequence[GridPoint]) -> Report:
+def _computed(request: TableRequest, points: Sequence[GridPoint]) -> Report:
     """Return the report of a table whose points are taken from the store, or computed."""
-    bound = load(args.name)
-    spans = _spans(args.words, bound)
+    bound = load(request.name)
+    spans = _spans(request.words, bound)
     check_grid_size(SPANS | spans)
     points = list(dict.fromkeys(adapted(bound, point) for point in (points or tightness_table.grid(SPANS | spans))))
-    with progress(f"worst cases of {args.name}"):
-        seconds = expected_seconds(bound, points, args.seconds)
+    with progress(f"worst cases of {request.name}"):
+        seconds = expected_seconds(bound, points, request.seconds)
         largest = max(points, key=lambda point: point.work)
         if unused := unused_quantities(bound, largest, spans):
             why = f"neither {bound.name} nor its worst case depends on it here"
             raise WorstCaseError(f"{', '.join(unused)} would change nothing: {why}")
-        _check_files(args, bound.name, len(points))
-    store = open_store(args.store)
-    cells = [Cell("tightness", {"bound": args.name, **point.as_row()}) for point in points]
-    errors = _sweep(args, store, cells, seconds, "compute", "worst cases")
+        _check_files(request, bound.name, len(points))
+    store = open_store(request.store)
+    cells = [Cell("tightness", {"bound": request.name, **point.as_row()}) for point in points]
+    errors = _sweep(request, store, cells, seconds, "compute", "worst cases")
     results = [result for result in map(store.get, cells) if result is not None and result.status == "done"]
     rows = [{column: values[0] for column, values in result.columns().items()} for result in results]
     first = problem_at(bound, points[0])
     card = {
         "bound": bound.name,
-        "command": shlex.join([*args.command.split(), args.name, *args.words]),
+        "command": shlex.join([*request.command.split(), request.name, *request.words]),
         "algorithm": str(first.algorithm),
         "statistic": str(first.statistic),
         "units": "L = 1; initial loss or squared distance 1",
@@ -190,29 +190,29 @@ def _computed(args: TableRequest, points: Sequence[GridPoint]) -> Report:
         "seconds": round(sum(row["seconds"] for row in rows), 1),
         "refused": len(errors),
     }
-    return _report(args, bound, rows, card, list(errors.values()))
+    return _report(request, bound, rows, card, list(errors.values()))
 
 
 def _report(
-    args: TableRequest, bound: Bound, rows: list[dict[str, Any]], card: dict[str, Any], failed: Sequence[str] = ()
+    request: TableRequest, bound: Bound, rows: list[dict[str, Any]], card: dict[str, Any], failed: Sequence[str] = ()
 ) -> Report:
     """Return the report of a table, with proofs and files if they are requested."""
-    unproved = _prove(args, bound, rows, card) if args.certify else []
+    unproved = _prove(request, bound, rows, card) if request.certify else []
     for row in rows:
         row.pop("seconds", None)  # the card has the sum; tables of two runs are then identical
-    report = report_of(bound, rows, card, tightness_table.constants(bound, rows) if args.constants else None)
+    report = report_of(bound, rows, card, tightness_table.constants(bound, rows) if request.constants else None)
     missing = Counter([(error, "number") for error in failed] + [(error, "proof") for error in unproved])
     report.remarks = tuple(
         f"{n} point{'s' * (n > 1)} without a {what}: {error}" for (error, what), n in missing.items()
     )
-    if rows and args.output is not None:
-        report.wrote = tuple(tightness_table.write(rows, card, bound.name, args.output))
+    if rows and request.output is not None:
+        report.wrote = tuple(tightness_table.write(rows, card, bound.name, request.output))
     report.status |= int(bool(missing))
     return report
 
 
 def _sweep(
-    args: TableRequest, store: Store, cells: Sequence[Cell], seconds: Sequence[float], verb: str, what: str
+    request: TableRequest, store: Store, cells: Sequence[Cell], seconds: Sequence[float], verb: str, what: str
 ) -> dict[str, str]:
     """Compute the cells that the store lacks and return the errors by cell; long work is announced.
 
@@ -221,30 +221,30 @@ def _sweep(
     missing = [needed for cell, needed in zip(cells, seconds, strict=True) if not store.has(cell)]
     if missing:
         writable_folder("--store", store.folder)
-    cores = min(os.cpu_count() or 1 if args.workers is None else max(1, args.workers), max(1, len(missing)))
+    cores = min(os.cpu_count() or 1 if request.workers is None else max(1, request.workers), max(1, len(missing)))
     if sum(missing) / cores > LONG:
         on = "one core" if cores == 1 else f"{cores} cores"
         takes = f"about {duration(sum(missing) / cores)} on {on}"
         remark([f"{len(missing)} points to {verb}, {takes}; finished ones are kept"])
-    finished = run_missing(cells, store, args.workers, what=what)
+    finished = run_missing(cells, store, request.workers, what=what)
     return {done.cell.key: done.error for done in finished if done.how == "failed"}
 
 
-def _prove(args: TableRequest, bound: Bound, rows: Sequence[dict[str, Any]], card: dict[str, Any]) -> list[str]:
+def _prove(request: TableRequest, bound: Bound, rows: Sequence[dict[str, Any]], card: dict[str, Any]) -> list[str]:
     """Add the columns of proofs to every row and write the proofs; return the reasons for missing ones.
 
     The proofs of a default grid go into one archive, those of given points into a file each. Points that take longer
     than the patience allows are skipped; the cheapest are proved first.
     """
-    store, points = open_store(args.store), [GridPoint.from_row(row) for row in rows]
+    store, points = open_store(request.store), [GridPoint.from_row(row) for row in rows]
     cells = [
-        proof_cell(args.name, point, row["worst_case"]) if min_seconds(point) <= args.seconds else None
+        proof_cell(request.name, point, row["worst_case"]) if min_seconds(point) <= request.seconds else None
         for point, row in zip(points, rows, strict=True)
     ]
     pairs = [(point, cell) for point, cell in zip(points, cells, strict=True) if cell is not None]
     pairs.sort(key=lambda pair: pair[0].work)
     seconds = [proof_seconds(point.rounds * point.local_steps) for point, _ in pairs]
-    errors = _sweep(args, store, [cell for _, cell in pairs], seconds, "prove", "proofs")
+    errors = _sweep(request, store, [cell for _, cell in pairs], seconds, "prove", "proofs")
     contents, failed = [], []
     for number, (row, cell) in enumerate(zip(rows, cells, strict=True), 1):
         columns, content = tightness_table.proof_columns(row, cell, store)
@@ -253,30 +253,30 @@ def _prove(args: TableRequest, bound: Bound, rows: Sequence[dict[str, Any]], car
             failed.append(errors.get("" if cell is None else cell.key, columns["proof"]))
             continue
         contents.append(content)
-        if args.output is not None and args.words:
-            write_whole(args.output / f"{bound.name}-{number}.json", tightness_table.as_line(content))
-    if args.output is not None and not args.words:
-        archive = tightness_table.add_proofs(contents, bound.name, args.output)
+        if request.output is not None and request.words:
+            write_whole(request.output / f"{bound.name}-{number}.json", tightness_table.as_line(content))
+    if request.output is not None and not request.words:
+        archive = tightness_table.add_proofs(contents, bound.name, request.output)
         if archive is not None:
             remark([f"wrote {archive}"])
     card["proofs"] = {"proved": len(contents), **Counter(failed)}
     return failed
 
 
-def _check_files(args: TableRequest, name: str, points: int) -> None:
+def _check_files(request: TableRequest, name: str, points: int) -> None:
     """Raise an error, before the work, if a file of someone else or an input file would be overwritten."""
-    if args.output is None:
+    if request.output is None:
         return
     files: dict[str, str | bytes] = {f"{name}.csv": TABLE_BEGINS, f"{name}.json": CARD_BEGINS}
-    if args.certify and args.words:
+    if request.certify and request.words:
         files |= {f"{name}-{number}.json": PROOF_BEGINS for number in range(1, points + 1)}
-    elif args.certify:
+    elif request.certify:
         files[f"{name}{tightness_table.ARCHIVE}"] = tightness_table.ARCHIVE_BEGINS
-    writable_folder("-o", args.output, files)
-    if args.certify and not args.words:
-        tightness_table.check_readable(args.output)
+    writable_folder("-o", request.output, files)
+    if request.certify and not request.words:
+        tightness_table.check_readable(request.output)
     for file in files:
-        to_write(args.output / file)
+        to_write(request.output / file)
 
 
 def _spans(words: Sequence[str], bound: Bound) -> dict[str, list[Any]]:
