@@ -141,6 +141,11 @@ def statistic(ours: str, papers: str) -> Guard:
     return Guard("statistic", 1.0, 0, True, f": {ours} for the paper's {papers}")
 
 
+def gpu_times(cells: Sequence[Cell]) -> list[Guard]:
+    """Require times of a GPU, as in the paper; ours are those of a core, which processes one image after the other."""
+    return [statistic("seconds of one core", "seconds of a GPU")] if cells else []
+
+
 def above_guessing(info: RunInfo | None, accuracies: Sequence[float]) -> list[Guard]:
     """Require accuracies (in percent) well above guessing; no guard if the accuracy of guessing is not known."""
     count = class_count(info.ours.data) if info else 0

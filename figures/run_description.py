@@ -225,7 +225,8 @@ Arguments = Mapping[str, Any]
 """The arguments of a run by name."""
 TRAINING_ARGUMENTS = {
     "rounds": "{} rounds", "local_steps": "{} local steps", "local_epochs": "{} local passes", "batch": "batch {}",
-    "step_size": "step size {}", "momentum": "momentum {}", "weight_decay": "weight decay {}",
+    "step_size": "step size {}", "step_size_decay": "times {} a round", "clip": "gradients clipped at {}",
+    "momentum": "momentum {}", "weight_decay": "weight decay {}",
 }  # fmt: skip
 """How captions write the arguments of training; a run without the argument counts as 0."""
 

@@ -87,7 +87,7 @@ def times(runs: Runs, scale: str) -> Content:
         "All four in turn within one run, medians; ± standard error over three runs. The paper's device is a Raspberry "
         "Pi 3B+, so that the ratios are what can be compared."
     )
-    finding = judge(f"a step takes longer from network to network: {', '.join(logs)}", longer)
+    finding = judge(f"a step takes longer from network to network, on one core: {', '.join(logs)}", longer)
     return comparison(summary, entries, [finding], "printed / ours")
 
 
@@ -122,36 +122,17 @@ def trained_plan(key: str, round_: int, steps: int = STEPS, size: float = SIZE, 
     return rule(State(round_ - 1, torch.zeros(1), {}, {}, losses), steps, size)
 
 
-@cache
-def formula_plan(key: str) -> dict[int, tuple[int, float]]:
-    """Return K and eta of the rounds ``LATER`` by the catalogue's formulas."""
-    losses = np.ones(LATER[-1])
-    for round_, loss in LOSSES.items():
-        losses[round_ - 1 :] = loss
-    plan = SCHEDULES[key].plan(
-        rounds=LATER[-1], initial_local_steps=STEPS, initial_step_size=SIZE, losses=losses, plateau_round=LATER[-1]
-    )
-    return {r: (int(plan.local_steps[r - 1]), float(plan.step_sizes[r - 1])) for r in LATER}
-
-
 def schedules(runs: Runs, scale: str) -> Content:
     entries = [entry(REPORTED[place], *place, [number()]) for place, number in NUMBERS.items()]
-    compared = [(key, r, trained_plan(key, r, loss=LOSSES[r]), formula_plan(key)[r]) for key in TITLES for r in LATER]
-    same = [a[0] == b[0] and math.isclose(a[1], b[1], rel_tol=1e-12) for _, _, a, b in compared]
     exact = [math.isclose(e.mean, e.reported, rel_tol=1e-6) for e in entries]
+    agree = f"{sum(exact)} of {len(exact)} agree"
     return Content(
         f"K and η as the training code takes them, with K0 {STEPS} and η0 {SIZE:g} (FEMNIST), for a loss that is "
         f"{', '.join(f'{LOSSES[r]:g}' for r in LATER)} of the first in rounds {', '.join(map(str, LATER))} and an "
         f"error that has stalled from round {LATER[-1]} on (plateau 1). No training: the same at every scale.",
         entry_rows(entries),
         [["schedule", "K", "η", *(f"round {r}" for r in LATER)], *(_line(key) for key in TITLES)],
-        [
-            exact_finding(words, all(good), f"{sum(good)} of {len(good)} agree")
-            for words, good in (
-                ("the training code takes the K and η of the catalogue's formulas in every round shown", same),
-                ("exponents and divisors are those printed", exact),
-            )
-        ],
+        [exact_finding("the training code's exponents and divisors are those printed", all(exact), agree)],
     )
 
 

@@ -13,7 +13,7 @@ from paper_checks.reported import table
 
 from ..artefact import Content
 from ..comparing import judge, Pair
-from ..guards import coefficient_effect, effect, Guard, POINT, statistic
+from ..guards import coefficient_effect, effect, gpu_times, Guard, POINT
 from ..run_description import ours_for_theirs, problem_words
 from ..runs import Runs
 from ..sheets import by_position, comparison, entry, entry_rows, leads, printed_number
@@ -173,11 +173,6 @@ def _seconds(runs: Runs, cells: Iterable[Cell], job: str) -> list[float]:
     return [seconds for cell in cells for name, seconds in runs.rows(cell, "job", "seconds") if name == job]
 
 
-def _where_timed(cells: Sequence[Cell]) -> list[Guard]:
-    """Require times of a GPU, as in the paper: a GPU processes many images at once, a core one after the other."""
-    return [statistic("seconds of one core", "seconds of a GPU")] if cells else []
-
-
 def cost_and_effect(runs: Runs, scale: str) -> Content:
     """Return Table 4: time, accuracy, and the three numbers of Figure 2, which the paper does not print."""
     paper, listed, counts = table("fedcog", "4"), [], PLANS[scale].counts
@@ -207,7 +202,7 @@ def cost_and_effect(runs: Runs, scale: str) -> Content:
     guards = local_guards(runs, scale, [*others, FEDCOG])
     judged = [
         judge("FedCOG is the most accurate after one round", accurate, POINT, guards),
-        judge("FedCOG takes less local time than FedProx and MOON", faster, guards=_where_timed(timed)),
+        judge("FedCOG takes less local time than FedProx and MOON", faster, guards=gpu_times(timed)),
     ]
     more = (
         f"Accuracy and local models: {rounds - 1} rounds of FedAvg, then one of the method; time: {rounds} rounds "
@@ -231,8 +226,8 @@ def time_of_generation(runs: Runs, scale: str) -> Content:
     longer = [Pair(f"logarithm of {b} over {a} samples", logs[b], logs[a]) for a, b in pairwise(samples)]
     cheap = [Pair(f"logarithm of twice {least} over {most} samples", [math.log(2.0)] * len(logs[most]), logs[most])]
     judged = [
-        judge("More samples take longer", longer),
-        judge(f"{most} samples take less than twice as long as {least}", cheap, guards=_where_timed(cells)),
+        judge("More samples take longer", longer, guards=gpu_times(cells)),
+        judge(f"{most} samples take less than twice as long as {least}", cheap, guards=gpu_times(cells)),
     ]
     summary = (
         f"One client of {problem_words(grid.problem(scale)) or 'data that are not here'} ({grid.data_name(scale)}) "

@@ -32,6 +32,9 @@ def divergences(runs: Runs, scale: str, cells: Iterable[Cell], quantity: str = "
     return [runs.last(c, quantity, PLANS[scale].window, diverged=math.inf) for c in cells]
 
 
+DIVERGENCES = {"the participants (released code)": "active_divergence", "all clients (definition)": "divergence"}
+"""The two readings of the divergence."""
+
 # ---- guards ----
 
 APART = tuple(replace(HOME, split=split) for split in SPLITS)
@@ -65,7 +68,7 @@ def guards(
         iid, apart = (accuracies(runs, scale, grid.cells(scale, s, "FedAvg")) for s in APART)
         words = f"accuracy that FedAvg loses from Dirichlet {even.split} to {uneven.split}"
         required.append(effect(words, iid, apart, printed_accuracy(even) - printed_accuracy(uneven)))
-    compared = {m: grid.cells(scale, setup, m)[:1] for setup in run_here[:1] for m in methods}
+    compared = {m: [cell for s in run_here for cell in grid.cells(scale, s, m)][:1] for m in methods if run_here}
     # the paper gives FedDyn a decay of its own
     return [*required, *([treatment(compared, papers=["step_size_decay"])] if compared else [])]
 
@@ -75,10 +78,22 @@ def printed_accuracy(setup: Setup) -> float:
     return float(table("fedinit", "Table 1")[f"{setup.network}/FedAvg", setup.column].value)
 
 
+# ---- words ----
+
+ABOVE_FEDAVG = "FedInit is more accurate than FedAvg"
+
+
+def in_each_setup(scale: str, setups: Sequence[Setup]) -> str:
+    """Return in words how many of these setups, which are on the same data, were run."""
+    run_here = sum(not absence(scale, s) for s in setups)
+    return f"in each setup of {setups[0].data} that was run ({run_here} of {len(setups)})"
+
+
 # ---- captions ----
 
 _BETAS = " or ".join(f"{beta:g} ({PARTS[share]})" for share, beta in grid.RELAXATIONS.items())
 RELAXED = f"Beta: {_BETAS}, the latter by a trial."
+AVERAGED = "The server averages models, as in Algorithm 1; the released code adds the clients' moves."
 SPREAD = "±: standard error over seeds; a run that diverged counts as accuracy 0."
 DIVERGED = "A run that diverged counts as far as it went."
 
@@ -87,7 +102,7 @@ def caption(scale: str, shown: str, used: Iterable[tuple[str, Sequence[Cell]]], 
     """Return the caption: what is shown, how the runs of each name train, here and in the paper, then more."""
     paper = {data: {**PLANS["paper"].setting, "rounds": rounds} for data, rounds in grid.ROUNDS.items()}
     plain = "" if PLANS[scale].setting["augment"] != "none" else "Pictures are not augmented."
-    return run_caption(shown, used, paper, plain, *more)
+    return run_caption(shown, used, paper, plain, *more, AVERAGED)
 
 
 def end_note(scale: str) -> str:
