@@ -24,7 +24,7 @@ from empirics.exact.sampled import sampled
 from empirics.federation.federation import Federation
 from empirics.models.linear import LeastSquares
 from empirics.problems.problem import FederatedProblem
-from empirics.problems.quadratics import Quadratics, random_quadratics
+from empirics.problems.quadratics import random_quadratics
 from empirics.training.setting import Setting
 from paper_checks.falsifier import falsify
 from paper_checks.runs import schedules
@@ -154,27 +154,18 @@ def test_lemmas_on_one_round_or_step_are_held_exactly_and_what_is_left_of_them_i
     assert Verdict.VIOLATED in {line.verdict for line in validate(low, EXACT, few).rows}
 
 
-def least_squares(inputs, targets, parts):
-    """A federation of ridge regressions, and the same losses as quadratics whose noise is that of a single sample."""
-    problem = FederatedProblem(LeastSquares(2, 1, 0.35), Federation.of(inputs, targets, parts), name="tiny")
-    drawn = [(inputs[part].numpy(), targets[part].numpy()) for part in parts]
-    curvatures = np.stack([x.T @ x / len(x) + 0.35 * np.eye(2) for x, _ in drawn])
-    pulls = np.stack([x.T @ y / len(x) for x, y in drawn])
-    noise = np.stack([x.T @ x / len(x) * y.var() for x, y in drawn])
-    minima = np.linalg.solve(curvatures, pulls[..., None])[..., 0]
-    return problem, Quadratics(curvatures, minima, noise, start=np.zeros(2))
-
-
 @cases("bound", [of_average, weighted, replace(weighted, target=q.mean_gap)])
 def test_weighted_statements_are_held_against_training(bound):
-    problem, same = least_squares(INPUTS, NUMBERS, [np.arange(6)])
+    federation = Federation.of(INPUTS, NUMBERS, [np.arange(6)])
+    problem = FederatedProblem(LeastSquares(2, 1, 0.35), federation, name="tiny")
+    curvature, best = INPUTS.numpy().T @ INPUTS.numpy() / 6 + 0.35 * np.eye(2), problem.minimiser.numpy()
     told = Options.of(RUNS, problem=problem, rounds=3, local_steps=2, seeds=2, batch=6, step_size=0.3)
     ways = [np.zeros(2)]
     for _ in range(6):
-        ways.append(ways[-1] - 0.3 * same.curvature @ (ways[-1] - same.minimiser))
+        ways.append(ways[-1] - 0.3 * curvature @ (ways[-1] - best))
     left = 1 - 0.3 * 0.35  # the penalty is what training knows of the strong convexity
     shares = np.array([left ** (5 - t) for t in range(6)]) / sum(left**t for t in range(6))
-    gaps = [(w - same.minimiser) @ same.curvature @ (w - same.minimiser) / 2 for w in [*ways, shares @ ways[:6]]]
+    gaps = [(w - best) @ curvature @ (w - best) / 2 for w in [*ways, shares @ ways[:6]]]
     expected = gaps[-1] if bound is of_average else shares @ (gaps[:6] if bound is weighted else gaps[1:7])
     (line,) = validate(bound, RUNS, told).rows
     assert float(line.measured.value) == pytest.approx(expected, rel=1e-9)
