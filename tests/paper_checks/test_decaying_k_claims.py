@@ -12,6 +12,9 @@ import pytest
 from loops import cases
 
 from bounds.catalog import BOUNDS
+from empirics.algorithms.algorithm import fedavg, renamed
+from empirics.exact import expected, FLOATS, Group
+from empirics.training.setting import Setting
 from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.claim import Book
 from paper_checks.claims.parabolas import Parabolas
@@ -46,15 +49,8 @@ def test_the_ratio_to_the_worst_case_is_rounded_down():
 
 # ---- schedules of local steps that change over the rounds, which no search generates ----
 
-# The runs have a closed form of their own: clients (x - m_i)^2/2 of equal curvature, N of C drawn without replacement
-# and averaged, noise of variance sigma^2 a step, K_r steps in round r. With q = (1 - eta)^K and v the variance that K
-# steps add, a round makes
-#
-#     E x' = q E x,   E x'^2 = q^2 E x^2 + v/C + (C - N)/(N(C - 1)) ((1 - q)^2 S + v(1 - 1/C)),   S = mean m_i^2
-#
-# and the average of all clients after k of its steps has the mean square (1 - eta)^(2k) E x^2 + v_k/C. Here L = mu = 1,
-# x^* = 0, F = x^2/2 + S/2, Gamma = S/2; half the clients have m_i = sqrt(S), half -sqrt(S). G^2 is the largest
-# expected square of a client's stochastic gradient in the run.
+# Clients (x - m_i)^2/2, half with m_i = sqrt(S), half -sqrt(S), are followed exactly: L = mu = 1, x^* = 0,
+# F = x^2/2 + S/2, Gamma = S/2. G^2 is the largest expected square of a client's stochastic gradient in the run.
 
 
 @dataclass(frozen=True)
@@ -68,6 +64,11 @@ class Plan:
     apart: float = 1.0
     noise: float = 1.0
     start: float = 3.0
+    needs_loss = False
+
+    def __call__(self, state: Any, steps: int, size: float) -> tuple[int, float]:
+        """The hook of an algorithm that says how many steps a round has."""
+        return self.schedule[state.round], size
 
 
 FALLING = tuple(int(np.ceil(50 / r ** (1 / 3))) for r in range(1, 200))
@@ -81,43 +82,30 @@ SCHEDULED = ("lemma_1", "lemma_1_sharp", "lemma_2_repaired", "theorem_1", "theor
 
 
 @cache
-def run(plan: Plan, step: float) -> dict[str, np.ndarray]:
-    """At every iteration: the mean square of the average before and after it, K of its round, and the largest G^2."""
-    c, n = plan.clients, plan.cohort
-    draw = (c - n) / (n * (c - 1))
-    mean, square, before, after, local = plan.start, plan.start**2, [], [], []
-    cap = 0.0
-    for steps in plan.schedule:
-        decay = (1 - step) ** np.arange(steps + 1.0)
-        added = step**2 * plan.noise * np.concatenate([[0], np.cumsum(decay[:-1] ** 2)])
-        along = decay**2 * square + added / c
-        away = square + plan.apart + 2 * sqrt(plan.apart) * abs(mean)  # of the client on the far side
-        cap = max(cap, float(np.max(decay[:-1] ** 2 * away + added[:-1])) + plan.noise)
-        q, v = decay[-1], added[-1]
-        square = q**2 * square + v / c + draw * ((1 - q) ** 2 * plan.apart + v * (1 - 1 / c))
-        mean *= q
-        before.append(along[:-1])
-        after.append(np.append(along[1:-1], square))
-        local.append(np.full(steps, steps))
-    series = {"before": before, "after": after, "local": local}
-    return {name: np.concatenate(parts) for name, parts in series.items()} | {"cap": np.array(cap)}
+def run(plan: Plan, step: float) -> Any:
+    """The exact moments of the run."""
+    opposed = [Group(1.0, side * sqrt(plan.apart), plan.noise, count=plan.clients // 2) for side in (1, -1)]
+    method = renamed(fedavg, "own()", steps=plan)
+    setting = Setting(len(plan.schedule), plan.cohort, local_steps=max(plan.schedule), step_size=step)
+    return expected(method, opposed, plan.start, setting, FLOATS)
 
 
 def sides(name: str, plan: Plan) -> tuple[Any, Any]:
     """The exact value of what the statement is on, and the bound; NaN where its conditions are not met."""
     step = plan.speed * (1.0 if name == "theorem_1_sharp" else 0.25)
-    seen, schedule = run(plan, step), np.array(plan.schedule, dtype=float)
-    total, grad = schedule.sum(), seen["before"]
+    made, schedule = run(plan, step), np.array(plan.schedule)
+    square = made.iterations("distance_sq")
+    total, grad, cap = schedule.sum(), square[:-1], made.rounds["grad_cap_sq"].max()
     exact = {
-        "lemma_1": seen["after"], "lemma_1_sharp": seen["after"], "lemma_2_repaired": step * grad.sum(),
+        "lemma_1": square[1:], "lemma_1_sharp": square[1:], "lemma_2_repaired": step * grad.sum(),
         "theorem_1": grad.min(), "theorem_1_repaired": grad.min(),
     }.get(name, grad.mean())  # fmt: skip
     known = {
         "clients": plan.clients, "cohort": plan.cohort, "iterations": total, "step_size": step, "smoothness": 1.0,
-        "strong_convexity": 1.0, "heterogeneity": plan.apart / 2, "grad_cap_sq": seen["cap"],
+        "strong_convexity": 1.0, "heterogeneity": plan.apart / 2, "grad_cap_sq": cap,
         "optimal_loss": plan.apart / 2, "initial_loss": (plan.start**2 + plan.apart) / 2,
         "steps_cubed_ratio": (schedule**3).sum() / total, "squared_step_sizes": step**2 * total,
-        "distance_sq": seen["before"], "local_steps": seen["local"] if name.startswith("lemma_1") else schedule.max(),
+        "distance_sq": grad, "local_steps": np.repeat(schedule, schedule) if "lemma_1" in name else schedule.max(),
         "client_gradient_variance": plan.noise,
     }  # fmt: skip
     bound = BOUNDS[f"decaying_k.{name}"].equal_clients()
