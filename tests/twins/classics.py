@@ -5,6 +5,8 @@ Theorems whose terms are sums over a run are added up one step at a time, so tha
 
 import math
 
+from .values import but
+
 # ---- Field Guide ----
 
 
@@ -210,11 +212,7 @@ def hardt_5_2(v):
 def hardt_5_4(v):
     """Optimisation and stability of the average at the stated step size."""
     step = math.sqrt(v.initial_distance_sq * v.samples / v.iterations / (v.samples + 2 * v.iterations)) / v.lipschitz
-    return hardt_5_2(_with_step(v, step)) + v.lipschitz**2 * step * v.iterations / v.samples
-
-
-def _with_step(v, step):
-    return type(v)(**{**vars(v), "step_size": step})
+    return hardt_5_2(but(v, step_size=step)) + v.lipschitz**2 * step * v.iterations / v.samples
 
 
 # ---- FedProx, SCAFFOLD, FedNova, ProxSkip ----

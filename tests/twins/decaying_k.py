@@ -62,16 +62,8 @@ def client_round(v: Values) -> list[float]:
     return [v.model_size / d + v.local_steps * beta + v.model_size / u for d, beta, u in columns]
 
 
-def round_time(v: Values) -> float:
-    return max(client_round(v))
-
-
 def runtime(v: Values) -> float:
     return v.rounds * _communication(v) + v.minibatch_time * v.iterations
-
-
-def runtime_fixed(v: Values) -> float:
-    return v.iterations / v.local_steps * _step_time(v)
 
 
 # ---- convergence ----
@@ -251,6 +243,8 @@ def _rolling(v: Values, rounds: int) -> float:
 
 _kept_steps, _kept_size = attrgetter("initial_local_steps"), attrgetter("initial_step_size")
 LINES = {
+    "round_time": lambda v: max(client_round(v)),
+    "runtime_fixed": lambda v: v.iterations / v.local_steps * _step_time(v),
     "gradient_cap": lambda v: v.smoothness**2 * v.initial_distance_sq,
     "lemma_1_printed": lambda v: _lemma_1(v, "cohort"),
     "lemma_1": lambda v: _lemma_1(v, "clients"),

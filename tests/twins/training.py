@@ -97,10 +97,6 @@ def fedavg(run: Plain, direction_of=lambda start: plain, steps: int | None = Non
     return path
 
 
-def dsgd(run: Plain) -> list[Vector]:
-    return fedavg(run, steps=1)
-
-
 def fedsam(run: Plain, rho: float, epsilon: float) -> list[Vector]:
     return fedavg(run, lambda start: lambda w, g, at: at(w + rho * g / (np.linalg.norm(g) + epsilon)))
 
