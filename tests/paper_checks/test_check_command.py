@@ -69,23 +69,19 @@ def committed(tmp_path, monkeypatch):
     return path
 
 
-def check(*words):
-    return fedbounds.main(["check", *map(str, words)])
-
-
 def names(out):
     return [entry["name"] for entry in json.loads(out)]
 
 
-def test_a_claim_a_paper_and_all(few, capsys):
+def test_a_claim_a_paper_and_all(few, run):
     name = next(iter(few))
     for words, expected in (
         ([name], [name]),
         (["--paper", "fedcog"], sorted(n for n in few if n.startswith("fedcog."))),
         (["--workers", "1"], sorted(few)),
     ):
-        assert check(*words, "--json") == 0
-        assert sorted(names(capsys.readouterr().out)) == expected
+        status, out, _ = run("check", *words, "--json")
+        assert (status, sorted(names(out))) == (0, expected)
 
 
 def test_a_prefix_means_all_under_it():
@@ -102,22 +98,20 @@ def test_a_bound_means_the_claims_that_ask_for_it(few):
     assert {c.name for c in found} == {n for n, b in asked.items() if bound in b and n.startswith(bound.split(".")[0])}
 
 
-def test_a_claim_of_ones_own_and_its_report(own, tmp_path, capsys):
+def test_a_claim_of_ones_own_and_its_report(own, tmp_path, run):
     folder = tmp_path / "new" / "report"
-    assert check(f"{own}:right", "--report", folder) == 0
-    out = capsys.readouterr().out
-    assert "HOLDS" in out
-    assert "wrote" in out
+    status, out, _ = run("check", f"{own}:right", "--report", folder)
+    assert (status, "HOLDS" in out, "wrote" in out) == (0, True, True)
     assert sorted(p.name for p in folder.iterdir()) == ["REPORT.md", "report.json", "reports"]
     assert names((folder / "report.json").read_text(encoding="utf-8")) == ["mine.square"]
     assert "# mine" in (folder / "reports/mine.md").read_text(encoding="utf-8")
-    assert check(f"{own}:wrong") == 1
-    assert "mine.square: HOLDS, audited FAILS" in capsys.readouterr().out
+    status, out, _ = run("check", f"{own}:wrong")
+    assert (status, "mine.square: HOLDS, audited FAILS" in out) == (1, True)
 
 
 @cases("workers", [1, 2])
 def test_what_a_check_of_ones_own_raises_or_prints_stays_its_own(workers, own, capfd):
-    assert check(f"{own}:stopping", f"{own}:talking", "--json", "--workers", workers) == 1
+    assert fedbounds.main(["check", f"{own}:stopping", f"{own}:talking", "--json", f"--workers={workers}"]) == 1
     out, err = capfd.readouterr()
     broke, held = json.loads(out)
     assert "Stop: enough" in broke["evidence"]
@@ -143,7 +137,7 @@ def test_the_committed_report_is_renewed_whole_and_in_a_checkout_only(few, commi
     assert committed.read_text(encoding="utf-8") == whole
 
 
-def test_an_interrupted_audit_shows_what_was_reached(few, capsys, monkeypatch, tmp_path):
+def test_an_interrupted_audit_shows_what_was_reached(few, run, monkeypatch, tmp_path):
     reached = []
 
     def stops(self):
@@ -152,10 +146,8 @@ def test_an_interrupted_audit_shows_what_was_reached(few, capsys, monkeypatch, t
         reached.append(self)
 
     monkeypatch.setattr("empirics.progress.Silent.step", stops)
-    assert check("--workers", "1", "--report", tmp_path / "r") == 130
-    out, err = capsys.readouterr()
-    assert "2 claims: " in out
-    assert f"2 of {len(few)} claims" in err
+    status, out, err = run("check", "--workers", "1", "--report", tmp_path / "r")
+    assert (status, "2 claims: " in out, f"2 of {len(few)} claims" in err) == (130, True, True)
     assert not (tmp_path / "r").exists()
 
 

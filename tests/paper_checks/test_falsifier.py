@@ -184,12 +184,10 @@ def test_a_witness_runs_no_file_that_the_command_line_does_not_name(tmp_path, re
     assert not ran.exists()
 
 
-def test_what_is_found_in_json(capsys):
-    assert fedbounds.main(["falsify", "fedcog.smoothness_step", "--evaluations", "30", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["violated"] is False
-    assert found["evaluations"] == 30
-    assert found["witness"] is None
+def test_what_is_found_in_json(run):
+    status, out, _ = run("falsify", "fedcog.smoothness_step", "--evaluations", "30", "--json")
+    found = json.loads(out)
+    assert (status, found["violated"], found["evaluations"], found["witness"]) == (0, False, 30, None)
     search = falsify(get("fedcog.smoothness_step"), 5)
     told = [json.loads(to_json(as_json(replace(search, ratio=ratio)))) for ratio in (0.7, inf)]
     assert [one["ratio"] for one in told] == [0.7, "inf"]
@@ -227,7 +225,7 @@ def test_a_family_without_a_parameter_that_is_held_is_left_out():
         assert said in found.refusals["curves"]
 
 
-def test_a_search_that_is_stopped_shows_its_best_and_says_so(capsys, monkeypatch):
+def test_a_search_that_is_stopped_shows_its_best_and_says_so(run, monkeypatch):
     heard = []
 
     def stops(self):
@@ -236,11 +234,13 @@ def test_a_search_that_is_stopped_shows_its_best_and_says_so(capsys, monkeypatch
             raise KeyboardInterrupt
 
     monkeypatch.setattr("empirics.progress.Silent.step", stops)
-    assert fedbounds.main(["falsify", "fedcog.smoothness_step", "--evaluations", "70"]) == 130
-    out, err = capsys.readouterr()
-    assert "largest ratio " in out
-    assert "after 23 evaluations" in out
-    assert "23 of 70" in err
+    status, out, err = run("falsify", "fedcog.smoothness_step", "--evaluations", "70")
+    assert (status, "largest ratio " in out, "after 23 evaluations" in out, "23 of 70" in err) == (
+        130,
+        True,
+        True,
+        True,
+    )
 
 
 def test_every_bound_of_the_catalogue_is_served_or_refused_with_a_reason():

@@ -11,7 +11,6 @@ from loops import cases
 
 import paper_checks
 from bounds.catalog import get
-from fedbounds import main
 from paper_checks.claims.checkers.instances import Broken
 from paper_checks.claims.claim import Book
 from paper_checks.falsifier import load_witness, replay, WitnessError
@@ -55,25 +54,24 @@ SOUND, BROKEN = "fedcog.theorem", "decaying_k.theorem_1"
 
 @cases("held said", [("", ""), ("runs of mine", "w.json"), ("[1, 2]", "w.json"),
                      ((FOLDER / f"{BROKEN}.json").read_text(), BROKEN)])  # fmt: skip
-def test_what_a_search_would_leave_in_the_place_of_its_result_is_refused(tmp_path, capsys, monkeypatch, held, said):
+def test_what_a_search_would_leave_in_the_place_of_its_result_is_refused(tmp_path, run, monkeypatch, held, said):
     path = tmp_path / "w.json"
     path.write_text(held)
     with monkeypatch.context() as before:
         if said:
             before.setattr("paper_checks.falsifier.command.search", lambda *_, **__: pytest.fail("after the work"))
-        assert main(["falsify", SOUND, "--evaluations", "5", "-o", str(path)]) == (2 if said else 0)
-    assert said in capsys.readouterr().err
+        status, _, err = run("falsify", SOUND, "--evaluations", "5", "-o", path)
+    assert (status, said in err) == (2 if said else 0, True)
     assert path.read_text() == held
 
 
-def test_a_violation_that_was_found_before_stays_and_is_said_to_be_none_of_this_search(tmp_path, capsys):
+def test_a_violation_that_was_found_before_stays_and_is_said_to_be_none_of_this_search(tmp_path, run):
     path, kept = tmp_path / "w.json", (FOLDER / f"{BROKEN}.json").read_text()
     path.write_text(kept)
-    search = ["falsify", BROKEN, "--family", "quadratics", "-o", str(path), "--evaluations"]
-    assert main([*search, "2"]) == 0
-    assert str(path) in capsys.readouterr().err
-    assert path.read_text() == kept
-    assert main([*search, "400"]) == 1
+    search = ["falsify", BROKEN, "--family", "quadratics", "-o", path, "--evaluations"]
+    status, _, err = run(*search, 2)
+    assert (status, str(path) in err, path.read_text() == kept) == (0, True, True)
+    assert run(*search, 400)[0] == 1
     assert path.read_text() != kept
     assert load_witness(path).command.endswith("--evaluations 400 --family quadratics")
 

@@ -85,13 +85,11 @@ def test_error_rate_over_all_rows():
     assert wrong / 600 == pytest.approx(1 - (1 - 0.2 / 4) ** 4, abs=0.05)
 
 
-def test_the_command_prints_and_writes(tmp_path, capsys, result):
+def test_the_command_prints_and_writes(tmp_path, run, result):
     folder = tmp_path / "new" / "deep"
-    assert fedbounds.main(["validate", NAME, *ARGUMENTS, "-o", str(folder)]) == 0
-    said = capsys.readouterr()
-    assert said.err == ""
-    assert "12 x holds here" in " ".join(said.out.split())
-    assert str(folder / "fedals.one_round.svg") in said.out
+    status, out, err = run("validate", NAME, *ARGUMENTS, "-o", folder)
+    assert (status, err, "12 x holds here" in " ".join(out.split())) == (0, "", True)
+    assert str(folder / "fedals.one_round.svg") in out
     rows = list(csv.DictReader((folder / "fedals.one_round.csv").read_text().splitlines()))
     assert [float(r["value"]) for r in rows] == [row.value for row in result.numbers()]
     about = json.loads((folder / "fedals.one_round.json").read_text())

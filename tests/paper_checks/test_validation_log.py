@@ -10,7 +10,6 @@ import pytest
 from loops import cases
 from scipy import stats
 
-import fedbounds
 from bounds import BOUNDS
 from bounds.core import Statistic
 from bounds.errors import BoundsError
@@ -53,16 +52,15 @@ def log(share):
 
 
 @pytest.fixture
-def judge(tmp_path, capsys):
+def judge(tmp_path, run):
     """Runs the command on a log: status, output, errors; the results lie in ``tmp_path``."""
 
-    def run(text, *words, name=NAME):
+    def command(text, *words, name=NAME):
         path = tmp_path / "runs.csv"
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        status = fedbounds.main(["validate", name, "--measured", str(path), *words, "-o", str(tmp_path)])
-        return status, *capsys.readouterr()
+        return run("validate", name, "--measured", path, *words, "-o", tmp_path)
 
-    return run
+    return command
 
 
 def test_a_log_inside_the_bound_holds_and_one_beyond_is_violated(judge, tmp_path):
