@@ -385,7 +385,6 @@ LINES = [
     ("train --problem iris", "softmax(iris)"),
     # options that are given twice, or would change nothing
     ("sweep g.toml --workers 0 --workers 1", "--workers"),
-    ("falsify fedcog.theorem spread=2 spread=3", "spread"),
     (f"falsify --replay {WITNESS} --seed 3", "--seed"),
     ("tightness fedcog.theorem --committed --store s", "--store"),
     ("tightness fedcog.theorem --workers 3", "--workers"),

@@ -56,10 +56,9 @@ def test_a_task_and_a_dealt_problem_train_and_validate_like_their_text():
     assert [line.bound for line in dealt.rows] == [line.bound for line in text.rows]
 
 
-def test_constants_are_the_object_of_the_shell_a_table_and_a_scenario(capsys):
+def test_constants_are_the_object_of_the_shell_a_table_and_a_scenario(run):
     found = fedbounds.constants("ridge(iris)", clients=3, batch=7)
-    assert fedbounds.main(["constants", "--problem=ridge(iris)", "--clients=3", "--batch=7"]) == 0
-    assert capsys.readouterr().out == f"{found}\n"
+    assert run("constants", "--problem=ridge(iris)", "--clients=3", "--batch=7")[:2] == (0, f"{found}\n")
     frame = found.to_pandas().set_index("quantity")
     assert frame.value["smoothness"] == found["smoothness"]
     assert Scenario.of(found)["smoothness"].value == found["smoothness"]
@@ -91,12 +90,11 @@ def test_a_mistake_is_named():
     all_refused([(call, words) for *call, words in CALLS], lambda call: getattr(fedbounds, call[0])(*call[1]))
 
 
-def test_a_scenario_is_a_mapping_a_file_words_or_itself(tmp_path, capsys):
+def test_a_scenario_is_a_mapping_a_file_words_or_itself(tmp_path, run):
     path = tmp_path / "site.json"
     path.write_text(json.dumps(SITE))
     table = fedbounds.compare("grad_norm_sq", f"@{path}", rounds=90)
-    assert fedbounds.main(["compare", "grad_norm_sq", f"@{path}", "rounds=90"]) == 0
-    assert capsys.readouterr().out == f"{table}\n"
+    assert run("compare", "grad_norm_sq", f"@{path}", "rounds=90")[:2] == (0, f"{table}\n")
     values = [row.value for row in table.rows]
     for same in (SITE, Scenario.of(SITE), [f"{word}={value}" for word, value in SITE.items() if word != "rounds"]):
         assert np.array_equal([r.value for r in fedbounds.compare("grad_norm_sq", same, rounds=90).rows], values, True)
@@ -104,11 +102,10 @@ def test_a_scenario_is_a_mapping_a_file_words_or_itself(tmp_path, capsys):
         assert [row["bound"] for row in csv.DictReader(file)] == [row.bound for row in table.rows]
 
 
-def test_a_validation_is_that_of_the_shell(tmp_path, capsys):
+def test_a_validation_is_that_of_the_shell(tmp_path, run):
     table = fedbounds.validate("fedinit.lemma_2", instances=1, rounds=1, local_steps=2)
-    line = ["validate", "fedinit.lemma_2", "--instances=1", "--rounds=1", "--local-steps=2", "-o", str(tmp_path)]
-    assert fedbounds.main(line) == 0
-    assert capsys.readouterr().out.startswith(f"{table}\nwrote ")
+    line = ("validate", "fedinit.lemma_2", "--instances=1", "--rounds=1", "--local-steps=2", "-o", tmp_path)
+    assert run(*line)[1].startswith(f"{table}\nwrote ")
     assert table.to_pandas().bound.tolist() == [line.bound for line in table.rows]
     with pytest.raises(BoundsError, match=r"fedinit.lemma_2 'batch'"):
         fedbounds.validate(BOUNDS["fedinit.lemma_2"], batch=3)

@@ -204,7 +204,6 @@ MISTAKES = [  # of a search of fedinit.lemma_2, unless another bound is named
     (["noise=-2"], "from 0.0001 to 10000, or 0 or 1e+09; got -2"),
     (["cleints=2"], "'clients'"),
     (["-o", "no/such.json"], "no/such.json"),
-    (["--replay", "w.json"], "w.json"),
 ]
 OTHERS = [(["nope"], "nope"), ([], "name"), (["fedals.rounds_v2"], "hides a constant"),
           (["--replay", "missing.json"], "missing.json"), (["broken.py:b"], "line 1"),

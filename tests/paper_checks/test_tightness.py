@@ -254,7 +254,6 @@ def test_proofs_that_are_refused_or_fail_say_why(tight, monkeypatch, tmp_path):
 THEOREM = "fedcog.theorem"
 MISTAKES = [  # what is typed, and the names and numbers that the message must have
     (["fedcog.theorm"], f"'{THEOREM}'"),
-    (["fedals.one_round"], "fedals.one_round"),
     ([THEOREM, "round=2"], "'rounds'"),
     (["--patience", "7"], "--patience"),
     ([THEOREM, "clients=nan"], "clients", "got NaN"),
