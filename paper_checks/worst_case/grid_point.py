@@ -119,7 +119,8 @@ def _quantities(point: GridPoint, step_size: float, offset: float | None = None)
     """Return all quantities that have a value at a point."""
     n, mu = point.clients, 1 / point.condition_number
     cohort = point.cohort or n
-    sizes = per_local_step(point.step_sizes, (point.local_steps,) * point.rounds)
+    counts = (point.local_steps,) * point.rounds if point.step_sizes else ()  # there may be billions of rounds
+    sizes = per_local_step(point.step_sizes, counts)
     plan = of_plan(cohort, point.local_steps, point.rounds, step_size, point.relaxation, offset)
     given = ("initial_distance_sq", "condition_number", "grad_cap_sq", "dissimilarity_factor", "grad_norm_sq")
     return {
