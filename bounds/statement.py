@@ -12,12 +12,11 @@ from typing import Any, Self, TypeVar
 import numpy as np
 import sympy as sp
 from sympy.core.relational import Relational
-from sympy.logic.boolalg import BooleanFunction
+from sympy.logic.boolalg import BooleanAtom, BooleanFunction
 
 from .assumptions import Assumption, ASSUMPTIONS
-from .computable import not_computable
 from .errors import BoundsError, DeclarationError
-from .operators import equal_clients, varies
+from .operators import AxisReduction, equal_clients, varies
 from .papers import Source
 from .places import PLACES
 from .quantities import quantities_of, Quantity
@@ -30,6 +29,10 @@ READINGS = ("intended", "printed", "code", "proof")
 STATISTICS = ("last", "min", "mean", "every", "expectation")
 OVER = ("rounds", "iterations", "local iterations", "the training samples")
 MIXED = None
+COMPUTED = (sp.exp, sp.log, sp.Max, sp.Min, sp.Abs, sp.ceiling, sp.floor, sp.Piecewise, AxisReduction)
+"""The functions that can be computed, besides sums, products and powers."""
+LOGIC = (sp.And, sp.Or, sp.Not, sp.ITE, Relational, BooleanAtom, sp.Tuple)
+ALLOWED = (sp.Symbol, sp.Rational, sp.Float, type(sp.pi), type(sp.E), sp.Add, sp.Mul, sp.Pow, *COMPUTED, *LOGIC)
 
 
 @dataclass(frozen=True)
@@ -341,9 +344,21 @@ def _faults(bound: Statement) -> Iterator[str]:
                 yield f"{place} has one value for each of the {axis}, but the target has one: sum or average it"
 
 
+def _not_computable(expression: sp.Basic) -> str:
+    """Return what cannot be computed in an expression, and what to use instead; empty if everything can."""
+    strange = next((part for part in sp.preorder_traversal(expression) if not isinstance(part, ALLOWED)), None)
+    if strange is None:
+        return ""
+    functions = ", ".join(sorted(kind.__name__ for kind in COMPUTED[:-1]))
+    return (
+        f"contains {strange}, which cannot be computed: use real numbers, powers, {functions}, and over clients "
+        "ClientSum, ClientMean or ClientMax"
+    )
+
+
 def _computable(bound: Statement, place: str, expression: sp.Basic) -> sp.Basic:
     """Return the expression; raise ``DeclarationError`` if something in it cannot be computed."""
-    if fault := not_computable(expression):
+    if fault := _not_computable(expression):
         raise DeclarationError(f"bound {bound.name!r}: {place} {fault}")
     return expression
 

@@ -84,27 +84,16 @@ def folded(text: str, stream: TextIO | None) -> list[str]:
 
 
 def fold(line: str, width: int) -> list[str]:
-    """Wrap one line to ``width`` columns; a table cell that does not fit goes to its own line.
+    """Wrap one line to ``width`` columns, at spaces and after ``*``.
 
-    Lines break at spaces and after ``*``. The last column is wrapped within itself if it begins within ``LEFT``.
+    Continuation lines begin below the last column if that begins within ``LEFT``, else they are indented.
     """
     if cells(line) <= width or width < LEAST or COMMAND.search(line):
         return [line]
-    indent = len(line) - len(line.lstrip())
-    further = " " * min(indent + FURTHER, width // 2)
-    parts, at = [""], 0
-    for gap in [*GAP.finditer(line), None]:
-        cell = line[at : gap.start() if gap else len(line)]
-        fits = cells(parts[-1]) + cells(cell) <= width
-        if not parts[-1].strip() or fits or (gap is None and at == len(parts[0]) <= LEFT * width):
-            parts[-1] += cell
-        else:
-            parts.append(further + cell)
-        if gap:
-            parts[-1] += gap.group() if len(parts) == 1 else "  "
-            at = gap.end()
-    hang = " " * at if len(parts) == 1 and at else further
-    return [folded for part in parts for folded in _Wrapper(width, subsequent_indent=hang).wrap(part.rstrip())]
+    column = max((gap.end() for gap in GAP.finditer(line)), default=width)
+    indent = len(line) - len(line.lstrip()) + FURTHER
+    hang = cells(line[:column]) if column <= LEFT * width else min(indent, width // 2)
+    return _Wrapper(width, subsequent_indent=" " * hang).wrap(line)
 
 
 class _Wrapper(TextWrapper):
