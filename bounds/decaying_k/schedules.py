@@ -21,7 +21,7 @@ import sympy as sp
 from ..core import About, Bound, Condition
 from ..domains import array_of, COUNT, Domain, NONNEGATIVE, POSITIVE
 from ..errors import DomainError, MissingQuantityError
-from ..numerics.rounding import RoundUp
+from ..numerics.functions import RoundUp
 from ..quantities import Quantity
 from ..vocabulary import plateau
 from .letters import eta, eta_0, F_0, F_r, K, K_0, r

@@ -15,8 +15,7 @@ import sympy as sp
 from ..errors import DeclarationError
 from ..operators import AxisReduction, ClassMax, ClientMax, write_out_means
 from ..quantities import Quantity
-from .rounding import RoundUp
-from .stable import grows, LogRatio, stable
+from .functions import grows, LogRatio, RoundUp, stable
 
 FUNCTIONS: dict[Any, str] = {
     sp.exp: "exponential", sp.log: "logarithm", LogRatio: "log_ratio", sp.Abs: "absolute", sp.ceiling: "ceiling",

@@ -13,8 +13,7 @@ import sympy as sp
 from sympy.printing.jscode import JavascriptCodePrinter
 
 from bounds.errors import DeclarationError
-from bounds.numerics.rounding import RoundUp, SLACK
-from bounds.numerics.stable import grows, stable
+from bounds.numerics.functions import grows, RoundUp, SLACK, stable
 from bounds.operators import AxisReduction, ClassMax, ClientMax, varies, write_out_means
 from bounds.quantities import Quantity
 

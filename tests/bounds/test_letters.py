@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 
 from bounds import BOUNDS, ClassMax, ClassSum, ClientMean, ClientSum, quantity
-from bounds.numerics.rounding import RoundUp
+from bounds.numerics.functions import RoundUp
 from bounds.operators import ClientMax
 from bounds.showing.cards import letters_of
 from bounds.showing.printing import signs

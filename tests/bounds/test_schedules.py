@@ -12,7 +12,7 @@ from twins import TWINS
 from bounds import BOUNDS
 from bounds.decaying_k.schedules import SCHEDULES, steps_cubed_ratio
 from bounds.errors import DomainError, MissingQuantityError
-from bounds.numerics.rounding import RoundUp
+from bounds.numerics.functions import RoundUp
 from bounds.vocabulary import initial_local_steps as K_0, round_index as r
 
 START = {"initial_local_steps": 47, "initial_step_size": 0.31}

@@ -9,7 +9,7 @@ import sympy as sp
 
 from bounds import Bound, BOUNDS, quantity, Source
 from bounds.domains import RELAXATION, WHOLE
-from bounds.numerics.stable import LogRatio, stable
+from bounds.numerics.functions import LogRatio, stable
 
 WEIGHT = BOUNDS["fedinit.divergence_weight"]
 SMALL = (1e-300, 3e-17, 1.7e-9, 1e-6, 2.3e-3, 0.0931)

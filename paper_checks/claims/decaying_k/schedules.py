@@ -9,7 +9,7 @@ import sympy as sp
 
 from bounds.decaying_k.letters import eta_0, F_0, F_r, K_0, R, r, ratio
 from bounds.decaying_k.schedules import SCHEDULES
-from bounds.numerics.rounding import RoundUp
+from bounds.numerics.functions import RoundUp
 from bounds.vocabulary import plateau
 
 from ..checkers import All, Formula, Same, States, term
