@@ -60,15 +60,10 @@ def bound_range(bound: Statement, uncertain: Ends, outside: bool = False, **valu
     they fail everywhere, ``NeverAppliesError`` is raised. If the sign of a slope is certain, the extreme is at an end
     of the interval; otherwise boxes are split.
     """
-    names = {q.name for q in bound.quantities}
-    ends = {name: pair for name, pair in uncertain.items() if name in names}
-    if len(ends) > MOST:
-        raise BoundsError(f"at most {MOST} uncertain constants at once; got {len(ends)}")
-    for name, (low, high) in ends.items():
-        if not np.all(np.asarray(low) <= np.asarray(high)):
-            raise BoundsError(f"{name}: the ends of an interval must be in order; got {low} > {high}")
-    typical = {name: _within(bound.quantity(name), *pair) for name, pair in ends.items()}
-    box = _Uncertain(evaluator_of(bound).inputs({**values, **typical}), ends, outside)
+    if len(uncertain) > MOST:
+        raise BoundsError(f"at most {MOST} uncertain constants at once; got {len(uncertain)}")
+    typical = {name: _within(bound.quantity(name), *pair) for name, pair in uncertain.items()}
+    box = _Uncertain(evaluator_of(bound).inputs({**values, **typical}), uncertain, outside)
     (low, least), (high, most) = box.lowest(1), box.lowest(-1)
     if low == inf or high == inf:
         raise NeverAppliesError(f"{bound.name} does not apply on the whole interval: its conditions fail everywhere")
@@ -81,19 +76,18 @@ def combinations(bound: Statement, uncertain: Ends, most: int) -> list[dict[str,
 
     An infinite end is replaced by a thousand times the other end.
     """
-    names = [name for name in uncertain if name in {q.name for q in bound.quantities}]
-    shares = (0.0, 0.5, 1.0) if 3 ** len(names) <= most else (0.0, 1.0)
+    shares = (0.0, 0.5, 1.0) if 3 ** len(uncertain) <= most else (0.0, 1.0)
     sides = []
-    for name in names:
+    for name, ends in uncertain.items():
         domain = bound.quantity(name).card.domain
-        low, high = (np.clip(np.asarray(end, float), domain.low, domain.high) for end in uncertain[name])
+        low, high = (np.clip(np.asarray(end, float), domain.low, domain.high) for end in ends)
         high = np.where(np.isinf(high), 1e3 * np.maximum(low, 1e-3), high)
         low = np.where(np.isinf(low), high - 1e3 * np.maximum(abs(high), 1.0), low)
         inside = [low + share * (high - low) for share in shares]
         inside = [np.rint(x) if domain.whole else x for x in inside]
         sides.append([x for x in inside if np.all(domain.contains(x))])
     points = islice(product(*sides), most)
-    return [dict(zip(names, (x[()] for x in point), strict=True)) for point in points]
+    return [dict(zip(uncertain, (x[()] for x in point), strict=True)) for point in points]
 
 
 def _near(end: float, reached: float) -> bool:

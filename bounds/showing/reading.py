@@ -47,8 +47,6 @@ MOST_POINTS = 1_000_000
 """Points of a grid: a table of that many rows takes half a minute; larger ones belong in a program."""
 MOST_SWEEPS = 30
 """The largest number of sweeps; arrays cannot have more than about twice as many axes."""
-MOST_MEMBERS = 1_000_000_000
-"""The largest number of points times clients (or classes), which takes some ten seconds per term."""
 
 LEADING_ZERO = re.compile(r"[+-]?0[0-9]")
 
@@ -350,12 +348,8 @@ def grid(bound: Bound, given: Mapping[str, Value], *, paired: bool = False, free
 
 def _span(bound: Bound, values: Mapping[str, Value], used: Mapping[str, Quantity], paired: bool) -> Grid:
     """Return the grid of these values, with one axis per sweep, or one for all sweeps if they are ``paired``."""
-    lists = {n: v.numbers.shape[-1] for n, v in values.items() if used[n].card.axis and v.kind in ("list", "table")}
-    if len(set(lists.values())) > 1:
-        lengths = _lengths(dict(sorted(lists.items())))
-        raise DomainError(f"lists over the {bound.axis} must have one length; got {lengths}")
     sweeps = {name: v.numbers for name, v in values.items() if _sweeps(used[name], v)}
-    _check_size({name: len(numbers) for name, numbers in sweeps.items()}, max([1, *lists.values()]), paired)
+    _check_size({name: len(numbers) for name, numbers in sweeps.items()}, paired)
     arrays = {name: v.numbers for name, v in values.items()}
     for place, (name, numbers) in enumerate(sweeps.items()):
         shape = [1] if paired else [1] * len(sweeps)
@@ -372,21 +366,16 @@ def _span(bound: Bound, values: Mapping[str, Value], used: Mapping[str, Quantity
     return Grid(bound, arrays, tuple(axes), uncertain)
 
 
-def _check_size(lengths: Mapping[str, int], members: int, paired: bool) -> None:
-    """Raise if sweeps of these lengths cannot be paired, or if the grid is too large for ``members`` clients."""
+def _check_size(lengths: Mapping[str, int], paired: bool) -> None:
+    """Raise if sweeps of these lengths cannot be paired, or if they span too many points."""
     if paired and len(set(lengths.values())) > 1:
-        raise BoundsError(f"--zip pairs sweeps of one length; got {_lengths(lengths)}")
+        got = ", ".join(f"{name}: {length}" for name, length in lengths.items())
+        raise BoundsError(f"--zip pairs sweeps of one length; got {got}")
     if not paired and len(lengths) > MOST_SWEEPS:
         raise BoundsError(f"{len(lengths)} sweeps at once are too many; at most {MOST_SWEEPS}")
     points = max(lengths.values(), default=1) if paired else prod(lengths.values())
     if points > MOST_POINTS:
         raise BoundsError(f"the sweeps span {points} points; at most {MOST_POINTS} at once")
-    if points * members > MOST_MEMBERS:
-        raise BoundsError(f"{points} points of {members} each are too many; at most {MOST_MEMBERS} in all at once")
-
-
-def _lengths(lengths: Mapping[str, int]) -> str:
-    return ", ".join(f"{name}: {length}" for name, length in lengths.items())
 
 
 def _sweeps(quantity: Quantity, value: Value) -> bool:
@@ -436,9 +425,6 @@ def _special_case(bound: Bound, given: Mapping[str, Value], free: set[str]) -> t
     weighted = any(q == client_weight for q in bound.quantities)
     per_client = {q.name for q in bound.quantities if q.card.per_client}
     lists = {k: v.numbers.shape[-1] for k, v in given.items() if k in per_client and v.kind in ("list", "table")}
-    if clients.name in given and (others := given[clients.name].numbers[given[clients.name].numbers != 1]).size:
-        for name in (name for name, size in lists.items() if size == 1):  # NumPy would broadcast a single entry
-            raise DomainError(f"{name} has 1 entry where there are {others.flat[0]:g} clients; list one for each")
     swept = clients.name in free or (clients.name in given and given[clients.name].kind != "number")
     if not lists and (uniform or (swept and not weighted)):
         given.pop(client_weight.name, None)
