@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from math import ceil, floor, isinf, isnan
+from math import isinf, isnan
 from typing import Any
 
 import numpy as np
@@ -14,21 +13,17 @@ import sympy as sp
 from ..errors import BoundsError, NoMinimumError, NoSolutionError
 from ..quantities import Quantity
 from ..statement import Statement
-from .balls import as_float, Point
+from .balls import as_float
 from .closed import closed_form, Optimum
 from .objective import LARGEST, LARGEST_WHOLE, Objective, over_sweep, SMALLEST
 from .search import lowest, refined_minimiser, Valley
-from .tape import Tape
 
-CLOSED, SEARCHED = "closed form", "interval branch and bound"
 WIDEST_GAP = 1e-6
 """The relative distance between value and lower bound beyond which a minimum does not count as certified."""
 NUDGE = 1e-9
 """The relative step beside the minimiser at which conditions are tested for being the limit."""
-EACH = ("at", "value", "lower", "method", "binding", "integer_at", "integer_value")
+EACH = ("at", "value", "lower", "binding", "integer_at", "integer_value")
 """The fields of a minimum that are arrays over a sweep."""
-Closed = tuple[Tape, list[Tape]]
-"""A closed form as a tape of minimiser and value, and the tapes of the relations that it requires."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +41,12 @@ class Minimum:
     at: Any
     value: Any
     lower: Any
-    method: Any
     binding: Any
     integer_at: Any = None
     integer_value: Any = None
 
     def __str__(self) -> str:
-        lines = [f"{self.over.name} = {self.at}  gives {self.bound.target.name} = {self.value}  ({self.method})"]
+        lines = [f"{self.over.name} = {self.at}  gives {self.bound.target.name} = {self.value}"]
         if self.integer_at is not None:
             lines.append(f"best integer: {self.integer_at}, which gives {self.integer_value}")
         if np.ndim(self.binding) == 0 and self.binding:
@@ -65,11 +59,7 @@ def minimize(bound: Statement, over: Quantity | str, values: Mapping[str, Any]) 
     quantity = shared_quantity(bound, over, values)
     if not values and any(q != quantity for q in bound.quantities):
         return closed_form(bound, quantity)
-    closed = None
-    with suppress(NoMinimumError):  # then the search does without
-        form = closed_form(bound, quantity)
-        closed = Tape((form.at, form.value)), [Tape((relation,)) for relation in form.requires]
-    minimum: Minimum = over_sweep(bound, quantity, values, lambda one: _minimum(one, closed), EACH)
+    minimum: Minimum = over_sweep(bound, quantity, values, _minimum, EACH)
     return minimum
 
 
@@ -84,20 +74,15 @@ def shared_quantity(bound: Statement, chosen: Quantity | str, values: Mapping[st
     return quantity
 
 
-def _minimum(objective: Objective, form: Closed | None) -> Minimum:
+def _minimum(objective: Objective) -> Minimum:
     name, over = objective.bound.name, objective.over
     if over not in sp.Add(*objective.bound.spelled_terms.values()).free_symbols:
         raise NoMinimumError(f"{name} does not depend on {over.name}, so no value of it is best")
-    best: float | None = None
-    if form is not None and (closed := _by_formula(objective, form)) is not None:
-        at, least, method, stop = closed.at, closed.floor, CLOSED, ""
-        best = _best_neighbour(objective, at) if objective.whole else None
-    else:
-        valley = lowest(objective, whole=False)
-        _check_certified(objective, valley)
-        best = lowest(objective, whole=True).at if objective.whole else None
-        at, least, method = refined_minimiser(objective, valley.at), valley.floor, SEARCHED
-        stop = binding(objective, at, NUDGE, -NUDGE)
+    valley = lowest(objective, whole=False)
+    _check_certified(objective, valley)
+    best = lowest(objective, whole=True).at if objective.whole else None
+    at = refined_minimiser(objective, valley.at)
+    stop = binding(objective, at, NUDGE, -NUDGE)
     if best is not None and isnan(best):
         raise NoSolutionError(f"{name}: no whole number meets the conditions at these numbers: {objective.unmet()}")
     at, value = objective.step_inward(at, objective.point(at).direction, lambda value: not isnan(value))
@@ -106,37 +91,11 @@ def _minimum(objective: Objective, form: Closed | None) -> Minimum:
         over=over,
         at=at,
         value=value,
-        lower=float(np.minimum(as_float(least.lower()), value)),
-        method=method,
+        lower=float(np.minimum(as_float(valley.floor.lower()), value)),
         binding=stop,
         integer_at=None if best is None else int(best),
         integer_value=None if best is None else objective.value(best),
     )
-
-
-def _by_formula(objective: Objective, form: Closed) -> Valley | None:
-    """Return the minimum by the closed form, or None if it is outside the domain or a condition fails."""
-    formulas, required = form
-    given, width = objective.enclosure.given, objective.enclosure.width
-    if not all(all(Point(tape, given, width).holds()) for tape in required):
-        return None
-    (at,), (value,) = Point(formulas, given, width).balls()
-    if not objective.low <= (x := as_float(at)) <= objective.high:
-        return None
-    here = objective.point(x)
-    return None if here.outside or isinf(as_float(here.low)) else Valley(x, here.high, value)
-
-
-def _best_neighbour(objective: Objective, at: float) -> float:
-    """Return the best integer: a neighbour of the closed form if both neighbours are allowed, else by a search.
-
-    A neighbour is best because a sum of one decreasing and one increasing power first decreases and then increases.
-    """
-    below, above = (max(float(x), objective.low) for x in (floor(at), ceil(at)))
-    left, right = objective.point(below), objective.point(above)
-    if left.outside or right.outside or above > objective.high:
-        return lowest(objective, whole=True).at
-    return above if right.high < left.low else below
 
 
 def _check_certified(objective: Objective, valley: Valley) -> None:

@@ -35,7 +35,7 @@ NaN is null, infinity is "inf" or "-inf"."""
 ANSWERS_JSON = """\
 --json prints one object: name and unit of the bound; answers, one object per point that has one; findings, why the
 others have none. In an answer, where holds the swept quantities; eval --elasticity has the elasticity by quantity;
-minimize has at, value, whole_at, whole_value (the best integer), limited_by, method; solve has at, value, limited_by,
+minimize has at, value, whole_at, whole_value (the best integer), limited_by; solve has at, value, limited_by,
 note. With uncertain constants NAME_interval is [low, high], which may be too narrow. NaN is null. minimize without
 numbers prints an object of formulas as text: over, at, value, requires and not_checked (conditions)."""
 OUTSIDE, NOT_MET = "OUTSIDE", "does not apply"
@@ -266,7 +266,6 @@ def smallest(bound: Bound, over: str) -> Ask:
             "whole_at": best.integer_at,
             "whole_value": best.integer_value,
             "limited_by": best.binding,
-            "method": best.method,
         }
 
     return ask

@@ -105,38 +105,33 @@ def test_fixed_numbers_enter_the_closed_form_and_a_condition_on_its_quantity_is_
     assert CAP not in [co.words for co in statement.conditions]
 
 
-def test_a_feasible_closed_form_is_used_and_its_whole_number_neighbour_is_best() -> None:
+def test_a_minimum_is_that_of_calculus_and_its_whole_number_neighbour_is_best() -> None:
     found = minimum(BOUND, k, **without())
-    assert found.method == "closed form"
     assert found.at == pytest.approx(BEST, rel=1e-13)
     steps = np.arange(1, 200)
     heights = BOUND(**NUMBERS, steps=steps)
     assert found.integer_at == steps[np.argmin(heights)]
     assert found.integer_value == pytest.approx(heights.min(), rel=1e-14)
-    assert 0 <= found.value - found.lower <= 1e-12 * found.value
+    assert 0 <= found.value - found.lower <= 1e-10 * found.value
     assert found.binding == ""
 
 
-def test_search_and_closed_form_agree_over_a_sweep() -> None:
+def test_a_search_and_calculus_agree_over_a_sweep() -> None:
     sweep = np.geomspace(3.0, 4e6, 23)
-    closed = minimum(BOUND, k, **without(load=sweep))
-    # A third power, whose coefficient happens to be zero here, leaves no closed form.
+    swept = minimum(BOUND, k, **without(load=sweep))
+    # A third power, whose coefficient happens to be zero here.
     hidden = toy(b * x**2, a / x, c * x, signed=True)
     searched = minimum(hidden, x, gamma=2.3, alpha=sweep, offset=0.0)
     assert searched.at == pytest.approx(np.cbrt(sweep / 4.6), rel=1e-9)
-    assert set(searched.method) == {"interval branch and bound"}
     for i in (0, 11, 22):
         one = minimum(BOUND, k, **without(load=float(sweep[i])))
-        assert (closed.at[i], closed.integer_at[i]) == (pytest.approx(one.at, rel=1e-12), one.integer_at)
-        assert closed.method[i] == one.method
-    assert {"closed form", "interval branch and bound"} == set(closed.method)
+        assert (swept.at[i], swept.integer_at[i]) == (pytest.approx(one.at, rel=1e-12), one.integer_at)
 
 
 def test_a_minimum_at_the_limit_of_a_condition_or_the_end_of_the_domain_names_it() -> None:
     found = minimum(BOUND, x, **without("width", steps=5))
     assert found.at == pytest.approx(1 / (4 * 12.3), rel=1e-15)
     assert found.binding == CAP
-    assert found.method == "interval branch and bound"
     assert found.value == BOUND(**without(steps=5, width=found.at))
     assert found.value - 1e-10 * found.value <= found.lower <= found.value
     found = minimum(toy(a * k), k, alpha=2.7)
