@@ -15,15 +15,13 @@ from ..quantities import Quantity
 from ..statement import Statement
 from .balls import as_float
 from .closed import closed_form, Optimum
-from .objective import LARGEST, LARGEST_WHOLE, Objective, over_sweep, SMALLEST
+from .objective import LARGEST, LARGEST_WHOLE, Objective, objective_of, SMALLEST
 from .search import lowest, refined_minimiser, Valley
 
 WIDEST_GAP = 1e-6
 """The relative distance between value and lower bound beyond which a minimum does not count as certified."""
 NUDGE = 1e-9
 """The relative step beside the minimiser at which conditions are tested for being the limit."""
-EACH = ("at", "value", "lower", "binding", "integer_at", "integer_value")
-"""The fields of a minimum that are arrays over a sweep."""
 
 
 @dataclass(frozen=True)
@@ -32,24 +30,23 @@ class Minimum:
 
     ``value`` is the bound at ``at``, and ``lower`` a certified lower bound of all values, usually within 1e-10,
     relatively. For an integer ``over``, ``at`` is the real minimiser, and ``integer_at`` the best integer. ``binding``
-    is the condition or the end of the domain that limits the minimiser, if any. Over a sweep, all fields but ``bound``
-    and ``over`` are arrays; where there is no minimum they are NaN, and ``binding`` is the reason.
+    is the condition or the end of the domain that limits the minimiser, if any.
     """
 
     bound: Statement
     over: Quantity
-    at: Any
-    value: Any
-    lower: Any
-    binding: Any
-    integer_at: Any = None
-    integer_value: Any = None
+    at: float
+    value: float
+    lower: float
+    binding: str
+    integer_at: int | None = None
+    integer_value: float | None = None
 
     def __str__(self) -> str:
         lines = [f"{self.over.name} = {self.at}  gives {self.bound.target.name} = {self.value}"]
         if self.integer_at is not None:
             lines.append(f"best integer: {self.integer_at}, which gives {self.integer_value}")
-        if np.ndim(self.binding) == 0 and self.binding:
+        if self.binding:
             lines.append(f"limited by: {self.binding}")
         return "\n".join(lines)
 
@@ -59,8 +56,7 @@ def minimize(bound: Statement, over: Quantity | str, values: Mapping[str, Any]) 
     quantity = shared_quantity(bound, over, values)
     if not values and any(q != quantity for q in bound.quantities):
         return closed_form(bound, quantity)
-    minimum: Minimum = over_sweep(bound, quantity, values, _minimum, EACH)
-    return minimum
+    return _minimum(objective_of(bound, quantity, values))
 
 
 def shared_quantity(bound: Statement, chosen: Quantity | str, values: Mapping[str, Any]) -> Quantity:

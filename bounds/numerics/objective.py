@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from math import ceil, floor, inf, nan, nextafter, sqrt, ulp
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ import numpy as np
 import sympy as sp
 from flint import arb
 
-from ..errors import BoundsError, NoMinimumError, NoSolutionError
+from ..errors import BoundsError
 from ..quantities import CLIENTS, Quantity
 from ..statement import Statement
 from ..vocabulary import clients
@@ -164,40 +163,15 @@ def narrow(low: float, high: float, whole: bool) -> bool:
     return high - low <= 1 if whole else nextafter(low, inf) >= high or max(-low, high) <= SMALLEST
 
 
-def over_sweep(
-    bound: Statement, over: Quantity, values: Mapping[str, Any], ask: Callable[[Objective], Any], fields: Sequence[str]
-) -> Any:
-    """Apply ``ask`` to the bound as a function of ``over``, at every point of a sweep of the other quantities.
-
-    Returns the result of ``ask``; for a sweep, one whose ``fields`` are arrays. At points where ``ask`` raises, they
-    are blank (NaN), and ``binding`` is the message. If it raises at all points, the first error is raised.
-    """
+def objective_of(bound: Statement, over: Quantity, values: Mapping[str, Any]) -> Objective:
+    """Return a bound as a function of ``over``, with one number for every other quantity, or one for each client."""
     inputs = evaluator_of(bound).inputs(values, free=over.name)
     bound = inputs.bound
     if not inputs.evaluator.shared_target:
         raise BoundsError(f"{bound.name} bounds one number for each of the {bound.axis}, so it has no single value")
     if bound.axis == CLIENTS and over == clients:
         raise BoundsError(f"{bound.name} sums over clients whose values are given; use its equal_clients() form")
-    results: list[Any] = []
-    for point in inputs.points():
-        point.pop(over.name, None)
-        try:
-            results.append(ask(Objective(bound, over, point, inputs.width)))
-        except (NoMinimumError, NoSolutionError) as error:
-            results.append(error)
-    some = next((one for one in results if not isinstance(one, Exception)), None)
-    if some is None:
-        raise results[0]
-    if not inputs.sweep:
-        return some
-    return replace(some, **{name: _column(name, some, results, inputs.sweep) for name in fields})
-
-
-def _column(name: str, some: Any, results: Sequence[Any], shape: tuple[int, ...]) -> Any:
-    """Return one field of all results in the shape of the sweep, blank for errors; None if it is None."""
-    kind = type(getattr(some, name))
-    if kind is type(None):
-        return None
-    blank = {str: "", bool: False}.get(kind, nan)
-    column = [getattr(one, name, str(one) if name == "binding" else blank) for one in results]
-    return np.array(column, dtype=kind if kind in (str, bool) else float).reshape(shape)
+    if inputs.sweep:
+        raise BoundsError(f"{bound.name} is optimised at one point; fedbounds.minimize and fedbounds.solve take sweeps")
+    (point,) = inputs.points()
+    return Objective(bound, over, {name: numbers for name, numbers in point.items() if name != over.name}, inputs.width)

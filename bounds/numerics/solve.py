@@ -7,18 +7,15 @@ from dataclasses import dataclass
 from math import isfinite, isinf, isnan, nan
 from typing import Any
 
-import numpy as np
-
+from ..domains import array_of
 from ..errors import BoundsError, NoSolutionError, unknown
 from ..quantities import Quantity
 from ..statement import Statement
 from .minimize import binding, NUDGE, shared_quantity
-from .objective import Objective, over_sweep
+from .objective import Objective, objective_of
 from .search import Edge, farthest, lowest
 
 SIDES = ("largest", "smallest")
-EACH = ("at", "value", "unbounded", "tolerance", "binding")
-"""The fields of a solution that are arrays over a sweep."""
 UNDECIDED = "points beyond could not be decided"
 VAGUE = 1e-6
 """The relative tolerance above which an answer is marked as undecided."""
@@ -32,25 +29,24 @@ class Solution:
     may go to the end of its domain; ``at`` is that end if it is infinite or in the domain, else where the search
     stopped (where ``value`` is computed in any case). Another solution could lie at most ``tolerance`` beyond ``at``: 0
     unless the search ran out of boxes or bits. ``binding`` is the condition or domain that limits ``for_``, empty if it
-    is the target. ``up_to_constant``: the relation is ``<~``, and its hidden constant was set to 1. Over a sweep,
-    ``at``, ``value``, ``unbounded``, ``tolerance`` and ``binding`` are arrays, NaN where nothing meets the target.
+    is the target. ``up_to_constant``: the relation is ``<~``, and its hidden constant was set to 1.
     """
 
     bound: Statement
     for_: Quantity
     target: float
     side: str
-    at: Any
-    value: Any
-    unbounded: Any
-    tolerance: Any
-    binding: Any
+    at: float
+    value: float
+    unbounded: bool
+    tolerance: float
+    binding: str
     up_to_constant: bool
 
     def __str__(self) -> str:
         words = [f"{self.side} {self.for_.name} with {self.bound.target.name} <= {self.target:g}: {self.at}"]
         words.append(f"the bound there: {self.value}")
-        if np.ndim(self.binding) == 0 and self.binding:
+        if self.binding:
             words.append(f"limited by: {self.binding}")
         if self.up_to_constant:
             words.append("up to a constant: the bound hides one, which was set to 1")
@@ -65,9 +61,10 @@ def solve(bound: Statement, for_: Quantity | str, target: float, side: str, valu
     quantity = shared_quantity(bound, for_, values)
     if side not in SIDES:
         raise unknown("side", str(side), SIDES)
-    level = _finite(target)
-    solution: Solution = over_sweep(bound, quantity, values, lambda one: _solution(one, level, side), EACH)
-    return solution
+    level = array_of("target", target)
+    if level.ndim or not isfinite(level):
+        raise BoundsError(f"target must be a finite number; got {target!r}")
+    return _solution(objective_of(bound, quantity, values), float(level), side)
 
 
 def _solution(objective: Objective, level: float, side: str) -> Solution:
@@ -103,18 +100,6 @@ def _answer(objective: Objective, at: float, edge: Edge, side: str) -> tuple[flo
         return shown, unbounded, UNDECIDED
     step = (1.0 if domain.whole else NUDGE) * (1 if largest else -1)
     return shown, unbounded, binding(objective, at, step)
-
-
-def _finite(target: Any) -> float:
-    try:
-        if isinstance(target, (str, bool)):
-            raise TypeError
-        level = float(target)
-    except (TypeError, ValueError, OverflowError):
-        level = np.nan
-    if not np.isfinite(level):
-        raise BoundsError(f"target must be a finite number; got {target!r}")
-    return level
 
 
 def _nothing(objective: Objective, target: float, undecided: bool) -> NoSolutionError:

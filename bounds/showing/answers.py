@@ -278,7 +278,7 @@ def solved(bound: Bound, unknown: str, target: float, side: str) -> Ask:
         solution = bound.solve(unknown, target=target, side=side, **values)
         notes = {
             _near_end(bound.quantity(unknown).card.domain, solution.at): True,
-            "not limited by the target": np.all(solution.unbounded),
+            "not limited by the target": solution.unbounded,
             "up to a constant, set to 1": solution.up_to_constant,
         }
         note = "; ".join(words for words, so in notes.items() if words and so)

@@ -1,5 +1,6 @@
 """Inverse design: against formulas solved independently and brute force, for every shape of the feasible set."""
 
+from itertools import product
 from math import inf, sqrt
 
 import numpy as np
@@ -143,16 +144,13 @@ def test_a_target_that_rounding_alone_meets_at_an_open_end_is_undecided(side):
     assert "decided" in found.binding
 
 
-def test_sweeps_are_answered_point_by_point():
+def test_the_largest_count_is_that_of_a_loop():
     bound = toy(a / k, b * k, where=(k >= 2,))
-    alphas, gammas = np.array([[4.1], [19.0], [77.0]]), np.array([0.3, 1.7])
-    found = bound.solve(k, target=12.5, alpha=alphas, gamma=gammas)
-    assert found.at.shape == found.value.shape == found.unbounded.shape == (3, 2)
-    for i, j in np.ndindex(3, 2):
-        allowed = [n for n in range(2, 200) if alphas[i, 0] / n + gammas[j] * n <= 12.5]
-        assert np.array_equal(found.at[i, j], max(allowed, default=np.nan), equal_nan=True)
-        assert ("12.5" in found.binding[i, j]) == (not allowed)
-    assert np.isnan(found.at).sum() == 1
+    for alpha, gamma in product((4.1, 19.0), (0.3, 1.7)):
+        allowed = [n for n in range(2, 200) if alpha / n + gamma * n <= 12.5]
+        assert bound.solve(k, target=12.5, alpha=alpha, gamma=gamma).at == max(allowed)
+    with pytest.raises(NoSolutionError, match=r"12\.5"):
+        bound.solve(k, target=12.5, alpha=77.0, gamma=1.7)
 
 
 def test_values_of_clients_and_hidden_constants_enter():

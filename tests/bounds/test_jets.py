@@ -8,7 +8,7 @@ from toys import a, b, part, toy, x, y
 
 from bounds import ClientMax, ClientMean, ClientSum
 from bounds.numerics.balls import Enclosure, Jet, ONE, product
-from bounds.numerics.objective import over_sweep
+from bounds.numerics.objective import objective_of
 from bounds.numerics.tape import Tape
 
 FORMS = [
@@ -31,7 +31,7 @@ NUMBERS = {"alpha": 1.37, "gamma": 2.41, "part": [0.3, 1.9, 4.4], "client_weight
 def test_boxes_contain_values_and_slopes_of_many_points(form: sp.Expr) -> None:
     bound = toy(form, signed=True)
     values = {q.name: NUMBERS[q.name] for q in bound.quantities if q != x}
-    objective = over_sweep(bound, x, values, lambda one: one, ())
+    objective = objective_of(bound, x, values)
     evaluate, rng = bound.compile(), np.random.default_rng(3)
     for low in rng.uniform(0.05, 6.0, 60):
         high = low * (1 + 10.0 ** rng.uniform(-9, 1))
@@ -73,7 +73,7 @@ def test_where_an_expression_is_not_real_is_told_apart() -> None:
 
 def test_a_condition_holds_all_over_a_box_nowhere_in_it_or_in_parts_of_it() -> None:
     bound = toy(a * x, where=(sp.Or(x <= 2, sp.Not(x < 5)), x < 20))
-    objective = over_sweep(bound, x, {"alpha": 1.3}, lambda one: one, ())
+    objective = objective_of(bound, x, {"alpha": 1.3})
     boxes = [objective.box(low, high) for low, high in ((0.5, 2), (1, 3), (3, 4), (6, 7), (21, 22))]
     assert [(box.inside, box.outside) for box in boxes] == [
         (True, False),

@@ -10,7 +10,7 @@ from refusals import all_refused
 from toys import a, b, c, k, part, share, toy, valley, x, y, z
 
 from bounds import Bound, ClientMean
-from bounds.errors import NoMinimumError, NoSolutionError
+from bounds.errors import BoundsError, NoMinimumError, NoSolutionError
 from bounds.numerics.minimize import Minimum
 
 
@@ -104,13 +104,12 @@ def test_nothing_feasible_is_a_finding_with_the_words_of_the_conditions() -> Non
         toy(a / k + k, where=(k > 2.2, k < 2.8)).minimize(k, alpha=3.1)
 
 
-def test_points_of_a_sweep_without_minimum_are_nan_with_the_reason() -> None:
+def test_a_minimum_lies_at_a_condition_or_within_them_and_a_sweep_is_one_call_for_each_point() -> None:
     bound = toy(a / x + x, where=(x <= 3, x >= a))
-    found = minimum(bound, x, alpha=[2.1, 3.1, 0.7])
-    assert np.isnan(found.at).tolist() == [False, True, False]
-    assert found.at[[0, 2]] == pytest.approx([2.1, sqrt(0.7)])
-    assert found.binding[[0, 2]].tolist() == ["needs width >= alpha", ""]
-    assert "width >= alpha" in found.binding[1]
+    found = [minimum(bound, x, alpha=alpha) for alpha in (2.1, 0.7)]
+    assert [(one.at, one.binding) for one in found] == [(2.1, "needs width >= alpha"), (pytest.approx(sqrt(0.7)), "")]
+    with pytest.raises(BoundsError, match=r"fedbounds\.minimize"):
+        bound.minimize(x, alpha=[2.1, 0.7])
 
 
 LOWER = {"alpha": 1.9, "gamma": 0.4, "offset": 1.9}
