@@ -68,7 +68,7 @@ class Worker:
         self.start()
 
     def start(self) -> None:
-        """Start the process; it is ready when it has sent a first message."""
+        """Start the process."""
         self.connection, remote = Pipe()
         path = [entry or os.getcwd() for entry in sys.path]  # noqa: PTH109 - sys.path wants strings
         command = [sys.executable, "-c", START, str(remote.fileno()), str(os.getpid()), *path]
@@ -81,21 +81,10 @@ class Worker:
                 process_group=0,  # Ctrl-C in a terminal stops only this process, which ends the others
             )
 
-    def ready(self) -> None:
-        """Wait until the process has started."""
-        try:
-            self.connection.recv()
-        except (EOFError, OSError):
-            raise EmpiricsError(
-                f"worker processes could not be started: one ended with status {self.process.wait()} at once; "
-                "--workers 0 computes in this process"
-            ) from None
-
     def restart(self) -> None:
         """Replace a process that died by a new one."""
         self.end(0)
         self.start()
-        self.ready()
 
     def send(self, call: tuple[Callable[..., Any], Call]) -> None:
         """Send a call, to a new process if this one died while it was idle."""
@@ -142,7 +131,8 @@ def _compute(
                     waiting.appendleft(place)
                     give(worker)
                     continue
-                answer = None, f"its process died {DEATHS} times in a row: a crash, or memory ran out"
+                words = "a crash, or memory ran out; --workers 0 computes in this process"
+                answer = None, f"its process died {DEATHS} times in a row: {words}"
             give(worker)
             yield place, answer
 
@@ -158,8 +148,6 @@ def own_processes(count: int | None, gpu: bool = False) -> Iterator[Compute]:
     try:
         for environment in environments(count, visible_gpus() if gpu else []):
             workers.append(Worker(environment))
-        for worker in workers:
-            worker.ready()
         yield partial(_compute, workers)
         grace = GRACE
     finally:  # after an error there is no grace for running calls
@@ -187,7 +175,6 @@ def serve(file: int, parent: int) -> None:
     """Answer the calls of the parent process until it closes the pipe, or ends."""
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     connection = Connection(file)
-    connection.send("ready")
     with suppress(EOFError, OSError):
         while True:
             function, call = connection.recv()
