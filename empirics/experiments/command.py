@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -114,12 +113,7 @@ def check_computers(workers: int | None, scheduler: str | None, **others: object
 def open_store(given: Path | str | None) -> Store:
     """Return the store in the folder ``given``, or of the environment, or the default; raise if it is not a folder."""
     path = Path(given or os.environ.get("FEDBOUNDS_STORE") or "fedbounds-store")
-    try:
-        is_folder = stat.S_ISDIR(path.stat().st_mode)
-    except FileNotFoundError:  # made at the first write
-        return Store(path)
-    except (OSError, ValueError) as error:  # a loop of links, a path below a file, a NUL
-        raise EmpiricsError(f"the store {path} cannot be read: {error}: give another with --store") from None
-    if not is_folder:
-        raise EmpiricsError(f"the store must be a folder; {path} is a file: give another with --store")
+    existing = next(each for each in (path, *path.parents) if each.exists() or each.is_symlink())
+    if not existing.is_dir():
+        raise EmpiricsError(f"the store {path} must be a folder; {existing} is not one: give another with --store")
     return Store(path)
