@@ -68,7 +68,7 @@ class Inputs:
     def value(self, outside: bool = False) -> Any:
         """Return the bound at these arguments, with warnings: see ``Bound.__call__`` and ``Bound.formula``."""
         evaluator = self.evaluator
-        result = (evaluator.formula if outside else evaluator.value_and_conditions).checked(self.arrays, self.shape)
+        result = evaluator.value_and_conditions.checked(self.arrays, self.shape, outside)
         (out,) = result.values
         missing = np.isnan(out) & (not outside)
         if np.isinf(out).any():
@@ -86,13 +86,12 @@ class Inputs:
 
     def parts(self, outside: bool = False) -> dict[str, Any]:
         """Return the terms by name, NaN where a condition fails unless ``outside``."""
-        applies = None if outside else self.check_conditions().applies
-        result = self.evaluator.terms.checked(self.arrays, self.shape, wanted=applies)
-        outs = result.values if applies is None else [np.where(applies, out, np.nan) for out in result.values]
-        if infinite := [repr(name) for name, out in zip(self.bound.terms, outs, strict=True) if np.isinf(out).any()]:
+        result = self.evaluator.terms.checked(self.arrays, self.shape, outside)
+        outs = dict(zip(self.bound.terms, result.values, strict=True))
+        if infinite := [repr(name) for name, out in outs.items() if np.isinf(out).any()]:
             self._warn(errors.TermOverflowWarning, f": infinite in {', '.join(infinite)}")
         self._warn_of_precision(result)
-        return {name: self.evaluator.finished(out) for name, out in zip(self.bound.terms, outs, strict=True)}
+        return {name: self.evaluator.finished(out) for name, out in outs.items()}
 
     def holds(self) -> Any:
         """Return where all numeric conditions hold."""
@@ -126,7 +125,7 @@ class Inputs:
 
     def _terms_where(self, test: Callable[[np.ndarray], np.ndarray]) -> str:
         """Return the terms that meet ``test`` at some point, as text; all terms if only their sum does."""
-        values = self.evaluator.terms.checked(self.arrays, self.shape).values
+        values = self.evaluator.terms.checked(self.arrays, self.shape, outside=True).values
         terms = zip(self.bound.terms, values, strict=True)
         return ", ".join(repr(n) for n in [name for name, term in terms if test(term).any()] or list(self.bound.terms))
 
@@ -231,16 +230,12 @@ class Evaluator:
         return self._formulas((self._total,), self.bound.relations)
 
     @cached_property
-    def formula(self) -> Formulas:
-        return self._formulas((self._total,), ())
-
-    @cached_property
     def conditions(self) -> Formulas:
         return self._formulas((), self.bound.relations)
 
     @cached_property
     def terms(self) -> Formulas:
-        return self._formulas(tuple(self.bound.spelled_terms.values()), ())
+        return self._formulas(tuple(self.bound.spelled_terms.values()), self.bound.relations)
 
     @property
     def _total(self) -> sp.Expr:

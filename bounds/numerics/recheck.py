@@ -36,7 +36,7 @@ Block = tuple[Any, ...]
 class CheckedResult(NamedTuple):
     """The result of a checked evaluation.
 
-    ``values`` are NaN where a relation fails, ``met`` is where each relation holds, and ``applies`` where all do.
+    ``values`` may be NaN where a relation fails, ``met`` is where each relation holds, and ``applies`` where all do.
     ``tiny`` is whether a value is too small to have all digits of a float, and ``undecided`` at how many points floats
     may be wrong but were not recomputed.
     """
@@ -85,10 +85,10 @@ class Formulas:
                 np.multiply(value, one_or_nan, out=self._axis_first(out, shape)[block])
         return outs
 
-    def checked(self, arrays: Arrays, shape: tuple[int, ...], wanted: np.ndarray | None = None) -> CheckedResult:
+    def checked(self, arrays: Arrays, shape: tuple[int, ...], outside: bool = False) -> CheckedResult:
         """Return values and relations, recomputed in ball arithmetic where floats may be wrong.
 
-        ``wanted`` restricts the points at which values are recomputed.
+        Values are NaN where a relation fails, unless ``outside``.
         """
         outs = [np.empty(self._shape(shape, self.keeps_axis)) for _ in self.expressions]
         met = [np.empty(self._shape(shape), dtype=bool) for _ in self.conditions]
@@ -120,14 +120,15 @@ class Formulas:
                 holds.reshape(-1, 1)[points] = truths
                 left += more
         applies = np.logical_and.reduce(met) if met else np.ones(self._shape(shape), dtype=bool)
-        doubtful = doubtful & applies if wanted is None else doubtful & applies & wanted
+        if not outside:
+            doubtful &= applies
         if doubtful.any():
             points, answers, more = self._recomputed(self.value_tape, doubtful, arrays, shape, Point.values)
             for out, numbers in zip(outs, answers, strict=True):
                 out.reshape(-1, out.shape[-1] if self.axis else 1)[points] = numbers
                 tiny |= bool(((numbers != 0) & (np.abs(numbers) < TINY)).any())
             left += more
-        if met:
+        if met and not outside:
             for out in outs:
                 np.copyto(out, np.nan, where=~applies)
         return CheckedResult(outs, met, applies, tiny, left)

@@ -141,15 +141,14 @@ def _where(marked: np.ndarray) -> str:
 
 def evaluate(span: Grid, outside: bool = False) -> Evaluation:
     """Evaluate a bound, its terms and its conditions over a grid."""
-    bound, values = span.bound, span.values
+    bound, inputs = span.bound, evaluator_of(span.bound).inputs(span.values)
     with warnings.catch_warnings():
         for category in (errors.OutsideConditionsWarning, errors.UndefinedValueWarning):  # ``remarks`` says where
             warnings.simplefilter("ignore", category)
-        value = np.asarray(bound.formula(**values) if outside else bound(**values))
+        value = np.asarray(inputs.value(outside))
         warnings.simplefilter("ignore", errors.TermOverflowWarning)  # already given for the value
-        terms = {n: np.asarray(t) for n, t in bound.parts(outside=outside, **values).items()}
-        holds = np.broadcast_to(bound.holds(**values), value.shape)
-        inputs = evaluator_of(bound).inputs(values)
+        terms = {n: np.asarray(t) for n, t in inputs.parts(outside).items()}
+        holds = np.broadcast_to(inputs.holds(), value.shape)
         failed = tuple(FailedCondition.at(inputs.bound, words, at) for words, at in inputs.failed().items())
     axes = span.axes
     if value.ndim > len(axes):
