@@ -336,30 +336,19 @@ def test_decoder_equals_plain_functions(head_layers):
     torch.testing.assert_close(net.output(row.unsqueeze(0), tokens)[0], expected, rtol=1e-9, atol=1e-11)
 
 
-def surprise(logits: list[float], target: int) -> float:
-    return math.log(sum(math.exp(x) for x in logits)) - logits[target]
-
-
 def test_losses_are_plain_means_and_count_what_is_right():
-    logits = [[0.3, -1.2, 0.7], [1.1, 0.4, -0.6], [0.2, 0.9, 0.5]]
-    output = torch.tensor([logits, logits, logits], dtype=torch.float64)
+    logits = torch.tensor([[0.3, -1.2, 0.7], [1.1, 0.4, -0.6], [0.2, 0.9, 0.5]], dtype=torch.float64)
+    surprise = -(logits.exp() / logits.exp().sum(1, keepdim=True)).log().numpy()
+    output = logits.expand(3, 3, 3)
     targets = torch.tensor([[2, 1, IGNORED], [0, 0, 1], [IGNORED] * 3])
-    expected = [
-        (surprise(logits[0], 2) + surprise(logits[1], 1)) / 2,
-        (surprise(logits[0], 0) + surprise(logits[1], 0) + surprise(logits[2], 1)) / 3,
-        0.0,
-    ]
-    assert NextToken().losses(output, targets).tolist() == pytest.approx(expected, rel=1e-12)
+    first, second = surprise[0, 2] + surprise[1, 1], surprise[0, 0] + surprise[1, 0] + surprise[2, 1]
+    assert NextToken().losses(output, targets).tolist() == pytest.approx([first / 2, second / 3, 0.0], rel=1e-12)
     assert NextToken().correct(output, targets).tolist() == pytest.approx([1 / 2, 2 / 3, 0])
     for kind in (torch.uint8, torch.int16, torch.int64):
-        classes = torch.tensor([2, 1, 2], dtype=kind)
-        expected = [surprise(logits[0], 2), surprise(logits[1], 1), surprise(logits[2], 2)]
-        assert CrossEntropy().losses(output[0], classes).tolist() == pytest.approx(expected, rel=1e-12)
-        assert CrossEntropy().correct(output[0], classes).tolist() == [True, False, False]
+        classes, expected = torch.tensor([2, 1, 2], dtype=kind), [surprise[0, 2], surprise[1, 1], surprise[2, 2]]
+        assert CrossEntropy().losses(logits, classes).tolist() == pytest.approx(expected, rel=1e-12)
+        assert CrossEntropy().correct(logits, classes).tolist() == [True, False, False]
     labels = torch.tensor([[1, 0, 0], [1, 1, 0], [0, 1, 1]])
-    expected = [
-        sum(math.log1p(math.exp(-x if one else x)) for x, one in zip(row, some, strict=True)) / 3
-        for row, some in zip(logits, labels.tolist(), strict=True)
-    ]
-    assert MultiLabel().losses(output[0], labels).tolist() == pytest.approx(expected, rel=1e-12)
-    assert MultiLabel().correct(output[0], labels).tolist() == pytest.approx([2 / 3, 1, 2 / 3])
+    expected = torch.log1p(torch.exp((1 - 2 * labels) * logits)).mean(1).tolist()
+    assert MultiLabel().losses(logits, labels).tolist() == pytest.approx(expected, rel=1e-12)
+    assert MultiLabel().correct(logits, labels).tolist() == pytest.approx([2 / 3, 1, 2 / 3])

@@ -35,24 +35,18 @@ def on_digits(word: str, partition: str = "iid", **drawn: int) -> Pool:
     return task(f"{word}(digits, regularisation={PENALTY[word]})").pool(partition, **drawn)
 
 
-def plain_fit(word: str, scores: list[float], label: int) -> float:
-    """The loss of one sample without penalty, written out."""
-    sign = 2 * label - 1
-    match word:
-        case "ridge":
-            return sum((s - (c == label)) ** 2 for c, s in enumerate(scores)) / 2
-        case "softmax":
-            return math.log(sum(math.exp(s) for s in scores)) - scores[label]
-        case "logistic":
-            return math.log(1 + math.exp(-sign * scores[0]))
-        case _:
-            return max(0.0, 1 - sign * scores[0]) ** 2 / 2
+FIT = {
+    "ridge": lambda scores, label: ((scores - np.eye(len(scores))[label]) ** 2).sum() / 2,
+    "softmax": lambda scores, label: np.log(np.exp(scores).sum()) - scores[label],
+    "logistic": lambda scores, label: np.log1p(np.exp((1 - 2 * label) * scores[0])),
+    "svm": lambda scores, label: max(0.0, 1 + (1 - 2 * label) * scores[0]) ** 2 / 2,
+}
+"""The loss of one sample without penalty, written out."""
 
 
 def plain_loss(word: str, theta: np.ndarray, x: np.ndarray, label: int) -> float:
     """The loss of one sample; theta has one row per output."""
-    scores = [sum(t * v for t, v in zip(row, x, strict=True)) for row in theta]
-    return plain_fit(word, scores, label) + PENALTY[word] / 2 * sum(t**2 for t in theta.ravel())
+    return FIT[word](theta @ x, label) + PENALTY[word] / 2 * (theta**2).sum()
 
 
 def points_of(pool: Pool) -> tuple[np.ndarray, np.ndarray]:
