@@ -102,21 +102,17 @@ def outcomes(problem, plan, seed):
 
 def measured(kind, run, step_size, weights=None):
     """The number that a class is about, off an exact run of FedAvg; ``weights`` (numbers) where not all count alike."""
-    if kind.at == VIRTUAL:
-        series = run.iterations(kind.target)
-        if kind.statistic == "last":
-            return float(series[-1])
-        series = series if kind.statistic == "min" else series[1:] if kind.over == AFTER else series[:-1]
-    else:
-        series = run.server[kind.target]
-        if kind.statistic == "last":
-            return float(series[-1])
-        series = series if kind.over == WITH_LAST else series[:-1]
+    virtual = kind.at == VIRTUAL
+    series = run.iterations(kind.target) if virtual else run.server[kind.target]
+    if kind.statistic == "last":
+        return float(series[-1])
+    if not (kind.statistic == "min" if virtual else kind.over == WITH_LAST):
+        series = series[1:] if kind.over == AFTER else series[:-1]
     if kind.statistic == WEIGHTED:
         return float(step_size * series.sum())
     if kind.weights:
         return float(np.array(weights.shares(len(series))) @ series)
-    return float({"min": np.min, "mean": np.mean, "expectation": np.mean}[kind.statistic](series))
+    return float(series.min() if kind.statistic == "min" else series.mean())
 
 
 DROPPED = (
