@@ -42,16 +42,13 @@ def _problem(model, targets, population, tests, **options) -> FederatedProblem:
     )
 
 
-def loss(problem: FederatedProblem, w, j: int) -> float:
-    """The loss of sample j at w, by the formula."""
-    score = float(INPUTS[j, 0] * w[0] + INPUTS[j, 1] * w[1])
-    target = float(problem.federation.targets[j])
-    fit = (score - target) ** 2 / 2 if isinstance(problem.model, LeastSquares) else np.log1p(np.exp(-target * score))
-    return fit + problem.model.regularisation / 2 * float(w[0] ** 2 + w[1] ** 2)
-
-
 def mean_loss(problem: FederatedProblem, w, samples) -> float:
-    return sum(loss(problem, w, int(j)) for j in samples) / len(samples)
+    """The mean loss of samples at w, by the formula."""
+    rows, w = list(samples), np.asarray(w)
+    scores, targets = INPUTS.numpy()[rows] @ w, problem.federation.targets.numpy()[rows]
+    squares = isinstance(problem.model, LeastSquares)
+    fits = (scores - targets) ** 2 / 2 if squares else np.log1p(np.exp(-targets * scores))
+    return float(fits.mean() + problem.model.regularisation / 2 * w @ w)
 
 
 def slope(problem: FederatedProblem, w, samples) -> np.ndarray:
