@@ -7,7 +7,7 @@ Start with ``get("fedals.one_round")`` or the mapping ``BOUNDS``; ``core.Bound``
 there; ``bounded_quantity`` says which bounds may be compared. ``numerics`` evaluates formulas and ``showing`` prints
 them and reads the command line.
 
-Names are imported on first use, so that help texts and training need no bounds.
+Names are imported on first use, so that listing the bounds needs neither SymPy nor NumPy.
 """
 
 from importlib import import_module

@@ -59,25 +59,23 @@ def list_(kind: str = "bounds", *names: str, paper: str | None = None, verify: b
 
 
 def _bounds(paper_name: str | None) -> Report:
-    from bounds.catalog import BOUNDS
+    from bounds.index import entries as all_entries
     from bounds.papers import paper
-    from bounds.showing.cards import summary
 
     key = None if paper_name is None else paper(paper_name).key
-    entries = [summary(bound) for bound in BOUNDS.values() if key in (None, bound.source.paper)]
+    entries = [e for e in all_entries() if key in (None, e["paper"])]
     return Report(aligned([[e["name"], f"{e['target']} {e['relation']}", e["source"]] for e in entries]), entries)
 
 
 def _described() -> dict[str, dict[str, str]]:
     """Return the descriptions of all bounds, quantities and claims by name."""
-    from bounds.catalog import BOUNDS
-    from bounds.scenario_values import QUANTITIES
+    from bounds.index import entries, quantities
 
     from .audit.running import CLAIMS
 
     return {
-        "bounds": {name: f"{b.target.name} {b.relation}  {b.source}" for name, b in BOUNDS.items()},
-        "quantities": {name: quantity.card.meaning for name, quantity in QUANTITIES.items()},
+        "bounds": {e["name"]: f"{e['target']} {e['relation']}  {e['source']}" for e in entries()},
+        "quantities": {q["name"]: q["meaning"] for q in quantities()},
         "claims": {name: claim.words for name, claim in CLAIMS.items()},
     }
 
@@ -97,12 +95,13 @@ def _containing(word: str) -> Report:
 
 
 def _quantities(names: tuple[str, ...]) -> Report:
-    from bounds.showing.vocabulary_table import all_entries, chosen, lines
+    from bounds.index import quantities
+    from bounds.showing.vocabulary_table import chosen, lines
 
     if len(names) > 1:
         raise BoundsError(f"list quantities describes one quantity; got {', '.join(names)}")
     name = names[0] if names else None
-    selected = chosen(all_entries(), name)
+    selected = chosen(quantities(), name)
     return Report(lines(selected, name), selected)
 
 

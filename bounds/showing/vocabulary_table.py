@@ -6,13 +6,8 @@ from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from typing import Any
 
-from ..catalog import BOUNDS
 from ..errors import unknown
-from ..identities import IDENTITIES
-from ..letters import letters
 from ..papers import PAPERS
-from ..scenario_values import QUANTITIES
-from .cards import quantity_card
 from .tables import aligned
 
 Entry = dict[str, Any]
@@ -20,7 +15,13 @@ WIDE = 104
 
 
 def all_entries() -> list[Entry]:
-    """Return an entry for every quantity, in the order of the vocabulary."""
+    """Return an entry for every quantity, in the order of the vocabulary; ``index.json`` stores them."""
+    from ..catalog import BOUNDS
+    from ..identities import IDENTITIES
+    from ..letters import letters
+    from ..scenario_values import QUANTITIES
+    from .cards import quantity_card
+
     used = {name: {q.name for q in bound.quantities} for name, bound in BOUNDS.items()}
     return [
         {
