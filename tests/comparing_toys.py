@@ -100,19 +100,19 @@ def outcomes(problem, plan, seed):
     }  # fmt: skip
 
 
-def measured(kind, run, step_size, weights=None):
+def measured(quantity, run, step_size, weights=None):
     """The number that a class is about, off an exact run of FedAvg; ``weights`` (numbers) where not all count alike."""
-    virtual = kind.at == VIRTUAL
-    series = run.iterations(kind.target) if virtual else run.server[kind.target]
-    if kind.statistic == "last":
+    virtual = quantity.at == VIRTUAL
+    series = run.iterations(quantity.target) if virtual else run.server[quantity.target]
+    if quantity.statistic == "last":
         return float(series[-1])
-    if not (kind.statistic == "min" if virtual else kind.over == WITH_LAST):
-        series = series[1:] if kind.over == AFTER else series[:-1]
-    if kind.statistic == WEIGHTED:
+    if not (quantity.statistic == "min" if virtual else quantity.over == WITH_LAST):
+        series = series[1:] if quantity.over == AFTER else series[:-1]
+    if quantity.statistic == WEIGHTED:
         return float(step_size * series.sum())
-    if kind.weights:
+    if quantity.weights:
         return float(np.array(weights.shares(len(series))) @ series)
-    return float(series.min() if kind.statistic == "min" else series.mean())
+    return float(series.min() if quantity.statistic == "min" else series.mean())
 
 
 DROPPED = (

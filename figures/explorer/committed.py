@@ -194,7 +194,8 @@ def by_steps(plan: tuple[float, int], info: str) -> list[Record]:
 def _ranked(one: Record, number: Record) -> bool:
     """Return whether any theorem ranks for such a number in that federation."""
     scenario = Scenario.of({**one["given"], **number["plan"], "_up_to": one["up_to"]})
-    return any(r.state in RANKED and str(r.kind) == number["kind"] for r in compare(number["target"], scenario).rows)
+    rows = compare(number["target"], scenario).rows
+    return any(row.state in RANKED and str(row.quantity) == number["kind"] for row in rows)
 
 
 # ---- exact numbers ----
@@ -206,7 +207,7 @@ def exact(one: Record, targets: Iterable[str]) -> Record:
     by_target = {}
     for target in targets:
         each = [(row, row.evidence.get(BESIDE)) for row in compare(target, scenario, exact=True).rows]
-        known = [[r.bound, str(r.kind), _short(e.value), e.what] for r, e in each if e and math.isfinite(e.value)]
+        known = [[r.bound, str(r.quantity), _short(e.value), e.what] for r, e in each if e and math.isfinite(e.value)]
         if known:
             by_target[target] = known
     return by_target

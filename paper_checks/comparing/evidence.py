@@ -59,37 +59,37 @@ NEARLY_FLAT = 1e-4
 """The smallest curvature, as a multiple of L, if strong convexity is not given."""
 
 
-def value_in_run(kind: BoundedQuantity, run: Moments) -> float | None:
+def value_in_run(quantity: BoundedQuantity, run: Moments) -> float | None:
     """The value of a bounded quantity in a run of exact expectations; None if the run does not have it."""
-    if (kind.at, kind.over) not in PLACES or not is_single_number(kind):
+    if (quantity.at, quantity.over) not in PLACES or not is_single_number(quantity):
         return None
-    per = PLACES[kind.at, kind.over]
+    per = PLACES[quantity.at, quantity.over]
     try:
-        read = np.asarray(run.server[kind.target] if per == STATE else run.iterations(kind.target))
+        read = np.asarray(run.server[quantity.target] if per == STATE else run.iterations(quantity.target))
     except KeyError:
         return None
     read = read[1:] if per == ROUND else read  # the value after every step, as for rounds
-    return float(statistic_of(read, kind.statistic, per))
+    return float(statistic_of(read, quantity.statistic, per))
 
 
-def is_single_number(kind: BoundedQuantity) -> bool:
+def is_single_number(quantity: BoundedQuantity) -> bool:
     """Whether a bounded quantity is one number of a run, without weights."""
-    return kind.statistic in FOLDS and kind.statistic != "every" and not kind.weights
+    return quantity.statistic in FOLDS and quantity.statistic != "every" and not quantity.weights
 
 
-def has_no_reading(kind: BoundedQuantity, scenario: Scenario) -> bool:
+def has_no_reading(quantity: BoundedQuantity, scenario: Scenario) -> bool:
     """Whether runs of the scenario do not have a value at these models.
 
     A run continues from the server's model, which is the average of all clients only with full participation.
     """
-    return kind.over == AFTER and not full_participation(scenario)
+    return quantity.over == AFTER and not full_participation(scenario)
 
 
-def at_server(kind: BoundedQuantity) -> BoundedQuantity | None:
+def at_server(quantity: BoundedQuantity) -> BoundedQuantity | None:
     """The same minimum at the server's models; by conversion C4 it is at least the minimum over iterations."""
-    if (kind.statistic, kind.over, kind.at) != ("min", "iterations", VIRTUAL):
+    if (quantity.statistic, quantity.over, quantity.at) != ("min", "iterations", VIRTUAL):
         return None
-    return replace(kind, over="rounds", at=SERVER)
+    return replace(quantity, over="rounds", at=SERVER)
 
 
 def _server_readings(label: str, target: str, read: Callable[[str, str], tuple[float, float] | None]) -> ServerReadings:
@@ -115,9 +115,9 @@ def surrogate_evidence(scenario: Scenario, target: str, problem: FederatedProble
         run = AveragingRun({word: x[:, 0] for word, x in read.items()}, {}, {})
 
     def of(row: Row) -> Evidence | None:
-        at = at_server(row.kind)
-        for kind, via in ((row.kind, ""), (at, "C4")) if not has_no_reading(row.kind, scenario) else ():
-            if kind is not None and (value := value_in_run(kind, run)) is not None:
+        at = at_server(row.quantity)
+        for quantity, via in ((row.quantity, ""), (at, "C4")) if not has_no_reading(row.quantity, scenario) else ():
+            if quantity is not None and (value := value_in_run(quantity, run)) is not None:
                 what = "second-order models of the clients at the minimiser"
                 return Evidence(value, what, via=via, upper=bool(via))
         return None
@@ -143,10 +143,10 @@ def training_evidence(
         return estimated(np.stack([run[word] for run in runs]), statistic, STATE) if word in runs[0] else None
 
     def of(row: Row) -> Evidence | None:
-        at = at_server(row.kind)
-        via, kind = "C4" if at is not None else "", at or row.kind
-        known = (kind.over, kind.at) == ("rounds", SERVER) and is_single_number(kind)
-        estimate = read(kind.target, kind.statistic) if known else None
+        at = at_server(row.quantity)
+        via, quantity = "C4" if at is not None else "", at or row.quantity
+        known = (quantity.over, quantity.at) == ("rounds", SERVER) and is_single_number(quantity)
+        estimate = read(quantity.target, quantity.statistic) if known else None
         return None if estimate is None else Evidence(estimate[0], "training", estimate[1], seeds, via, bool(via))
 
     return EvidenceSet(MEASURED, of, _server_readings(f"measured, {seeds} seeds", target, read))
@@ -250,10 +250,10 @@ def exact_evidence(scenario: Scenario, book: Mapping[str, Bound]) -> EvidenceSet
 
     def of(row: Row) -> Evidence | None:
         best: Evidence | None = None
-        if has_no_reading(row.kind, scenario):
+        if has_no_reading(row.quantity, scenario):
             return None
         for one in instances:
-            value = value_in_run(row.kind, one.run)
+            value = value_in_run(row.quantity, one.run)
             if value is None or math.isnan(value) or (best is not None and value <= best.value):
                 continue
             if covers(row, book[row.bound], one, scenario):

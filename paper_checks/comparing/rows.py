@@ -129,11 +129,11 @@ class Row:
 
     ``high`` holds for all admissible values of the constants, ``low`` is the value at their other ends. If some
     constants are known only as ``lower_estimates``, the row is not ``conclusive``: then only ``vacuous`` is certain.
-    ``assumed`` are conditions that cannot be checked.
+    ``assumed`` are conditions that cannot be checked, ``missing`` the quantities without a value.
     """
 
     bound: str
-    kind: BoundedQuantity
+    quantity: BoundedQuantity
     state: str
     conversions: tuple[str, ...] = ()
     factor: float = math.nan
@@ -152,6 +152,7 @@ class Row:
     provenance: Mapping[str, str] = field(default_factory=dict)
     how: Mapping[str, str] = field(default_factory=dict)
     lower_estimates: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
     why: str = ""
     audit: str = ""
     source: str = ""
@@ -187,7 +188,8 @@ class Row:
 
     def as_json(self) -> dict[str, Any]:
         data = asdict(self)
-        data["class"] = data.pop("kind")
+        data["class"] = data.pop("quantity")
+        data["lower_estimates"] += data.pop("missing")  # a row has one of them
         return data | {
             "over_trivial": self.over_trivial,
             **{f"over_{k.replace(' ', '_')}": self.over(k) for k in KINDS},
@@ -247,11 +249,12 @@ def rows_of(bound: Bound, scenario: Scenario, target: str, seen: frozenset[str] 
     if target not in OF_MACHINES or scenario.machine is None or ignores_server_step(bound, scenario):
         return rows
     machine, assumed = scenario.machine
-    best = {row.kind: row for row in rows if row.state in RANKED}
+    best = {row.quantity: row for row in rows if row.state in RANKED}
     for row in federated_rows(bound, machine, target, seen):
-        better = row.kind not in best or row.high < best[row.kind].high * (1 - CLOSE)
-        if row.state in RANKED and row.kind.at in IDENTICAL and better:
-            best[row.kind] = replace(row, conversions=(MACHINE, *row.conversions), assumed=_union(row.assumed, assumed))
+        better = row.quantity not in best or row.high < best[row.quantity].high * (1 - CLOSE)
+        if row.state in RANKED and row.quantity.at in IDENTICAL and better:
+            conversions = (MACHINE, *row.conversions)
+            best[row.quantity] = replace(row, conversions=conversions, assumed=_union(row.assumed, assumed))
     return list(best.values()) or rows
 
 
@@ -287,7 +290,7 @@ def federated_rows(bound: Bound, scenario: Scenario, target: str, seen: frozense
 
     known, parts = fill_missing(bound, scenario, rows_of_part)
     if missing := known.missing(bound):
-        return [replace(row, state=MISSING, why="; ".join(missing.values()), lower_estimates=tuple(missing))]
+        return [replace(row, state=MISSING, why="; ".join(missing.values()), missing=tuple(missing))]
     put = known.substituted(bound)
     failed, assumed = _conditions(bound, known, put)
     unmet = {*assumed, *(one.condition for one in failed)}
@@ -334,7 +337,7 @@ def _with_number(row: Row, way: Route, premises: Sequence[Bound], scenario: Scen
     state = INFORMATIVE if value < start < math.inf else BELOW_PREMISES if value < level else VACUOUS
     return replace(
         row,
-        kind=way.to,
+        quantity=way.to,
         state=state,
         conversions=way.names,
         factor=way.factor,
@@ -392,7 +395,7 @@ def is_identity(bound: Bound) -> bool:
 
 def numbers_of(row: Row) -> str:
     """The quantities that a row lacks, as they are typed."""
-    return " ".join(f"{name}=NUMBER" for name in row.lower_estimates)
+    return " ".join(f"{name}=NUMBER" for name in row.missing)
 
 
 def is_outcome(quantity: str) -> bool:
@@ -413,7 +416,7 @@ def fill_missing(
     if missing and bound.expr not in bound.quantities and all(map(is_outcome, missing)):
         for quantity in missing:
             for one, place in substitutes_for(quantity, bound):
-                if rows := [row for row in rows_of(place[0]) if row.kind.place == place]:
+                if rows := [row for row in rows_of(place[0]) if row.quantity.place == place]:
                     parts[one] = min(rows, key=lambda row: row.value)
                     break
         filled = scenario.at(**{name: _as_stated(name, row, row.value) for name, row in parts.items()})
@@ -479,10 +482,10 @@ def in_order(book: Mapping[str, Bound], rows: Iterable[Row]) -> list[Row]:
     or bounds on single models and bounds on means or minima meet there.
     """
     starts = [(row, BoundedQuantity.of(book[row.bound])) for row in rows]
-    joined = [(row, start.statistic in ("last", "expectation")) for row, start in starts if row.kind.joins]
-    both = {row.kind for row, single in joined if single} & {row.kind for row, single in joined if not single}
+    joined = [(row, start.statistic in ("last", "expectation")) for row, start in starts if row.quantity.joins]
+    both = {row.quantity for row, single in joined if single} & {row.quantity for row, single in joined if not single}
     shown = [row for row, start in starts
-             if not row.kind.joins or start.joins or row.state not in RANKED or row.kind in both]  # fmt: skip
+             if not row.quantity.joins or start.joins or row.state not in RANKED or row.quantity in both]  # fmt: skip
     return _merged(sorted(shown, key=_order))
 
 
@@ -490,7 +493,7 @@ def _order(row: Row) -> tuple[Any, ...]:
     """The sort key: the quantity, then the ends of the value up to rounding, then the name."""
     high, low = (math.inf if math.isnan(end) else float(f"{end:.11g}") for end in (row.high, row.low))
     ranked = row.state in RANKED
-    return (not ranked, row.kind if ranked else STATES.index(row.state), row.refuted, high, low, row.bound)
+    return (not ranked, row.quantity if ranked else STATES.index(row.state), row.refuted, high, low, row.bound)
 
 
 def _merged(rows: Iterable[Row]) -> list[Row]:
@@ -506,7 +509,7 @@ def _merged(rows: Iterable[Row]) -> list[Row]:
 
 
 def _equal(row: Row, other: Row) -> bool:
-    if (row.kind, row.state, row.audit) != (other.kind, other.state, other.audit) or math.isnan(row.value):
+    if (row.quantity, row.state, row.audit) != (other.quantity, other.state, other.audit) or math.isnan(row.value):
         return False
     numbers = [(row.value, other.value), (row.low, other.low)]
     terms = list(zip(sorted(row.terms.values()), sorted(other.terms.values()), strict=False))

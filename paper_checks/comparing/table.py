@@ -94,7 +94,7 @@ class ComparisonTable(ColumnTable):
         """
         wrong = {row.bound for row in self.exceeded}
         sound = [r for r in self._in(INFORMATIVE) if r.conclusive and not r.refuted and r.bound not in wrong]
-        return tuple(next(group) for _, group in groupby(sound, key=lambda row: row.kind))
+        return tuple(next(group) for _, group in groupby(sound, key=lambda row: row.quantity))
 
     @property
     def exceeded(self) -> tuple[Row, ...]:
@@ -125,7 +125,7 @@ class ComparisonTable(ColumnTable):
 
     @property
     def _winners(self) -> list[str]:
-        return [f"{row.bound}: at most {number(row.high, FEW)} ({row.kind})" for row in self.best()]
+        return [f"{row.bound}: at most {number(row.high, FEW)} ({row.quantity})" for row in self.best()]
 
     @property
     def conclusion(self) -> str:
@@ -161,7 +161,7 @@ class ComparisonTable(ColumnTable):
 
         return {
             "bound": lambda row: with_aliases(row.bound, row.alias),
-            "quantity": lambda row: str(row.kind),
+            "quantity": lambda row: str(row.quantity),
             "via": lambda row: " ".join(row.conversions) or "-",
             "from": lambda row: digits3(row.low),
             "to": lambda row: digits3(row.high) + "*" * bool(self.other_pair(row)),
@@ -178,8 +178,8 @@ class ComparisonTable(ColumnTable):
         head, *body = aligned([[cell(row) for cell in columns.values()] for row in self.shown()], list(columns), gap=2)
         if body:
             yield f"  {head}"
-        for kind, group in groupby(zip(self.shown(), body, strict=True), key=lambda pair: pair[0].kind):
-            yield str(kind)
+        for quantity, group in groupby(zip(self.shown(), body, strict=True), key=lambda pair: pair[0].quantity):
+            yield str(quantity)
             yield from (f"  {line}" for _, line in group)
 
     def before(self) -> Iterator[str]:
@@ -245,7 +245,7 @@ class ComparisonTable(ColumnTable):
             error = f" ± {number(one.error, 1)} ({one.seeds} seeds)" if one.seeds else ""
             known = "; the audit has refuted it as printed" if row.refuted else ""
             assumed = f"; assumed: {', '.join(row.assumed)}" if row.assumed else ""
-            yield (f"EXCEEDED: {row.bound} gives at most {number(row.high, FEW)} for {row.kind}; "
+            yield (f"EXCEEDED: {row.bound} gives at most {number(row.high, FEW)} for {row.quantity}; "
                    f"{kind}: {number(one.value, FEW)}{error}{known}{assumed}")  # fmt: skip
         if self.how:
             yield "every quantity: value; provenance: source"
@@ -270,7 +270,7 @@ class ComparisonTable(ColumnTable):
                 "server_model": [one._asdict() for one in self.server_model],
                 "remarks": list(self.remarks),
                 "formulas": [one._asdict() for one in self.formulas],
-                "exceeded": [{"bound": row.bound, "class": str(row.kind), "by": self._exceeding(row)}
+                "exceeded": [{"bound": row.bound, "class": str(row.quantity), "by": self._exceeding(row)}
                              for row in self.exceeded],
             }
         )  # fmt: skip
@@ -327,7 +327,7 @@ def _what_to_add(lacking: Sequence[Row]) -> str:
     """A sentence with quantities, preferably of the plan, that would give most theorems a value, and these."""
     by_names: dict[tuple[str, ...], dict[str, None]] = {}
     for row in lacking:
-        by_names.setdefault(tuple(sorted(row.lower_estimates)), {})[row.bound] = None
+        by_names.setdefault(tuple(sorted(row.missing)), {})[row.bound] = None
 
     def effort(names: tuple[str, ...]) -> tuple[int, int, int, int]:
         outcomes = sum(name in QUANTITIES and role_of(name) == OUTCOME for name in names)

@@ -335,7 +335,7 @@ def test_the_rows_of_a_federation_are_those_of_compare(every):
     jobs, wrong, seen, assumed = list(cases()), [], set(), set()
     for (place, target, given, up_to), found in zip(jobs, answer(every, ROWS, jobs=jobs), strict=True):
         rows = compare(target, Scenario.of({**given, "_up_to": up_to})).rows
-        theirs = {key(r.bound, r.state, str(r.kind)): r for r in rows if r.state in COMPARED_STATES}
+        theirs = {key(r.bound, r.state, str(r.quantity)): r for r in rows if r.state in COMPARED_STATES}
         ours = {key(r["bound"], r["state"], r["kind"]): r for r in found if r["state"] in COMPARED_STATES}
         if ours.keys() != theirs.keys():
             wrong.append((place, target, ours.keys() ^ theirs.keys()))
@@ -384,7 +384,7 @@ def test_worst_cases_on_the_page_are_those_of_compare(every):
     jobs = [(1, target, {**start, **changed}, {}) for target, changed, _ in KNOWN]
     for (_, target, given, _), (*_, known), found in zip(jobs, KNOWN, answer(every, ROWS, jobs=jobs), strict=True):
         rows = compare(target, Scenario.of(given), worst_case=0).rows
-        theirs = {(r.bound, str(r.kind)): r.evidence[WORST] for r in rows if WORST in r.evidence}
+        theirs = {(r.bound, str(r.quantity)): r.evidence[WORST] for r in rows if WORST in r.evidence}
         ours = {(r["bound"], r["kind"]): one for r in found for one in r["evidence"] if one["kind"] == "worst"}
         assert ours.keys() == theirs.keys(), given
         assert len(ours) >= known > 0 or not ours, given

@@ -83,7 +83,7 @@ def test_every_number_is_that_of_the_bound_alone_times_the_factor_and_rows_are_i
             assert row.low <= row.value <= row.high
             assert not BOUNDS[row.bound].failed(**row.values)
         for one, other in pairwise(ranked):
-            assert (one.kind, one.refuted) != (other.kind, other.refuted) or one.high <= other.high
+            assert (one.quantity, one.refuted) != (other.quantity, other.refuted) or one.high <= other.high
     assert {row.state for row in table().rows if row.values} == {"vacuous", "conditions not met"}
 
 
@@ -282,9 +282,9 @@ def rows_of(scenario, target, name):
 
 def test_a_bound_on_the_divergence_takes_the_gradients_of_another_theorem():
     gradients = [row for row in table("relaxed").rows if row.state in RANKED]
-    least = min((row for row in gradients if row.kind.place == AT_SERVER), key=lambda row: row.value)
+    least = min((row for row in gradients if row.quantity.place == AT_SERVER), key=lambda row: row.value)
     before = "fedinit.theorem_4_before"
-    row = next(r for r in table("relaxed", "divergence").rows if r.bound == before and r.kind.statistic == "mean")
+    row = next(r for r in table("relaxed", "divergence").rows if r.bound == before and r.quantity.statistic == "mean")
     assert row.conversions == ("C12", least.bound)
     assert row.values["mean_grad_norm_sq"] == least.value
     assert row.value == pytest.approx(float(BOUNDS[row.bound](**row.values)), rel=1e-12)
@@ -335,8 +335,8 @@ SMALL = {
 SERVER_LEAST = BoundedQuantity("grad_norm_sq", "min", "rounds", SERVER, "fedavg", "intended")
 
 
-def row_of(found, name, kind=SERVER_LEAST):
-    return next(row for row in found.rows if row.bound == name and row.kind == kind)
+def row_of(found, name, quantity=SERVER_LEAST):
+    return next(row for row in found.rows if row.bound == name and row.quantity == quantity)
 
 
 # ---- exact ----
@@ -371,7 +371,7 @@ def test_the_exact_number_is_that_of_an_instance_that_meets_the_premises():
         assert p.optimum_dissimilarity <= 0.09 * (1 + 1e-9)
         run = exact_run(p, algorithm("fedavg()"), Setting(7, 3, local_steps=4, step_size=0.05))
         series = run.iterations("grad_norm_sq")
-        value = {"min": series.min(), "mean": series[:-1].mean()}[row.kind.statistic]
+        value = {"min": series.min(), "mean": series[:-1].mean()}[row.quantity.statistic]
         if covers(row, BOUNDS[row.bound], one, s):
             found.append(value)
     assert found
@@ -420,11 +420,11 @@ def test_the_twin_and_training_stand_beside_the_rows(problem):
     assert table.kinds == (SURROGATE, MEASURED)
     assert table.scenario["smoothness"].value == pytest.approx(problem.smoothness)
     quadratics = surrogate(problem)
-    least = min(r.evidence[SURROGATE].value for r in table.rows if SURROGATE in r.evidence and r.kind.at == VIRTUAL)
+    least = min(r.evidence[SURROGATE].value for r in table.rows if SURROGATE in r.evidence and r.quantity.at == VIRTUAL)
     assert 0 < least < float((quadratics.gradient(quadratics.start) ** 2).sum())
     rows = [row for row in table.rows if MEASURED in row.evidence]
-    assert {row.kind.statistic for row in rows if row.kind.at == VIRTUAL} == {"min"}
-    assert all(row.evidence[MEASURED].upper == (row.kind.at == VIRTUAL) for row in rows)
+    assert {row.quantity.statistic for row in rows if row.quantity.at == VIRTUAL} == {"min"}
+    assert all(row.evidence[MEASURED].upper == (row.quantity.at == VIRTUAL) for row in rows)
     assert [one.label for one in table.server_model] == ["quadratic surrogate, exact", "measured, 3 seeds"]
     measured_line = table.server_model[1]
     assert 0 < measured_line.least[0] <= measured_line.mean[0] < table.trivial[1]

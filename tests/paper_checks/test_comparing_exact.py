@@ -81,7 +81,7 @@ def unlike_weights(seed):
 
 def weighing(row):
     """The weights of a row's class, in numbers."""
-    return schedules.weights(BOUNDS[row.bound].statistic, row.values) if row.kind.weights else None
+    return schedules.weights(BOUNDS[row.bound].statistic, row.values) if row.quantity.weights else None
 
 
 PLACES = [
@@ -217,8 +217,8 @@ def test_no_theorem_on_one_machine_is_below_the_exact_number_of_the_federation()
         s = blurred(problem, plan, run, (), np.random.default_rng([seed, 9]))
         for target in TARGETS:
             for row in compare(target, s).rows:
-                if row.state in RANKED and "C15" in row.conversions and not row.refuted and row.kind.at != AVERAGE:
-                    true = measured(row.kind, run, plan["step_size"], weighing(row))
+                if row.state in RANKED and "C15" in row.conversions and not row.refuted and row.quantity.at != AVERAGE:
+                    true = measured(row.quantity, run, plan["step_size"], weighing(row))
                     assert true * (1 - CLOSE) <= row.high, row.bound
                     looked.add(row.bound)
     assert {"classics.bottou_4_6", "classics.bottou_4_8", "classics.local_sgd_theorem_1"} <= looked
