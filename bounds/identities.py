@@ -19,7 +19,7 @@ import sympy as sp
 from . import vocabulary as q
 from .operators import ClientMax, ClientSum, write_out_means
 from .quantities import CLIENTS, quantities_of, Quantity
-from .scenario_values import QUANTITIES, ROUNDING
+from .scenario_values import Provenance, QUANTITIES, ROUNDING
 
 EQUAL, AT_MOST, AT_LEAST, BY_DEFAULT = "=", "<=", ">=", ":="
 RELATIONS = (EQUAL, AT_MOST, AT_LEAST, BY_DEFAULT)
@@ -70,15 +70,15 @@ def evaluated(expression: sp.Basic, values: Mapping[str, Any]) -> Any:
 class Identity:
     """One row of the table: ``left relation right``.
 
-    ``comment`` says when the formula holds or why it is used. ``provenance`` caps the reliability of the result; if it
-    is empty, the result is as reliable as its worst source.
+    ``comment`` says when the formula holds or why it is used. The result is as reliable as its worst source, and at
+    most as ``provenance``.
     """
 
     left: Quantity
     relation: str
     right: sp.Expr
     comment: str = ""
-    provenance: str = ""
+    provenance: Provenance = Provenance.EXACT
 
     def __post_init__(self) -> None:
         if self.relation not in RELATIONS:
@@ -114,8 +114,8 @@ class Identity:
         return f"{self.left.name} {self.relation} {self.formula}"
 
 
-def _row(left: Quantity, relation: str, right: Any, comment: str = "", provenance: str = "") -> Identity:
-    return Identity(left, relation, sp.sympify(right), comment, provenance)
+def _row(left: Quantity, relation: str, right: Any, comment: str = "", provenance: str = "exact") -> Identity:
+    return Identity(left, relation, sp.sympify(right), comment, Provenance(provenance))
 
 
 _ROUND = q.communication_time + q.minibatch_time * q.local_steps

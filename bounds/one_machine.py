@@ -17,7 +17,7 @@ from .identities import evaluated, FEDAVG, WITHOUT_REPLACEMENT
 from .operators import ClientSum
 from .places import AVERAGE, SERVER, VIRTUAL
 from .scenario_mapping import ScenarioMapping
-from .scenario_values import EXACT, role_of, ScenarioValue, UP, worst
+from .scenario_values import Provenance, Role, role_of, ScenarioValue, worst
 from .vocabulary import client_gradient_variance, client_weight
 
 Of = TypeVar("Of", bound=ScenarioMapping)
@@ -61,7 +61,8 @@ def one_machine(scenario: Of) -> tuple[Of, tuple[str, ...]] | None:
 
 
 def _alone(word: str, value: Any) -> ScenarioValue:
-    return ScenarioValue(value, value, value, EXACT, role_of(word), "all clients as one machine", frozenset([word]))
+    how = "all clients as one machine"
+    return ScenarioValue(value, value, value, Provenance.EXACT, role_of(word), how, frozenset([word]))
 
 
 def _noise(scenario: ScenarioMapping) -> ScenarioValue:
@@ -72,4 +73,4 @@ def _noise(scenario: ScenarioMapping) -> ScenarioValue:
         for end in (sources[1].low, sources[1].value, sources[1].high)
     )
     how = f"{INDEPENDENT} of all clients as one machine"
-    return ScenarioValue(value, low, high, worst(*sources), UP, how, frozenset(["gradient_variance"]))
+    return ScenarioValue(value, low, high, worst(*sources), Role.UP, how, frozenset(["gradient_variance"]))

@@ -14,18 +14,16 @@ from .identities import AT_LEAST, AT_MOST, BY_DEFAULT, EQUAL, IDENTITIES, Identi
 from .quantities import CLIENTS
 from .scenario_values import (
     ADMISSIBLE,
-    CHOSEN,
-    EXACT,
     float_or_tuple,
     format_value,
-    PROVED,
+    Provenance,
     QUANTITIES,
     role_of,
     ROUNDING,
     ScenarioValue,
     widened,
     worst,
-)  # fmt: skip
+)
 
 IDENTITY_ORDER = sorted(IDENTITIES, key=lambda identity: {EQUAL: 0, BY_DEFAULT: 2}.get(identity.relation, 1))
 """The order in which identities are applied: equalities first, defaults only if nothing else gives the quantity."""
@@ -116,9 +114,9 @@ def _derived(identity: Identity, values: Mapping[str, ScenarioValue]) -> Scenari
         value, high = low, identity.left.card.domain.high
     if identity.relation in (AT_MOST, AT_LEAST) and not np.all(np.isfinite(value)):
         return None
-    provenance = worst(*sources, identity.provenance or EXACT)
-    if identity.relation in (AT_MOST, AT_LEAST) and provenance in (EXACT, CHOSEN):
-        provenance = PROVED
+    provenance = worst(*sources, identity.provenance)
+    if identity.relation in (AT_MOST, AT_LEAST) and provenance in (Provenance.EXACT, Provenance.CHOSEN):
+        provenance = Provenance.PROVED
     _check_domain(identity, value, values)
     support = frozenset().union(*(s.support for s in sources))
     return ScenarioValue(value, low, high, provenance, role, identity.formula, support)

@@ -20,13 +20,13 @@ from .scenario_values import (
     ADMISSIBLE,
     format_value,
     of_weights,
-    PAIR,
     QUANTITIES,
+    Role,
     role_of,
     ROLES,
     ROUNDING,
     ScenarioValue,
-)  # fmt: skip
+)
 from .sources import ALGORITHM, from_number, parse_sources, SAMPLING
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def _still_valid(
 
     A pair is replaced as a whole, and so is a number that the file derived from a replaced constant (L/mu).
     """
-    paired = {word for word, role in ROLES.items() if role == PAIR}
+    paired = {word for word, role in ROLES.items() if role == Role.PAIR}
     replaced = set(given) | (paired if paired & set(given) else set()) | ({"client_weight"} if uniform else set())
     known = files.keys() | given.keys()
     for identity in DERIVED_FROM_CONSTANTS:
@@ -223,7 +223,7 @@ def _beyond(given: Mapping[str, ScenarioValue], resolved: Mapping[str, ScenarioV
 
 def _check_pair(source: Mapping[str, ScenarioValue]) -> None:
     """Raise if one of the two dissimilarity constants is missing: halves of two pairs do not form a valid pair."""
-    pair = [word for word, role in ROLES.items() if role == PAIR]
+    pair = [word for word, role in ROLES.items() if role == Role.PAIR]
     if sum(word in source for word in pair) == 1:
         one, other = sorted(pair, key=lambda word: word not in source)
         raise BoundsError(f"{one} and {other} hold as a pair: {one} is {source[one].origin}, so give {other} with it")

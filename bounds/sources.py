@@ -10,25 +10,16 @@ import numpy as np
 from .errors import BoundsError, DomainError
 from .letters import by_quantity
 from .scenario_values import (
-    ASSUMED,
-    CHOSEN,
-    COST,
-    DESIGN,
-    EXACT,
     float_or_tuple,
     format_value,
-    INTERVAL,
-    LOWER,
     OF_RUNS,
-    PAIR,
-    PROVED,
-    PROVENANCES,
+    Provenance,
     QUANTITIES,
+    Role,
     role_of,
     ScenarioValue,
-    UP,
     widened,
-)  # fmt: skip
+)
 from .showing.reading import constants_in, constants_of, read, Value, value_of
 
 SAMPLING, ALGORITHM = "sampling", "algorithm"
@@ -76,7 +67,7 @@ def parse_sources(
         raise BoundsError("client_weight is given as uniform and as numbers; leave one of them out")
     numbers = {word: value for word, value in words.items() if not (uniform and word == "client_weight")}
     given = _merged(
-        {word: _from_value(word, value, ASSUMED, "typed") for word, value in numbers.items()},
+        {word: _from_value(word, value, Provenance.ASSUMED, "typed") for word, value in numbers.items()},
         {word: from_number(word, value) for word, value in typed.items()},
     )
     files: dict[str, ScenarioValue] = {}
@@ -96,7 +87,7 @@ def _merged(
         if not _agree(one[word], other[word]):
             pair = " and ".join(f"{format_value(s.value)} ({s.origin})" for s in (one[word], other[word]))
             raise BoundsError(f"two sources of {word} disagree: {pair}; leave one of them out")
-    better = {word: min(one[word], other[word], key=lambda s: PROVENANCES.index(s.provenance)) for word in both}
+    better = {word: min(one[word], other[word], key=lambda s: [*Provenance].index(s.provenance)) for word in both}
     return {**one, **other, **better}
 
 
@@ -110,11 +101,13 @@ def _agree(one: ScenarioValue, other: ScenarioValue) -> bool:
 
 def from_number(word: str, value: Any) -> ScenarioValue:
     """Return a number or a list that the user gave as a checked value; a ``ScenarioValue`` is returned unchanged."""
-    return value if isinstance(value, ScenarioValue) else _from_value(word, value_of(word, value), ASSUMED, "typed")
+    if isinstance(value, ScenarioValue):
+        return value
+    return _from_value(word, value_of(word, value), Provenance.ASSUMED, "typed")
 
 
 def _from_value(
-    word: str, value: Value, provenance: str, how: str, up_to: tuple[tuple[str, float], ...] = ()
+    word: str, value: Value, provenance: Provenance, how: str, up_to: tuple[tuple[str, float], ...] = ()
 ) -> ScenarioValue:
     """Return a given value after checking it against the domain of its quantity."""
     quantity, role = QUANTITIES.get(word), role_of(word)
@@ -123,10 +116,10 @@ def _from_value(
         raise DomainError(f"{word} must be one number{each} here, not a sweep or uniform; give {word}=NUMBER")
     number = float_or_tuple(value.numbers)
     low, high = (float_or_tuple(np.asarray(end, dtype=float)) for end in value.ends or (number, number))
-    if provenance == LOWER and role in (UP, PAIR):
+    if provenance == Provenance.LOWER and role in (Role.UP, Role.PAIR):
         high = np.full(np.shape(number), np.inf).tolist() if np.ndim(number) else np.inf
-    if provenance == ASSUMED and role in (DESIGN, COST):
-        provenance = CHOSEN
+    if provenance == Provenance.ASSUMED and role in (Role.DESIGN, Role.COST):
+        provenance = Provenance.CHOSEN
     if quantity is not None:
         quantity.card.domain.check(word, value.numbers)
     return ScenarioValue(number, low, high, provenance, role, how, frozenset([word]), up_to)
@@ -145,7 +138,7 @@ NOTES = ("_how", "_provenance", "_up_to")
 
 def _notes_on(
     word: str, notes: Mapping[str, Any], name: str, uncertain: bool
-) -> tuple[str, str, tuple[tuple[str, float], ...]]:
+) -> tuple[Provenance, str, tuple[tuple[str, float], ...]]:
     """Return the provenance of a quantity in a file, its source in words, and up to which plan it is valid.
 
     Without a provenance a number is assumed, and so is one that was proved along runs if nothing says for which plans.
@@ -157,12 +150,13 @@ def _notes_on(
         raise BoundsError(f"{name}: {', '.join(NOTES[:-1])} and {NOTES[-1]} must hold texts by quantity")
     how, provenance, limits = all_how.get(word, ""), all_provenance.get(word), all_limits.get(word, {})
     if provenance is None:
-        provenance = INTERVAL if uncertain else ASSUMED
-    if provenance not in PROVENANCES:
-        raise BoundsError(f"{name}: _provenance of {word} must be one of {', '.join(PROVENANCES)}; got {provenance!r}")
+        provenance = Provenance.INTERVAL if uncertain else Provenance.ASSUMED
+    if provenance not in [*Provenance]:
+        raise BoundsError(f"{name}: _provenance of {word} must be one of {', '.join(Provenance)}; got {provenance!r}")
     if not isinstance(limits, Mapping) or not all(isinstance(limit, (int, float)) for limit in limits.values()):
         raise BoundsError(f"{name}: _up_to of {word} must hold the largest value of quantities such as step_size")
     how = f"{name}: {how}" if how else name
-    if word in OF_RUNS and provenance in (EXACT, PROVED) and not limits:
-        provenance, how = ASSUMED, f"{how}; its plans are not recorded, so it is assumed to be valid for this one"
-    return provenance, how, tuple((other, float(limit)) for other, limit in limits.items())
+    if word in OF_RUNS and provenance in (Provenance.EXACT, Provenance.PROVED) and not limits:
+        provenance = Provenance.ASSUMED
+        how += "; its plans are not recorded, so it is assumed to be valid for this one"
+    return Provenance(provenance), how, tuple((other, float(limit)) for other, limit in limits.items())

@@ -22,20 +22,7 @@ from .errors import BoundsError, MissingQuantityError
 from .identities import BY_DEFAULT, FEDAVG, IDENTITIES, WHY_NOT
 from .numerics.evaluate import at_point, AtPoint
 from .scenario_mapping import ScenarioMapping
-from .scenario_values import (
-    ADMISSIBLE,
-    DEFINED,
-    DOWN,
-    EXACT,
-    FREE,
-    LOWER,
-    OUTCOME,
-    PAIR,
-    QUANTITIES,
-    role_of,
-    ScenarioValue,
-    worst,
-)
+from .scenario_values import ADMISSIBLE, Provenance, QUANTITIES, Role, role_of, ScenarioValue, worst
 
 if TYPE_CHECKING:
     from .core import Bound
@@ -57,7 +44,7 @@ class Pair(NamedTuple):
     offset: float
     factor: float
     how: str
-    provenance: str
+    provenance: Provenance
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +53,7 @@ class Substituted:
 
     ``low`` is the value with every uncertain constant at its other end, but no less than the target's own minimum;
     ``high`` is the value that is safe to use, infinite if constants are only known from below (``lower_estimates``).
-    ``how`` and ``provenance`` are the source and the reliability of every quantity.
+    ``how`` and ``provenance`` are the source and the reliability of every quantity (of a free constant: its role).
     """
 
     values: dict[str, Any]
@@ -75,7 +62,7 @@ class Substituted:
     high: float
     lower_estimates: tuple[str, ...]
     how: dict[str, str]
-    provenance: dict[str, str]
+    provenance: dict[str, Provenance | Role]
 
     @property
     def value(self) -> float:
@@ -94,30 +81,31 @@ def substitute(scenario: ScenarioMapping, bound: Bound) -> Substituted:
     optimistic = value if certain else search.best_of(_corners(strong, inputs))
     low = value if np.isnan(optimistic) or np.isnan(value) else min(value, optimistic)
     low = max(low, min(value, float(bound.target.card.domain.low)))
-    of_pair = best.pair.provenance if best.pair is not None else EXACT
+    of_pair = best.pair.provenance if best.pair is not None else Provenance.EXACT
     estimates = tuple(w for w in inputs if inputs[w].only_estimated)
-    estimates += tuple(search.paired) if of_pair == LOWER else ()
+    estimates += tuple(search.paired) if of_pair == Provenance.LOWER else ()
     choices = search.sources(best.pair)
     how = {w: choices.get(w) or inputs[w].how for w in best.values}
-    provenance = {w: s.provenance for w, s in inputs.items()} | dict.fromkeys(search.paired, of_pair)
+    provenance: dict[str, Provenance | Role] = {w: s.provenance for w, s in inputs.items()}
+    provenance |= dict.fromkeys(search.paired, of_pair)
     if search.free:
-        provenance[search.free] = FREE
+        provenance[search.free] = Role.FREE
     return Substituted(best.values, at, low, np.inf if estimates else value, estimates, how, provenance)
 
 
 def missing(scenario: ScenarioMapping, bound: Bound) -> dict[str, str]:
     """Return the quantities that the bound needs and the scenario lacks, each with how to give it."""
-    needed = [q.name for q in bound.quantities if role_of(q.name) != FREE]
+    needed = [q.name for q in bound.quantities if role_of(q.name) != Role.FREE]
     lacking = [word for word in needed if scenario.source_of(word, bound) not in scenario]
-    if any(role_of(word) == PAIR for word in lacking) and first_pair(scenario) is not None:
-        lacking = [word for word in lacking if role_of(word) != PAIR]
+    if any(role_of(word) == Role.PAIR for word in lacking) and first_pair(scenario) is not None:
+        lacking = [word for word in lacking if role_of(word) != Role.PAIR]
     return {word: _how_to_give(word, scenario.why_missing.get(word, "")) for word in lacking}
 
 
 def _how_to_give(word: str, why: str) -> str:
     identities = (each for each in IDENTITIES if each.left.name == word and each.relation != BY_DEFAULT)
     formulas = [str(identity.right) for identity in identities if identity.needs]
-    why = why or WHY_NOT.get(word, "" if formulas or role_of(word) != OUTCOME else "an outcome of a run")
+    why = why or WHY_NOT.get(word, "" if formulas or role_of(word) != Role.OUTCOME else "an outcome of a run")
     how = f"give {word}=NUMBER"
     if formulas:
         how += f", or what {' or '.join(formulas)} needs"
@@ -141,7 +129,7 @@ def chosen_values(
         return {**corners[0], **along, **search.best_at(corners[0], along, count)[1]}
     plans = [{**fixed, **{word: float(array[i]) for word, array in along.items()}} for i in range(count)]
     worst_cases = [search.worst_of(_corners(plan, inputs)).values for plan in plans]
-    varied = {word for word, s in inputs.items() if s.role in (DEFINED, OUTCOME) and not s.certain}
+    varied = {word for word, s in inputs.items() if s.role in (Role.DEFINED, Role.OUTCOME) and not s.certain}
     return {**fixed, **along, **{w: np.array([one[w] for one in worst_cases]) for w in {*search.chooses, *varied}}}
 
 
@@ -150,7 +138,7 @@ def _prepared(scenario: ScenarioMapping, bound: Bound) -> tuple[_Search, dict[st
     if lacking := missing(scenario, bound):
         raise MissingQuantityError(f"{bound.name} needs {', '.join(lacking)}: {'; '.join(lacking.values())}")
     names = [q.name for q in bound.quantities]
-    free = [w for w in names if role_of(w) == FREE and w not in scenario]
+    free = [w for w in names if role_of(w) == Role.FREE and w not in scenario]
     if len(free) > 1:
         raise BoundsError(f"{bound.name} has {len(free)} free constants; give all but one: {', '.join(free)}")
     paired = [w for w in (OFFSET, FACTOR) if w in names]
@@ -171,14 +159,14 @@ def _number(value: Any) -> Any:
 
 def _stronger(word: str, constant: ScenarioValue) -> Any:
     """Return the stronger end of an admissible constant: the smallest value (or largest) that is not ruled out."""
-    end = np.asarray(constant.high if constant.role == DOWN else constant.low, dtype=float)
+    end = np.asarray(constant.high if constant.role == Role.DOWN else constant.low, dtype=float)
     domain = QUANTITIES[word].card.domain if word in QUANTITIES else NONNEGATIVE
     return end if domain.contains(end).all() else constant.value
 
 
 def _corners(fixed: Mapping[str, Any], inputs: Mapping[str, ScenarioValue]) -> list[dict[str, Any]]:
     """Return all combinations of values with every uncertain defined or measured number at an end of its interval."""
-    uncertain = [w for w in fixed if inputs[w].role in (DEFINED, OUTCOME) and not inputs[w].certain]
+    uncertain = [w for w in fixed if inputs[w].role in (Role.DEFINED, Role.OUTCOME) and not inputs[w].certain]
     ends = [[_number(np.clip(np.asarray(end, dtype=float), -FAR, FAR)) for end in (inputs[w].low, inputs[w].high)]
             for w in uncertain]  # fmt: skip
     return [{**fixed, **dict(zip(uncertain, corner, strict=True))} for corner in product(*ends)]
@@ -191,7 +179,7 @@ def _edges(inputs: Mapping[str, ScenarioValue]) -> dict[str, float]:
     """
     edges = {}
     for word, value in inputs.items():
-        uncertain = value.role in (DEFINED, OUTCOME) and not value.certain and np.ndim(value.value) == 0
+        uncertain = value.role in (Role.DEFINED, Role.OUTCOME) and not value.certain and np.ndim(value.value) == 0
         if word in QUANTITIES and uncertain and word not in value.support:
             lowest = QUANTITIES[word].card.domain.low
             if value.low == lowest:
@@ -220,7 +208,7 @@ def first_pair(scenario: ScenarioMapping) -> Pair | None:
 def _given(scenario: ScenarioMapping) -> Iterator[Pair]:
     if OFFSET in scenario and FACTOR in scenario:
         offset, factor = scenario[OFFSET], scenario[FACTOR]
-        provenance = LOWER if offset.only_estimated or factor.only_estimated else worst(offset, factor)
+        provenance = Provenance.LOWER if offset.only_estimated or factor.only_estimated else worst(offset, factor)
         yield Pair(float(offset.safe), float(factor.safe), offset.how, provenance)
 
 
@@ -234,11 +222,9 @@ def _family(scenario: ScenarioMapping) -> tuple[Pair, ...]:
 
 
 @lru_cache(maxsize=64)
-def _of_constants(at_best: float, smoothness: float, strong_convexity: float, provenance: str) -> tuple[Pair, ...]:
+def _of_constants(at_best: float, smoothness: float, convexity: float, provenance: Provenance) -> tuple[Pair, ...]:
     how = "L-smooth, mu-strongly convex clients, s = {:.4g}: (1 + 1/s) optimum_dissimilarity, 1 + (1 + s) e"
-    return tuple(
-        Pair(*convex_pair(at_best, smoothness, strong_convexity, s), how.format(s), provenance) for s in SPLITS
-    )
+    return tuple(Pair(*convex_pair(at_best, smoothness, convexity, s), how.format(s), provenance) for s in SPLITS)
 
 
 def _uniform(scenario: ScenarioMapping) -> Iterator[Pair]:

@@ -18,7 +18,7 @@ from . import vocabulary as q
 from .identities import evaluated, FEDAVG
 from .quantities import quantities_of
 from .scenario import Scenario
-from .scenario_values import DEFINED
+from .scenario_values import Role
 
 if TYPE_CHECKING:
     from .core import Bound
@@ -111,5 +111,5 @@ def _value(expression: sp.Expr, scenario: Scenario) -> float:
     other_runs = scenario.method != FEDAVG and q.grad_cap_sq.name in names  # the cap holds along runs of FedAvg
     if other_runs or any(name not in scenario or scenario[name].only_estimated for name in names):
         return np.inf
-    values = {n: scenario[n].high if scenario[n].role == DEFINED else scenario[n].safe for n in names}
+    values = {n: scenario[n].high if scenario[n].role == Role.DEFINED else scenario[n].safe for n in names}
     return float(evaluated(expression, values))

@@ -21,7 +21,7 @@ from .. import errors
 from ..domains import array_of, exactly
 from ..errors import BoundsError, DomainError, unknown
 from ..quantities import CLIENTS, Quantity
-from ..scenario_values import FREE, role_of
+from ..scenario_values import Role, role_of
 from ..statement import Condition, Statement
 from ..vocabulary import client_weight, clients
 from . import equal_clients
@@ -305,7 +305,8 @@ class Evaluator:
                 raise BoundsError(f"{name} is fixed at {self.bound.given[name]} here; leave it out")
         missing = [name for name in self.names if name not in {*self.bound.given, *values, free}]
         if missing:
-            more = [f"; {name} is free in the proof: compare chooses it" for name in missing if role_of(name) == FREE]
+            unset = [name for name in missing if role_of(name) == Role.FREE]
+            more = [f"; {name} is free in the proof: compare chooses it" for name in unset]
             raise errors.MissingQuantityError(f"{self.bound.name} needs {', '.join(missing)}{''.join(more)}")
 
     def _shape(self, arrays: Any, broadcast: Callable[..., Any] = np.broadcast_to) -> tuple[Any, tuple[int, ...]]:

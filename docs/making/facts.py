@@ -30,7 +30,7 @@ from bounds.core import Bound
 from bounds.identities import KNOBS, METHODS
 from bounds.papers import Paper, PAPERS
 from bounds.scenario import Scenario
-from bounds.scenario_values import ADMISSIBLE, COST, DEFINED, DESIGN, FREE, OUTCOME, role_of
+from bounds.scenario_values import ADMISSIBLE, Role, role_of
 from bounds.showing.cards import letters_of
 from bounds.vocabulary import strong_convexity
 from empirics.algorithms.algorithm import Algorithm
@@ -66,11 +66,15 @@ MEANT = {
 KIN = re.compile(r"_(printed|appendix|v1|v2|repaired|sharp|order|derived|capped|cap|claimed|counted|joined)$")
 """Endings of the names of different forms of one statement."""
 GROUPS: dict[str, tuple[str, str, tuple[str, ...]]] = {
-    "chosen": ("What a run chooses", "The knobs of a method, and the free constants of proofs.", (DESIGN, FREE)),
-    "constants": ("Constants of a problem", "What a theorem assumes to be known of it.", (DEFINED, *ADMISSIBLE)),
-    "costs": ("Times and sizes", "What a round costs.", (COST,)),
-    "outcomes": ("What is bounded", "The left sides of the bounds.", (OUTCOME,)),
-    "measured": ("What is measured", "Outcomes of a run on the right sides of bounds.", (OUTCOME,)),
+    "chosen": (
+        "What a run chooses",
+        "The knobs of a method, and the free constants of proofs.",
+        (Role.DESIGN, Role.FREE),
+    ),
+    "constants": ("Constants of a problem", "What a theorem assumes to be known of it.", (Role.DEFINED, *ADMISSIBLE)),
+    "costs": ("Times and sizes", "What a round costs.", (Role.COST,)),
+    "outcomes": ("What is bounded", "The left sides of the bounds.", (Role.OUTCOME,)),
+    "measured": ("What is measured", "Outcomes of a run on the right sides of bounds.", (Role.OUTCOME,)),
 }
 """Tables of symbols by file: the title, a sentence, and the roles of the quantities on the page."""
 REACHING = {
@@ -194,7 +198,7 @@ def theorems() -> list[Bound]:
         if b.relation in ("<=", "<~")
         and b.statistic is not None
         and b.about is not None
-        and role_of(b.target.name) == OUTCOME
+        and role_of(b.target.name) == Role.OUTCOME
         and not b.target.name.startswith("next_")
         and needs(b)
     ]
@@ -258,7 +262,8 @@ def words_of_group(file: str) -> list[str]:
     return [
         word
         for word in letters_by_word()
-        if role_of(word) in GROUPS[file][2] and (role_of(word) != OUTCOME or (word in bounded) == (file == "outcomes"))
+        if role_of(word) in GROUPS[file][2]
+        and (role_of(word) != Role.OUTCOME or (word in bounded) == (file == "outcomes"))
     ]
 
 

@@ -38,7 +38,7 @@ from bounds.places import SERVER
 from bounds.quantities import CLIENTS, quantities_of
 from bounds.resolving import IDENTITY_ORDER
 from bounds.scenario import Scenario
-from bounds.scenario_values import ADMISSIBLE, DOWN, FREE, PAIR, QUANTITIES, role_of, ROLES, UP
+from bounds.scenario_values import ADMISSIBLE, QUANTITIES, Role, role_of, ROLES
 from bounds.vocabulary import optimum_dissimilarity, smoothness, strong_convexity
 from paper_checks.comparing.audit_status import AUDIT_STATUS
 from paper_checks.comparing.evidence import at_server, is_single_number
@@ -75,7 +75,7 @@ REST = {"clients": 10, "smoothness": 1.5, "sample_smoothness": 1.5, "initial_los
 """All other quantities of the example federations; no result depends on these numbers."""
 LEFT_OUT = ("lipschitz", "loss_cap")
 """Constants that are not given: a federation that gives one meets the assumption that it exists."""
-ENDS = {"up": (UP, PAIR), "down": (DOWN,)}
+ENDS = {"up": (Role.UP, Role.PAIR), "down": (Role.DOWN,)}
 """The safe end of an interval by role."""
 LARGE = 1e300
 """Stands for no lower end."""
@@ -241,10 +241,10 @@ def _bound(
         "claim": standing.claim if standing and BOUNDS.get(bound.name) is bound else "",
         "rest": rest,
         "decided": [c.words for c in bound.numeric_conditions],
-        "needs": [n for n in names if role_of(n) not in (FREE, PAIR)],
+        "needs": [n for n in names if role_of(n) not in (Role.FREE, Role.PAIR)],
         "from": {n: bound.word_of(n) for n in names if bound.word_of(n) != n},
-        "pair": [n for n in names if role_of(n) == PAIR],
-        "free": next((n for n in names if role_of(n) == FREE), ""),
+        "pair": [n for n in names if role_of(n) == Role.PAIR],
+        "free": next((n for n in names if role_of(n) == Role.FREE), ""),
         "trivial": {t: [_met(one, bound) for one in trivial_bounds.TRIVIAL.get(t, ())] for t in TARGETS},
         "made": _made(bound, kinds),
         "lows": {n: max(QUANTITIES[n].card.domain.low, -LARGE) for n in names if n in QUANTITIES and is_outcome(n)},

@@ -26,7 +26,7 @@ from bounds.scenario import Scenario
 from bounds.vocabulary import uniform_dissimilarity
 from empirics.verbs import constants
 from paper_checks.comparing import compare
-from paper_checks.comparing.rows import EXACT as BESIDE, RANKED
+from paper_checks.comparing.rows import EvidenceKind, RANKED
 from paper_checks.runs.origins import EXACT, RUNS
 from paper_checks.validation.exact import compare_inside
 from paper_checks.validation.options import Options
@@ -206,7 +206,7 @@ def exact(one: Record, targets: Iterable[str]) -> Record:
     scenario = Scenario.of({**one["given"], **one["plan"], "_up_to": one["up_to"]})
     by_target = {}
     for target in targets:
-        each = [(row, row.evidence.get(BESIDE)) for row in compare(target, scenario, exact=True).rows]
+        each = [(row, row.evidence.get(EvidenceKind.EXACT)) for row in compare(target, scenario, exact=True).rows]
         known = [[r.bound, str(r.quantity), _short(e.value), e.what] for r, e in each if e and math.isfinite(e.value)]
         if known:
             by_target[target] = known

@@ -10,7 +10,7 @@ from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.errors import NoMinimumError
 from bounds.numerics.closed import closed_form, Optimum
-from bounds.scenario_values import DESIGN, role_of
+from bounds.scenario_values import Role, role_of
 from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.checkers import ArgminIs
 
@@ -30,7 +30,7 @@ def derived(bound: Bound) -> dict[str, Optimum]:
     """Return the closed form of the minimiser over each quantity that a run chooses, if there is one."""
     minimisers: dict[str, Optimum] = {}
     for quantity in bound.quantities:
-        if role_of(quantity.name) != DESIGN or bound.relation not in ("<=", "<~"):
+        if role_of(quantity.name) != Role.DESIGN or bound.relation not in ("<=", "<~"):
             continue
         try:
             minimisers[quantity.name] = closed_form(bound, quantity)

@@ -14,7 +14,7 @@ from bounds.core import Bound
 from bounds.numerics.closed import Optimum
 from bounds.operators import varies
 from bounds.quantities import AXES, Quantity
-from bounds.scenario_values import DESIGN, role_of
+from bounds.scenario_values import Role, role_of
 from bounds.showing import cards, printing
 from bounds.showing.notebook import inline, mathml
 from bounds.showing.tables import plain
@@ -166,7 +166,7 @@ def _quantity(quantity: Quantity, letter: str, value: float) -> Record:
 
 def _choice(word: str) -> int:
     """Return the position of a quantity among those that a run chooses, from 1; 0 for constants of the problem."""
-    return 0 if role_of(word) != DESIGN else FIRST.index(word) + 1 if word in FIRST else len(FIRST) + 1
+    return 0 if role_of(word) != Role.DESIGN else FIRST.index(word) + 1 if word in FIRST else len(FIRST) + 1
 
 
 def _conditions(bound: Bound) -> list[Record]:

@@ -15,7 +15,7 @@ from bounds.showing.tables import number, plain
 
 from ..columns import Columns, ColumnTable, FEW, section, with_aliases
 from .goal import Goal, Point, WINDOW, ZERO
-from .rows import INFORMATIVE, VACUOUS
+from .rows import State
 
 if TYPE_CHECKING:
     from .seed_racing import Race
@@ -158,7 +158,8 @@ class AdviceTable(ColumnTable):
         Without runs it is the row with the smallest informative bound; None if nothing is recommended.
         """
         if self.best is None:
-            sound = [row for row in self.rows if (row.kind, row.state) == (BOUND, INFORMATIVE) and not row.no_training]
+            bounds = [row for row in self.rows if (row.kind, row.state) == (BOUND, State.INFORMATIVE)]
+            sound = [row for row in bounds if not row.no_training]
             return min(sound, key=lambda row: row.point.value, default=None)
         if self._failure(self.best):
             return None
@@ -230,7 +231,7 @@ class AdviceTable(ColumnTable):
             text = "No bound gives a plan here."
         elif best is not None:
             text = f"{best.name} has the smallest bound: {number(best.point.value, FEW)} at {self._named(best)}."
-        elif all(row.state == VACUOUS for row in bounds):
+        elif all(row.state == State.VACUOUS for row in bounds):
             text = f"All {len(bounds)} bounds are vacuous, even at the plans that minimise them."
         else:
             text = "No bound is certainly informative, even at the plan that minimises it."

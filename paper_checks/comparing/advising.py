@@ -17,7 +17,7 @@ from empirics.progress import Progress
 from .advice_table import MEASURED, Recommendation, SCHEDULE, SURROGATE, WORST
 from .bound_advice import hardly_trains, Reasons
 from .goal import Goal, not_fedavg, Plan, Point
-from .rows import INFORMATIVE, VACUOUS
+from .rows import State
 
 if TYPE_CHECKING:  # they load torch, which bounds and formulas do without
     from empirics.problems.problem import FederatedProblem
@@ -54,7 +54,7 @@ def worst_case_plan(
         no_advice.append(("exact worst case", proved))
         return []
     point = proved.point
-    state = "" if goal.start == math.inf else INFORMATIVE if proved.value < goal.start else VACUOUS
+    state = "" if goal.start == math.inf else State.INFORMATIVE if proved.value < goal.start else State.VACUOUS
     steps = (point.local_steps, point.local_steps)
     return [Recommendation("exact worst case", WORST, point, steps, state, hardly_trains(goal, point), worst=proved)]
 

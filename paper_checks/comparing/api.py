@@ -22,8 +22,8 @@ from bounds.trivial_bounds import trivial
 from empirics.numbers import check_options
 from empirics.progress import progress
 
-from .goal import FREE, Goal, not_fedavg, OVER
-from .rows import EvidenceSet, NOT_MET, rank_rows, RANKED
+from .goal import CHOOSABLE, Goal, not_fedavg, OVER
+from .rows import EvidenceSet, rank_rows, RANKED, State
 from .table import ComparisonTable
 
 if TYPE_CHECKING:  # they load torch, which bounds do without
@@ -148,7 +148,7 @@ def compare(
         from .bound_advice import formula_values, minimum_rounds
 
         fewest = {}
-        for name in dict.fromkeys(row.bound for row in table.rows if row.state in (*RANKED, NOT_MET)):
+        for name in dict.fromkeys(row.bound for row in table.rows if row.state in (*RANKED, State.NOT_MET)):
             bar.doing(f"rounds until {name} is informative")
             fewest[name] = minimum_rounds(book[name], scenario, what)
         with_rounds = tuple(replace(row, minimum_rounds=fewest.get(row.bound)) for row in table.rows)
@@ -224,7 +224,7 @@ def advise(
     if "=" in goal:
         raise BoundsError(f"the goal comes first, such as optimality_gap; got {goal!r} there")
     names = _optimised(over, scenario, words)
-    free = tuple(word for word in FREE if word in names)
+    free = tuple(word for word in CHOOSABLE if word in names)
     budget = within if isinstance(within, Mapping) else dict(_level("--within", text) for text in within)
     with progress("advising", brief=not measure) as bar:
         inputs = _inputs(given)
@@ -252,7 +252,7 @@ def _optimised(over: Sequence[str] | str | None, scenario: Known, words: Mapping
         return free
     names = over.split(",") if isinstance(over, str) else over
     if not over:
-        raise BoundsError(f"over must name what is optimised: {', '.join(FREE)}")
+        raise BoundsError(f"over must name what is optimised: {', '.join(CHOOSABLE)}")
     for word in (word for word in names if word in typed):
         raise BoundsError(f"{word} is given, and over names it: leave {word}=NUMBER out, or {word} out of over")
     return names

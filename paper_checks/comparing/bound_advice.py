@@ -23,7 +23,7 @@ from bounds.errors import BoundsError
 from bounds.identities import evaluated, IDENTITIES
 from bounds.quantities import quantities_of
 from bounds.scenario import Scenario
-from bounds.scenario_values import ADMISSIBLE, DEFINED, DESIGN, FREE, PAIR, role_of
+from bounds.scenario_values import ADMISSIBLE, Role, role_of
 from bounds.substituting import chosen_values
 from bounds.trivial_bounds import trivial
 from bounds.vocabulary import step_scale, step_size
@@ -31,19 +31,7 @@ from empirics.progress import Progress
 
 from .advice_table import BOUND, FORMULA, Recommendation, REFUTED
 from .goal import BUDGETS, Goal, is_given, number_of, OVER, Point, search_integers, TARGETS, UNIT_PLAN
-from .rows import (
-    federated_rows,
-    FormulaValue,
-    in_order,
-    INFORMATIVE,
-    MinimumRounds,
-    MISSING,
-    NOT_MET,
-    numbers_of,
-    RANKED,
-    Row,
-    rows_of,
-)  # fmt: skip
+from .rows import federated_rows, FormulaValue, in_order, MinimumRounds, numbers_of, RANKED, Row, rows_of, State
 
 DERIVED = ("iterations", "runtime", "initial_step_size", "initial_local_steps", "squared_step_sizes",
            "steps_cubed_ratio", "step_scale")  # fmt: skip
@@ -110,7 +98,7 @@ class BoundAdvice:
     @cached_property
     def _chosen(self) -> bool:
         """Whether constants are chosen for every step size: admissible pairs, and free constants of a proof."""
-        return any(role_of(q.name) in (PAIR, FREE) for q in self.bound.quantities)
+        return any(role_of(q.name) in (Role.PAIR, Role.FREE) for q in self.bound.quantities)
 
     @cached_property
     def _smoothness(self) -> float:
@@ -303,7 +291,7 @@ def merge_into(found: list[Recommendation], new: Recommendation) -> bool:
 
 def may_hold_elsewhere(row: Row) -> bool:
     """Whether a bound has a value at this plan, or may have one at another because only inequalities fail."""
-    return row.state in RANKED or (row.state == NOT_MET and all(not math.isnan(one.left) for one in row.failed))
+    return row.state in RANKED or (row.state == State.NOT_MET and all(not math.isnan(one.left) for one in row.failed))
 
 
 def can_advise(goal: Goal, book: Mapping[str, Bound]) -> tuple[dict[str, Row], list[Row]]:
@@ -320,7 +308,7 @@ def can_advise(goal: Goal, book: Mapping[str, Bound]) -> tuple[dict[str, Row], l
     for row in filter(may_hold_elsewhere, rows):
         for name in (row.bound, *row.alias):
             able.setdefault(name, row)
-    return able, [row for row in rows if row.state in (NOT_MET, MISSING) and not may_hold_elsewhere(row)]
+    return able, [row for row in rows if row.state in (State.NOT_MET, State.MISSING) and not may_hold_elsewhere(row)]
 
 
 def hardly_trains(goal: Goal, point: Point) -> bool:
@@ -369,7 +357,7 @@ def _with_cohort(bound: Bound, scenario: Scenario, target: str, cohort: float) -
         return {**plan, "step_size": float(size)}
 
     def informative(rounds: float) -> bool:
-        return any(row.state == INFORMATIVE for row in rows_of(bound, base.at(**at(rounds)), target))
+        return any(row.state == State.INFORMATIVE for row in rows_of(bound, base.at(**at(rounds)), target))
 
     enough = (point.rounds * 1.05**i for i in range(RAISES))
     most = next((rounds for rounds in enough if informative(rounds)), math.inf)
@@ -395,8 +383,8 @@ def formulas(goal: Goal, over: tuple[str, ...]) -> list[Bound]:
         if bound.relation != "=" or bound.target.name not in over or bound.about is None:
             continue
         names = [q.name for q in bound.quantities if q.name in plan]
-        of_schedule = any(name.startswith("initial_") and plan[name].role == DESIGN for name in names)
-        of_federation = any(plan[name].role in (*ADMISSIBLE, DEFINED) for name in names)
+        of_schedule = any(name.startswith("initial_") and plan[name].role == Role.DESIGN for name in names)
+        of_federation = any(plan[name].role in (*ADMISSIBLE, Role.DEFINED) for name in names)
         if of_federation and not of_schedule and not whole.missing(bound):
             usable.append(bound)
     return usable

@@ -26,7 +26,7 @@ from bounds.identities import KNOBS, SCAFFOLD
 from bounds.one_machine import NAME as MACHINE
 from bounds.places import LOCAL, SERVER, VIRTUAL
 from bounds.scenario import Scenario
-from bounds.scenario_values import DEFINED, DOWN, OUTCOME, PAIR, QUANTITIES, role_of, UP
+from bounds.scenario_values import QUANTITIES, Role, role_of
 from bounds.substituting import pairs
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg
@@ -42,7 +42,7 @@ from ..runs.origins import ITERATION, ROUND, STATE
 from ..runs.readings import of_problem
 from ..runs.statistics import entries_of, FOLDS, statistic_of
 from .goal import not_fedavg, server_goes_beyond
-from .rows import Evidence, EvidenceSet, EXACT, MEASURED, Row, ServerReadings, SURROGATE
+from .rows import Evidence, EvidenceKind, EvidenceSet, Row, ServerReadings
 from .surrogate import LARGE, surrogate_runs
 
 Array = np.ndarray[Any, Any]
@@ -107,7 +107,7 @@ def surrogate_evidence(scenario: Scenario, target: str, problem: FederatedProble
         plan = setting(scenario, batch)
         averaging = surrogate_runs(problem, plan.cohort, batch, plan.sampling)
     except EmpiricsError as error:
-        return EvidenceSet(SURROGATE, remarks=(f"surrogate: none, {error}",))
+        return EvidenceSet(EvidenceKind.SURROGATE, remarks=(f"surrogate: none, {error}",))
     if problem.clients * averaging.problem.dim**3 <= LARGE:
         run = averaging.run(plan.steps, plan.step_size, plan.rounds)
     else:
@@ -126,7 +126,7 @@ def surrogate_evidence(scenario: Scenario, target: str, problem: FederatedProble
         value = value_in_run(BoundedQuantity(word, statistic, "rounds", SERVER, "", ""), run)
         return None if value is None else (value, 0.0)
 
-    return EvidenceSet(SURROGATE, of, _server_readings("quadratic surrogate, exact", target, server))
+    return EvidenceSet(EvidenceKind.SURROGATE, of, _server_readings("quadratic surrogate, exact", target, server))
 
 
 def training_evidence(
@@ -149,7 +149,7 @@ def training_evidence(
         estimate = read(quantity.target, quantity.statistic) if known else None
         return None if estimate is None else Evidence(estimate[0], "training", estimate[1], seeds, via, bool(via))
 
-    return EvidenceSet(MEASURED, of, _server_readings(f"measured, {seeds} seeds", target, read))
+    return EvidenceSet(EvidenceKind.MEASURED, of, _server_readings(f"measured, {seeds} seeds", target, read))
 
 
 def estimated(values: Array, statistic: str, per: str) -> tuple[float, float]:
@@ -246,7 +246,7 @@ def exact_evidence(scenario: Scenario, book: Mapping[str, Bound]) -> EvidenceSet
     try:
         instances = list(_instances(scenario))
     except EmpiricsError as error:
-        return EvidenceSet(EXACT, remarks=(f"exact: none, {error}",))
+        return EvidenceSet(EvidenceKind.EXACT, remarks=(f"exact: none, {error}",))
 
     def of(row: Row) -> Evidence | None:
         best: Evidence | None = None
@@ -260,7 +260,7 @@ def exact_evidence(scenario: Scenario, book: Mapping[str, Bound]) -> EvidenceSet
                 best = Evidence(value, f"the worst of {len(instances)} instances: {one.description}")
         return best
 
-    return EvidenceSet(EXACT, of)
+    return EvidenceSet(EvidenceKind.EXACT, of)
 
 
 def covers(row: Row, bound: Bound, one: Instance, scenario: Scenario) -> bool:
@@ -277,15 +277,15 @@ def covers(row: Row, bound: Bound, one: Instance, scenario: Scenario) -> bool:
             continue
         role = role_of(word)
         mine: Any = one.values.get(bound.word_of(word), one.values.get(word))
-        if role == OUTCOME or (role in (UP, DOWN, DEFINED) and mine is None):
+        if role == Role.OUTCOME or (role in (Role.UP, Role.DOWN, Role.DEFINED) and mine is None):
             return False
-        if role == UP and not np.all(np.asarray(mine) <= np.asarray(stated) * CLOSE):
+        if role == Role.UP and not np.all(np.asarray(mine) <= np.asarray(stated) * CLOSE):
             return False
-        if role == DOWN and not np.all(np.asarray(mine) * CLOSE >= np.asarray(stated)):
+        if role == Role.DOWN and not np.all(np.asarray(mine) * CLOSE >= np.asarray(stated)):
             return False
-        if role == DEFINED:
+        if role == Role.DEFINED:
             theirs[word] = np.asarray(mine) if np.ndim(stated) else float(np.max(mine))
-    if any(role_of(word) == PAIR for word in row.values):
+    if any(role_of(word) == Role.PAIR for word in row.values):
         offset, factor = (row.values.get(f"dissimilarity_{word}") for word in ("offset", "factor"))
         if offset is None or factor is None:
             return False

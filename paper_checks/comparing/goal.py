@@ -17,7 +17,7 @@ from bounds.errors import BoundsError, DomainError, MissingQuantityError, unknow
 from bounds.identities import FEDAVG
 from bounds.letters import unknown_quantity
 from bounds.scenario import Scenario
-from bounds.scenario_values import ADMISSIBLE, DEFINED, DOWN, PAIR, ROUNDING
+from bounds.scenario_values import ADMISSIBLE, Role, ROUNDING
 from bounds.trivial_bounds import START_VALUES
 
 BUDGETS = ("runtime", "rounds", "iterations", "communicated_bytes")
@@ -29,8 +29,8 @@ TARGETS = ("optimality_gap", "grad_norm_sq", "distance_sq")
 COSTS = ("rounds", "iterations", "seconds", *OF_ALL)
 """Costs that advice can minimise until a target is reached."""
 OVER = ("local_steps", "step_size")
-"""What is optimised by default; ``FREE`` is all that can be."""
-FREE = (*OVER, "cohort")
+"""What is optimised by default; ``CHOOSABLE`` is all that can be."""
+CHOOSABLE = (*OVER, "cohort")
 UNIT_PLAN = (*OVER, "rounds")
 """The quantities of a plan that conversions between bounded quantities depend on."""
 RATES = ("client_download_rate", "client_upload_rate", "client_minibatch_time")
@@ -139,7 +139,7 @@ class Goal:
         within = dict(within or {})
         minimise = FOLDED[minimise][0] if minimise in FOLDED else minimise
         for what, named, known in (
-            ("quantity to optimise", over, FREE),
+            ("quantity to optimise", over, CHOOSABLE),
             ("budget", within, (*BUDGETS, *OF_ALL)),
             ("target of an advice", [] if to is None else [to[0]], TARGETS),
             ("cost to minimise with --to", [] if to is None else [minimise], COSTS),
@@ -222,12 +222,14 @@ class Goal:
             if stated.certain or not is_given(scenario, word):
                 continue
             if stated.role in ADMISSIBLE:
-                end = np.asarray(stated.high if stated.role == DOWN else stated.low, dtype=float)
+                end = np.asarray(stated.high if stated.role == Role.DOWN else stated.low, dtype=float)
                 if np.all(np.isfinite(end)) and np.all(end > 0):
                     better[word] = end.tolist()
-            elif stated.role == DEFINED and np.ndim(stated.value) == 0 and np.isfinite([stated.low, stated.high]).all():
-                ends[word] = stated.low, stated.high
-        pair = [word for word, stated in scenario.items() if stated.role == PAIR and is_given(scenario, word)]
+            elif stated.role == Role.DEFINED:
+                interval = stated.low, stated.high
+                if np.ndim(stated.value) == 0 and np.isfinite(interval).all():
+                    ends[word] = interval
+        pair = [word for word, stated in scenario.items() if stated.role == Role.PAIR and is_given(scenario, word)]
         if set(pair) & set(better):
             better = {**{word: scenario[word].value for word in pair}, **better}
         goals = []

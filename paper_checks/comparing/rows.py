@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,25 +34,44 @@ from bounds.failed_conditions import FailedCondition
 from bounds.identities import AT_MOST, IDENTITIES
 from bounds.one_machine import IDENTICAL, NAME as MACHINE, TARGETS as OF_MACHINES
 from bounds.scenario import Scenario
-from bounds.scenario_values import FREE, OUTCOME, QUANTITIES, role_of, ROUNDING, ScenarioValue, worst
+from bounds.scenario_values import Provenance, QUANTITIES, Role, role_of, ROUNDING, ScenarioValue, worst
 from bounds.substituting import Substituted
 from bounds.trivial_bounds import trivial
 
 from .audit_status import AUDIT_STATUS
 
-INFORMATIVE, BELOW_PREMISES, VACUOUS, NOT_MET, ORDER, OTHER, MISSING = (
-    "informative", "below premises", "vacuous", "conditions not met", "order", "other quantity", "missing",
-)  # fmt: skip
-STATES = (INFORMATIVE, BELOW_PREMISES, VACUOUS, NOT_MET, ORDER, OTHER, MISSING)
-"""The states of rows, in this order: below the value before training; below the value that the premises imply, but not
-below that before training; neither; a condition fails; known only up to a constant; about another quantity; values of
-quantities are missing."""
-RANKED = (INFORMATIVE, BELOW_PREMISES, VACUOUS)
+
+class State(StrEnum):
+    """The states of rows, in this order.
+
+    Below the value before training; below the value that the premises imply, but not below that before training;
+    neither; a condition fails; known only up to a constant; about another quantity; values of quantities are missing.
+    """
+
+    INFORMATIVE = "informative"
+    BELOW_PREMISES = "below premises"
+    VACUOUS = "vacuous"
+    NOT_MET = "conditions not met"
+    ORDER = "order"
+    OTHER = "other quantity"
+    MISSING = "missing"
+
+
+class EvidenceKind(StrEnum):
+    """Kinds of evidence.
+
+    Exact moments of quadratics that satisfy the row's premises; exact moments of the federation's quadratic surrogate;
+    the exact worst case over all federations that the theorem covers; training.
+    """
+
+    EXACT = "exact"
+    SURROGATE = "surrogate"
+    WORST = "worst case"
+    MEASURED = "measured"
+
+
+RANKED = (State.INFORMATIVE, State.BELOW_PREMISES, State.VACUOUS)
 """The states of rows that have a value."""
-EXACT, SURROGATE, WORST, MEASURED = "exact", "surrogate", "worst case", "measured"
-KINDS = (EXACT, SURROGATE, WORST, MEASURED)
-"""Kinds of evidence: exact moments of quadratics that satisfy the row's premises; exact moments of the federation's
-quadratic surrogate; the exact worst case over all federations that the theorem covers; training."""
 EQUAL_WEIGHTS = Condition(EQUAL_WEIGHTS_WORDS)
 """The implicit assumption of a bound whose means over clients are unweighted."""
 UPPER = ("<=", "<~")
@@ -134,7 +154,7 @@ class Row:
 
     bound: str
     quantity: BoundedQuantity
-    state: str
+    state: State
     conversions: tuple[str, ...] = ()
     factor: float = math.nan
     value: float = math.nan
@@ -149,14 +169,14 @@ class Row:
     trivial_start: float = math.nan
     terms: Mapping[str, float] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
-    provenance: Mapping[str, str] = field(default_factory=dict)
+    provenance: Mapping[str, Provenance | Role] = field(default_factory=dict)
     how: Mapping[str, str] = field(default_factory=dict)
     lower_estimates: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     why: str = ""
     audit: str = ""
     source: str = ""
-    evidence: Mapping[str, Evidence] = field(default_factory=dict)
+    evidence: Mapping[EvidenceKind, Evidence] = field(default_factory=dict)
     minimum_rounds: MinimumRounds | None = None
 
     @property
@@ -170,7 +190,7 @@ class Row:
         trivial = self.trivial_start if math.isfinite(self.trivial_start) else self.trivial_premises
         return self.high / trivial if trivial > 0 else math.nan
 
-    def over(self, kind: str) -> float:
+    def over(self, kind: EvidenceKind) -> float:
         """The upper end over the evidence of a kind; NaN without such evidence."""
         evidence = self.evidence.get(kind)
         if evidence is None or self.state not in RANKED:
@@ -192,7 +212,7 @@ class Row:
         data["lower_estimates"] += data.pop("missing")  # a row has one of them
         return data | {
             "over_trivial": self.over_trivial,
-            **{f"over_{k.replace(' ', '_')}": self.over(k) for k in KINDS},
+            **{f"over_{k.replace(' ', '_')}": self.over(k) for k in EvidenceKind},
         }
 
 
@@ -200,7 +220,7 @@ class Row:
 class EvidenceSet:
     """Evidence of one kind: a function from rows to values, a line on the server model, and remarks."""
 
-    kind: str
+    kind: EvidenceKind
     for_row: Callable[[Row], Evidence | None] = lambda row: None
     server_model: ServerReadings | None = None
     remarks: tuple[str, ...] = ()
@@ -262,12 +282,12 @@ def federated_rows(bound: Bound, scenario: Scenario, target: str, seen: frozense
     """The rows of a bound without theorems on one machine; see ``rows_of``."""
     start = BoundedQuantity.of(bound)
     status = AUDIT_STATUS.get(bound.name) if BOUNDS.get(bound.name) is bound else None
-    row = Row(bound.name, start, OTHER, audit=str(status or ""), source=str(bound.source))
+    row = Row(bound.name, start, State.OTHER, audit=str(status or ""), source=str(bound.source))
     if bound.relation not in UPPER and not is_identity(bound):
         why = "it is an equality that defines a quantity or holds in a special case, not a bound"
         return [replace(row, why=why)] if start.target == target else []
     if why := never(start, target=target):
-        return [replace(row, state=OTHER, why=why)]
+        return [replace(row, state=State.OTHER, why=why)]
     if target not in REACHABLE.get(start.target, {start.target}):
         return []
     reached, refused = routes(start, scenario)
@@ -275,12 +295,12 @@ def federated_rows(bound: Bound, scenario: Scenario, target: str, seen: frozense
     if not here:
         return []
     if bound.relation == "<~":
-        return [replace(row, state=ORDER, why="known up to a constant")]
+        return [replace(row, state=State.ORDER, why="known up to a constant")]
     own = [way for way in here if not mismatch(way.to, scenario)]
     if not own:
-        return [replace(row, state=OTHER, why=why_other(here, refused, scenario))]
+        return [replace(row, state=State.OTHER, why=why_other(here, refused, scenario))]
     if ignores_server_step(bound, scenario):
-        return [replace(row, state=OTHER, why="its server takes the average: server_step_size is 1")]
+        return [replace(row, state=State.OTHER, why="its server takes the average: server_step_size is 1")]
 
     def rows_of_part(quantity: str) -> list[Row]:
         if quantity in seen:
@@ -290,14 +310,14 @@ def federated_rows(bound: Bound, scenario: Scenario, target: str, seen: frozense
 
     known, parts = fill_missing(bound, scenario, rows_of_part)
     if missing := known.missing(bound):
-        return [replace(row, state=MISSING, why="; ".join(missing.values()), missing=tuple(missing))]
+        return [replace(row, state=State.MISSING, why="; ".join(missing.values()), missing=tuple(missing))]
     put = known.substituted(bound)
     failed, assumed = _conditions(bound, known, put)
     unmet = {*assumed, *(one.condition for one in failed)}
     met = tuple(c.words for c in bound.conditions if c.words not in unmet)
     row = replace(row, met=met, assumed=assumed, values=put.values, provenance=put.provenance, how=put.how)
     if failed or math.isnan(put.value):
-        return [replace(row, state=NOT_MET, failed=failed)]
+        return [replace(row, state=State.NOT_MET, failed=failed)]
     premises = (bound, *(BOUNDS[part.bound] for part in parts.values()))
     rows = [_with_number(row, way, premises, known, put) for way in own]
     return [_composed(row, bound, known, parts) for row in rows] if parts else rows
@@ -334,7 +354,7 @@ def _with_number(row: Row, way: Route, premises: Sequence[Bound], scenario: Scen
     of_premises, start = trivial(way.to.target, scenario, premises)
     value = put.value * way.factor
     level = of_premises if of_premises < math.inf or start == math.inf else start  # premises that imply nothing
-    state = INFORMATIVE if value < start < math.inf else BELOW_PREMISES if value < level else VACUOUS
+    state = State.INFORMATIVE if value < start < math.inf else State.BELOW_PREMISES if value < level else State.VACUOUS
     return replace(
         row,
         quantity=way.to,
@@ -344,7 +364,7 @@ def _with_number(row: Row, way: Route, premises: Sequence[Bound], scenario: Scen
         value=value,
         low=put.low * way.factor,
         high=put.high * way.factor,
-        conclusive=not put.lower_estimates or state == VACUOUS,
+        conclusive=not put.lower_estimates or state == State.VACUOUS,
         lower_estimates=put.lower_estimates,
         assumed=(*row.assumed, *(words for words in way.trusted if words not in row.assumed)),
         terms={name: term * way.factor for name, term in put.at.terms.items()},
@@ -400,7 +420,7 @@ def numbers_of(row: Row) -> str:
 
 def is_outcome(quantity: str) -> bool:
     """Whether a quantity is one number that a run determines."""
-    return quantity in QUANTITIES and role_of(quantity) == OUTCOME and not QUANTITIES[quantity].card.axis
+    return quantity in QUANTITIES and role_of(quantity) == Role.OUTCOME and not QUANTITIES[quantity].card.axis
 
 
 def fill_missing(
@@ -435,7 +455,7 @@ def substitutes_for(quantity: str, bound: Bound) -> list[tuple[str, Place]]:
 
 
 def _as_stated(quantity: str, row: Row, value: float) -> ScenarioValue:
-    provenance = worst(*(p for p in row.provenance.values() if p != FREE))
+    provenance = worst(*(each for each in row.provenance.values() if isinstance(each, Provenance)))
     how = f"at most {value:.6g} by {row.bound}"
     return ScenarioValue(value, value, value, provenance, role_of(quantity), how, frozenset([quantity]))
 
@@ -465,7 +485,7 @@ def _composed(row: Row, bound: Bound, scenario: Scenario, parts: Mapping[str, Ro
         row,
         low=min(row.low, lowest),
         high=row.high if all(part.conclusive for part in parts.values()) else np.inf,
-        conclusive=not lower_estimates or row.state == VACUOUS,
+        conclusive=not lower_estimates or row.state == State.VACUOUS,
         conversions=(*row.conversions, *dict.fromkeys(part.bound for part in parts.values())),
         lower_estimates=lower_estimates,
         assumed=_union(row.assumed, *(part.assumed for part in parts.values())),
@@ -493,7 +513,7 @@ def _order(row: Row) -> tuple[Any, ...]:
     """The sort key: the quantity, then the ends of the value up to rounding, then the name."""
     high, low = (math.inf if math.isnan(end) else float(f"{end:.11g}") for end in (row.high, row.low))
     ranked = row.state in RANKED
-    return (not ranked, row.quantity if ranked else STATES.index(row.state), row.refuted, high, low, row.bound)
+    return (not ranked, row.quantity if ranked else [*State].index(row.state), row.refuted, high, low, row.bound)
 
 
 def _merged(rows: Iterable[Row]) -> list[Row]:

@@ -13,29 +13,13 @@ import numpy as np
 
 from bounds.bounded_quantity import MEANING
 from bounds.scenario import Scenario
-from bounds.scenario_values import FREE, OUTCOME, PAIR, QUANTITIES, role_of, ScenarioValue
+from bounds.scenario_values import QUANTITIES, Role, role_of, ScenarioValue
 from bounds.showing.tables import aligned, number, plain
 from bounds.trivial_bounds import START_VALUES
 
 from ..columns import abridged, Columns, ColumnTable, digits3, FEW, section, with_aliases
 from .goal import number_of, UNIT_PLAN
-from .rows import (
-    EvidenceSet,
-    EXACT,
-    FormulaValue,
-    INFORMATIVE,
-    MEASURED,
-    MISSING,
-    NOT_MET,
-    numbers_of,
-    ORDER,
-    OTHER,
-    RANKED,
-    Row,
-    ServerReadings,
-    SURROGATE,
-    WORST,
-)
+from .rows import EvidenceKind, EvidenceSet, FormulaValue, numbers_of, RANKED, Row, ServerReadings, State
 
 COMPARE_JSON = """\
 --json prints one object: target, method, trivial (premises, start), conclusion, scenario (by quantity: value, low,
@@ -66,7 +50,7 @@ class ComparisonTable(ColumnTable):
     trivial: tuple[float, float]
     of: tuple[str, ...] = ()
     how: bool = False
-    kinds: tuple[str, ...] = ()
+    kinds: tuple[EvidenceKind, ...] = ()
     server_model: tuple[ServerReadings, ...] = ()
     remarks: tuple[str, ...] = ()
     formulas: tuple[FormulaValue, ...] = ()
@@ -93,7 +77,7 @@ class ComparisonTable(ColumnTable):
         Refuted bounds are left out, and so are those that evidence contradicts in any quantity.
         """
         wrong = {row.bound for row in self.exceeded}
-        sound = [r for r in self._in(INFORMATIVE) if r.conclusive and not r.refuted and r.bound not in wrong]
+        sound = [r for r in self._in(State.INFORMATIVE) if r.conclusive and not r.refuted and r.bound not in wrong]
         return tuple(next(group) for _, group in groupby(sound, key=lambda row: row.quantity))
 
     @property
@@ -101,15 +85,16 @@ class ComparisonTable(ColumnTable):
         """Rows that evidence exceeds (measured values: significantly): the theorem is false, or a check is wrong."""
         return tuple(row for row in self.rows if self._exceeding(row))
 
-    def _exceeding(self, row: Row) -> tuple[str, ...]:
+    def _exceeding(self, row: Row) -> tuple[EvidenceKind, ...]:
         """The kinds of evidence that contradict a row; never the surrogate, which is another federation.
 
         All rows that are compared with measurements share one error rate.
         """
-        together = max(1, sum(MEASURED in row.evidence for row in self.rows))
+        together = max(1, sum(EvidenceKind.MEASURED in row.evidence for row in self.rows))
         if row.state not in RANKED or not row.conclusive:
             return ()
-        return tuple(k for k, one in row.evidence.items() if k != SURROGATE and one.exceeds(row.high, together))
+        exceeding = (kind for kind, one in row.evidence.items() if one.exceeds(row.high, together))
+        return tuple(kind for kind in exceeding if kind != EvidenceKind.SURROGATE)
 
     @property
     def unknown_start(self) -> str:
@@ -118,7 +103,8 @@ class ComparisonTable(ColumnTable):
 
     def other_pair(self, row: Row) -> str:
         """The dissimilarity constants of a row as arguments, if they are other admissible ones than the given ones."""
-        pair = {word: value for word, value in row.values.items() if role_of(word) == PAIR and word in self.scenario}
+        known = {word: value for word, value in row.values.items() if word in self.scenario}
+        pair = {word: value for word, value in known.items() if role_of(word) == Role.PAIR}
         if all(value == self.scenario[word].safe for word, value in pair.items()):
             return ""
         return " ".join(f"{word}={number(value)}" for word, value in pair.items())
@@ -132,13 +118,13 @@ class ComparisonTable(ColumnTable):
         """The conclusion of the comparison in one sentence."""
         if winners := self._winners:
             return f"Informative: {'; '.join(winners)}."
-        if not self.shown() and (lacking := self._in(MISSING)):
+        if not self.shown() and (lacking := self._in(State.MISSING)):
             return _what_to_add(lacking)
         if self.unknown_start and self.shown():
             return f"Undecided what is informative: add {self.unknown_start}=NUMBER, the value before training."
         exceeded = {row.bound for row in self.exceeded}
         reasons: dict[str, dict[str, None]] = {}
-        for row in self._in(INFORMATIVE):
+        for row in self._in(State.INFORMATIVE):
             why = ("but the audit refuted it as printed" if row.refuted
                    else "but the evidence contradicts it" if row.bound in exceeded
                    else "if its lower estimates were the constants")  # fmt: skip
@@ -149,11 +135,11 @@ class ComparisonTable(ColumnTable):
     def shown(self) -> list[Row]:
         return [row for row in self.rows if row.state in RANKED]
 
-    def _in(self, state: str) -> list[Row]:
+    def _in(self, state: State) -> list[Row]:
         return [row for row in self.rows if row.state == state]
 
     def columns(self) -> Columns:
-        def ratio(kind: str, row: Row) -> str:
+        def ratio(kind: EvidenceKind, row: Row) -> str:
             return digits3(row.over(kind))
 
         def rounds(row: Row) -> str:
@@ -220,17 +206,17 @@ class ComparisonTable(ColumnTable):
             compared = [(row.bound, row.evidence[kind]) for row in shown if kind in row.evidence]
             via = {name: f"by {one.via} a lower estimate: the minimum at the server is larger"
                    for name, one in compared if one.via}  # fmt: skip
-            what = ((name, one.what) for name, one in compared if kind in (EXACT, WORST))
+            what = ((name, one.what) for name, one in compared if kind in (EvidenceKind.EXACT, EvidenceKind.WORST))
             yield from section(f"x {kind}", (*what, *via.items()))
         yield from self.remarks
         if single:
             yield from details(self.rows)
         else:
-            yield from section("conditions not met", ((row.bound, reason(row)) for row in self._in(NOT_MET)))
+            yield from section("conditions not met", ((row.bound, reason(row)) for row in self._in(State.NOT_MET)))
         yield from section("up to a constant: slopes can be compared, levels cannot",
-                           ((row.bound, "") for row in self._in(ORDER)))  # fmt: skip
-        yield from section("about another quantity", ((row.bound, row.why) for row in self._in(OTHER)))
-        add = ((row.bound, row.why if single else f"add {numbers_of(row)}") for row in self._in(MISSING))
+                           ((row.bound, "") for row in self._in(State.ORDER)))  # fmt: skip
+        yield from section("about another quantity", ((row.bound, row.why) for row in self._in(State.OTHER)))
+        add = ((row.bound, row.why if single else f"add {numbers_of(row)}") for row in self._in(State.MISSING))
         yield from section("missing values", add)
         if not single:
             yield from section("assumed without check", ((r.bound, words) for r in shown for words in r.assumed))
@@ -251,7 +237,7 @@ class ComparisonTable(ColumnTable):
             yield "every quantity: value; provenance: source"
             yield from (f"  {self.scenario.how(word)}" for word in sorted(self.scenario))
             constants = {row.bound: [f"{word} = {x:.6g} ({row.how[word]})" for word, x in row.values.items()
-                                     if role_of(word) in (PAIR, FREE)] for row in self.rows}  # fmt: skip
+                                     if role_of(word) in (Role.PAIR, Role.FREE)] for row in self.rows}  # fmt: skip
             pairs = ((name, "; ".join(each)) for name, each in constants.items() if each)
             yield from section("chosen, the best that hold", pairs)
         yield from ["Informative:", *(f"  {one}" for one in self._winners)] if self.best() else [self.conclusion]
@@ -290,7 +276,7 @@ def details(rows: Iterable[Row]) -> Iterator[str]:
     """Lines on every bound: state, conditions (both sides if they fail), assumptions, and minimum rounds."""
     first: dict[str, Row] = {}
     for row in rows:
-        if row.state in (*RANKED, NOT_MET):
+        if row.state in (*RANKED, State.NOT_MET):
             first.setdefault(row.bound, row)
     for row in first.values():
         yield f"{with_aliases(row.bound, row.alias)}: {row.state}; {row.source}"
@@ -330,7 +316,7 @@ def _what_to_add(lacking: Sequence[Row]) -> str:
         by_names.setdefault(tuple(sorted(row.missing)), {})[row.bound] = None
 
     def effort(names: tuple[str, ...]) -> tuple[int, int, int, int]:
-        outcomes = sum(name in QUANTITIES and role_of(name) == OUTCOME for name in names)
+        outcomes = sum(name in QUANTITIES and role_of(name) == Role.OUTCOME for name in names)
         return outcomes, len({*names} - {*UNIT_PLAN}), -len(by_names[names]), len(names)
 
     bounds = by_names[min(by_names, key=effort)]

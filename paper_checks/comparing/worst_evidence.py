@@ -25,7 +25,7 @@ from ..worst_case.program import WorstCaseError
 from ..worst_case.solve import solve
 from ..worst_case.tightness_table import committed, has_table
 from .goal import server_goes_beyond
-from .rows import Evidence, EvidenceSet, RANKED, Row, WORST
+from .rows import Evidence, EvidenceKind, EvidenceSet, RANKED, Row
 
 SAME_NUMBER = {"C3", "C12"}
 """Conversions that rename a quantity and keep its number."""
@@ -48,7 +48,7 @@ def worst_case_evidence(
     """Worst cases from the committed tables, or solved within ``seconds`` for all of them together."""
     missing = [word for word in PLAN if word not in scenario]
     if why := f"it needs {', '.join(missing)}" if missing else server_goes_beyond(scenario):
-        return EvidenceSet(WORST, remarks=(f"exact worst case: none, {why}",))
+        return EvidenceSet(EvidenceKind.WORST, remarks=(f"exact worst case: none, {why}",))
     known: dict[str, Evidence] = {}
     until = perf_counter() + seconds
     far: set[int] = set()
@@ -73,9 +73,12 @@ def worst_case_evidence(
         value = solution[0] * gap**of_gap * L**of_smoothness * row.factor
         estimate = "" if solution[1] else ", an upper estimate"
         known[row.bound] = Evidence(value, f"{groups} identical clients, no noise{estimate}", upper=not solution[1])
-    remarks = [f"exact worst case: too large, {n} gradients per client" for n in sorted(far)]
-    return EvidenceSet(WORST, lambda row: known.get(row.bound) if set(row.conversions) <= SAME_NUMBER else None,
-                 remarks=tuple(remarks))  # fmt: skip
+
+    def of(row: Row) -> Evidence | None:
+        return known.get(row.bound) if set(row.conversions) <= SAME_NUMBER else None
+
+    remarks = tuple(f"exact worst case: too large, {n} gradients per client" for n in sorted(far))
+    return EvidenceSet(EvidenceKind.WORST, of, remarks=remarks)
 
 
 def _grid_point(row: Row, scenario: Scenario, L: float, gap: float) -> GridPoint:

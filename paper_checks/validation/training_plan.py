@@ -22,12 +22,13 @@ from torch import Tensor
 from bounds.assumptions import FULL_PARTICIPATION, SHARED_GENERATED_DATA
 from bounds.core import Bound
 from bounds.errors import MissingQuantityError
+from bounds.scenario_values import Provenance
 from bounds.showing.process import remark
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import Algorithm
 from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation, Fresh
-from empirics.measuring.constants import closed_forms, constants, DECIDING, LOWER, path_of_run
+from empirics.measuring.constants import closed_forms, constants, DECIDING, path_of_run
 from empirics.measuring.costs import Devices
 from empirics.models.linear import Linear
 from empirics.problems.problem import FederatedProblem, Population
@@ -334,7 +335,7 @@ def _of_problem(
     estimates = constants(problem, setting.batch, path, quick=True, bar=bar, closed=closed)
     known = {}
     for name, one in estimates.items():
-        doubt = "is a lower estimate" if one.provenance == LOWER else "is an interval"
+        doubt = "is a lower estimate" if one.provenance == Provenance.LOWER else "is an interval"
         doubt = "" if one.provenance in DECIDING else doubt
         known[name] = KnownValue(one.value, one.how, one.low, one.high, doubt)
     if "initial_loss" in known:

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 from bounds.bounded_quantity import BoundedQuantity, EQUAL_WEIGHTS_WORDS, mismatch, routes, sides_of, unweighted
 from bounds.catalog import BOUNDS
 from bounds.scenario import Scenario
-from bounds.scenario_values import ADMISSIBLE, COST, DESIGN, DOWN
+from bounds.scenario_values import ADMISSIBLE, Role
 from bounds.substituting import pairs
 from paper_checks.comparing.audit_status import AUDIT_STATUS, FAILS
 from paper_checks.runs import schedules
@@ -92,8 +92,8 @@ def _words(seed: int, s: Scenario, true: dict, tally: Tally) -> None:
         room = CLOSE * (1 + np.abs(right))
         if stated.role in ADMISSIBLE:
             safe = np.asarray(stated.safe)
-            fine = safe <= right + room if stated.role == DOWN else safe >= right - room
-        elif stated.role in (DESIGN, COST):
+            fine = safe <= right + room if stated.role == Role.DOWN else safe >= right - room
+        elif stated.role in (Role.DESIGN, Role.COST):
             fine = np.abs(np.asarray(stated.value) - right) <= room
         else:
             fine = (np.asarray(stated.low) <= right + room) & (right <= np.asarray(stated.high) + room)

@@ -11,7 +11,7 @@ from bounds.core import About, Statistic
 from bounds.errors import BoundsError, MissingQuantityError
 from bounds.identities import WHY_NOT
 from bounds.scenario import Scenario
-from bounds.scenario_values import PROVENANCES, QUANTITIES
+from bounds.scenario_values import Provenance, QUANTITIES
 from bounds.substituting import chosen_values, pairs
 
 PLAN = {"clients": 12, "cohort": 5, "local_steps": 3, "rounds": 40, "step_size": 0.03}
@@ -63,7 +63,7 @@ def test_a_word_is_worth_what_its_worst_source_is():
     s = Scenario.of({"initial_loss": 2.7, "optimal_loss": 0.4, **notes}, **PLAN)
     assert s["initial_gap"].provenance == "interval"
     assert s["iterations"].provenance == "chosen"
-    assert set(PROVENANCES) >= {stated.provenance for _, stated in s.items()}
+    assert set(Provenance) >= {stated.provenance for _, stated in s.items()}
 
 
 def test_what_cannot_be_is_refused():

@@ -28,7 +28,7 @@ from figures.explorer.command import entries
 from figures.explorer.page import page
 from figures.ours.grid import exact_cell, training_cell
 from paper_checks.comparing import compare
-from paper_checks.comparing.rows import MISSING, NOT_MET, RANKED, WORST
+from paper_checks.comparing.rows import EvidenceKind, RANKED, State
 from paper_checks.worst_case.tightness_table import committed
 
 pytestmark = needs_node
@@ -261,7 +261,7 @@ def test_links_that_were_damaged_are_refused_and_what_happens_on_their_way_is_un
 
 # ---- one federation: every row against compare ----
 
-COMPARED_STATES = (*RANKED, NOT_MET, MISSING)
+COMPARED_STATES = (*RANKED, State.NOT_MET, State.MISSING)
 ROWS = """
 return GIVEN.jobs.map(([place, target, given, upTo]) => {
   state = initialState(place, target);
@@ -321,7 +321,7 @@ def key(bound, state, kind):
 def agrees(ours, theirs):
     """Whether a row of the page says what a row of ``compare`` says."""
     if theirs.state not in RANKED:
-        return theirs.state != NOT_MET or set(ours["failed"]) == {one.condition for one in theirs.failed}
+        return theirs.state != State.NOT_MET or set(ours["failed"]) == {one.condition for one in theirs.failed}
     numbers = [float(ours["value"]), *map(float, ours["terms"])]
     sets = (set(ours["assumed"]), set(ours["alias"]), tuple(ours["conversions"]))
     return numbers == pytest.approx([theirs.value, *theirs.terms.values()], rel=CLOSE, abs=0) and sets == (
@@ -384,7 +384,9 @@ def test_worst_cases_on_the_page_are_those_of_compare(every):
     jobs = [(1, target, {**start, **changed}, {}) for target, changed, _ in KNOWN]
     for (_, target, given, _), (*_, known), found in zip(jobs, KNOWN, answer(every, ROWS, jobs=jobs), strict=True):
         rows = compare(target, Scenario.of(given), worst_case=0).rows
-        theirs = {(r.bound, str(r.quantity)): r.evidence[WORST] for r in rows if WORST in r.evidence}
+        theirs = {
+            (r.bound, str(r.quantity)): r.evidence[EvidenceKind.WORST] for r in rows if EvidenceKind.WORST in r.evidence
+        }
         ours = {(r["bound"], r["kind"]): one for r in found for one in r["evidence"] if one["kind"] == "worst"}
         assert ours.keys() == theirs.keys(), given
         assert len(ours) >= known > 0 or not ours, given

@@ -31,7 +31,7 @@ from paper_checks.comparing import advise, compare
 from paper_checks.comparing.audit_status import AUDIT_STATUS, FAILS, HOLDS
 from paper_checks.comparing.bound_advice import minimum_rounds
 from paper_checks.comparing.evidence import _instances, covers, estimated
-from paper_checks.comparing.rows import EXACT, fill_missing, is_identity, MEASURED, RANKED, SURROGATE, WORST
+from paper_checks.comparing.rows import EvidenceKind, fill_missing, is_identity, RANKED
 from paper_checks.comparing.surrogate import surrogate
 from paper_checks.worst_case.tightness_table import committed
 
@@ -210,7 +210,7 @@ def test_as_json_it_is_whole_and_strict():
     assert BOUNDS[row["bound"]](**row["values"]) == pytest.approx(row["value"])
     some = compare("grad_norm_sq", Scenario.of(**SMALL), exact=True, of="decaying_k.theorem_1_sharp")
     told = json.loads(some.to_json())["rows"][0]
-    assert (told["over_exact"], told["over_measured"]) == (pytest.approx(some.rows[0].over(EXACT)), None)
+    assert (told["over_exact"], told["over_measured"]) == (pytest.approx(some.rows[0].over(EvidenceKind.EXACT)), None)
     assert all("x exact" in text for text in (str(some), some.to_latex(), some._repr_html_()))
 
 
@@ -348,9 +348,9 @@ def test_no_sound_bound_is_below_an_exact_number_of_its_class():
         ({}, {"cohort": 5, "step_size": 1e-3, "rounds": 60}), ("grad_norm_sq", "optimality_gap")
     ):
         table = compare(target, Scenario.of(**{**SMALL, **more}), exact=True)
-        for row in (row for row in table.rows if EXACT in row.evidence):
-            assert row.evidence[EXACT].value <= row.high
-            assert row.over(EXACT) == pytest.approx(row.high / row.evidence[EXACT].value)
+        for row in (row for row in table.rows if EvidenceKind.EXACT in row.evidence):
+            assert row.evidence[EvidenceKind.EXACT].value <= row.high
+            assert row.over(EvidenceKind.EXACT) == pytest.approx(row.high / row.evidence[EvidenceKind.EXACT].value)
             compared += 1
         assert not [row for row in table.exceeded if not row.refuted]
     assert compared >= 6
@@ -360,7 +360,7 @@ def test_the_exact_number_is_that_of_an_instance_that_meets_the_premises():
     """Every instance has constants within those stated, and its number is that of the other engine."""
     s = Scenario.of(**SMALL)
     table = compare("grad_norm_sq", s, exact=True)
-    row = next(row for row in table.rows if EXACT in row.evidence)
+    row = next(row for row in table.rows if EvidenceKind.EXACT in row.evidence)
     found = []
     for one in list(_instances(s))[::9]:
         p = one.problem
@@ -375,7 +375,7 @@ def test_the_exact_number_is_that_of_an_instance_that_meets_the_premises():
         if covers(row, BOUNDS[row.bound], one, s):
             found.append(value)
     assert found
-    assert max(found) <= row.evidence[EXACT].value * (1 + 1e-9)
+    assert max(found) <= row.evidence[EvidenceKind.EXACT].value * (1 + 1e-9)
 
 
 def test_an_instance_outside_of_the_premises_is_no_evidence():
@@ -394,7 +394,7 @@ def test_an_instance_outside_of_the_premises_is_no_evidence():
 def test_a_false_bound_is_exceeded_and_one_a_little_above_is_not():
     s = Scenario.of(**SMALL)
     large = own("large", 10 * q.smoothness * q.initial_gap)
-    value = row_of(compare("grad_norm_sq", s, own=[large], exact=True), "own.large").evidence[EXACT].value
+    value = row_of(compare("grad_norm_sq", s, own=[large], exact=True), "own.large").evidence[EvidenceKind.EXACT].value
     assert 0.01 < value < 2 * 2.3 * 0.6
     for factor, caught in ((1.001, False), (0.999, True)):
         one = own("near", factor * value / (2.3 * 0.6) * q.smoothness * q.initial_gap)
@@ -417,14 +417,18 @@ FOUR = {"cohort": 3, "local_steps": 2, "rounds": 5, "step_size": 0.04}
 
 def test_the_twin_and_training_stand_beside_the_rows(problem):
     table = compare("grad_norm_sq", Scenario.of(**FOUR), problem=problem, batch=7, measure=3)
-    assert table.kinds == (SURROGATE, MEASURED)
+    assert table.kinds == (EvidenceKind.SURROGATE, EvidenceKind.MEASURED)
     assert table.scenario["smoothness"].value == pytest.approx(problem.smoothness)
     quadratics = surrogate(problem)
-    least = min(r.evidence[SURROGATE].value for r in table.rows if SURROGATE in r.evidence and r.quantity.at == VIRTUAL)
+    least = min(
+        r.evidence[EvidenceKind.SURROGATE].value
+        for r in table.rows
+        if EvidenceKind.SURROGATE in r.evidence and r.quantity.at == VIRTUAL
+    )
     assert 0 < least < float((quadratics.gradient(quadratics.start) ** 2).sum())
-    rows = [row for row in table.rows if MEASURED in row.evidence]
+    rows = [row for row in table.rows if EvidenceKind.MEASURED in row.evidence]
     assert {row.quantity.statistic for row in rows if row.quantity.at == VIRTUAL} == {"min"}
-    assert all(row.evidence[MEASURED].upper == (row.quantity.at == VIRTUAL) for row in rows)
+    assert all(row.evidence[EvidenceKind.MEASURED].upper == (row.quantity.at == VIRTUAL) for row in rows)
     assert [one.label for one in table.server_model] == ["quadratic surrogate, exact", "measured, 3 seeds"]
     measured_line = table.server_model[1]
     assert 0 < measured_line.least[0] <= measured_line.mean[0] < table.trivial[1]
@@ -449,8 +453,8 @@ def test_a_committed_worst_case_is_found_in_the_scenarios_units():
                     client_weight=[1 / 6] * 6)  # fmt: skip
     table = compare("grad_norm_sq", s, worst_case=0)
     row = next(r for r in table.rows if r.bound == "decaying_k.theorem_1_sharp" and not r.conversions)
-    assert row.evidence[WORST].value == pytest.approx(kept["worst_case"] * L * D, rel=1e-6)
-    assert row.evidence[WORST].upper is not kept["exact"]
+    assert row.evidence[EvidenceKind.WORST].value == pytest.approx(kept["worst_case"] * L * D, rel=1e-6)
+    assert row.evidence[EvidenceKind.WORST].upper is not kept["exact"]
     unplanned = Scenario.of(clients=6, cohort=6, smoothness=L, step_size=0.03)
     for other, why in ((s.at(rounds=200), "400 gradients"), (unplanned, "rounds, local_steps")):
         text = str(compare("grad_norm_sq", other, worst_case=0))

@@ -4,7 +4,7 @@
 """
 
 from .closed import closed_forms
-from .core import as_json, Constant, DECIDING, LOWER
+from .core import as_json, Constant, DECIDING
 from .estimate import constants, path_of_run
 
-__all__ = ["DECIDING", "LOWER", "Constant", "as_json", "closed_forms", "constants", "path_of_run"]
+__all__ = ["DECIDING", "Constant", "as_json", "closed_forms", "constants", "path_of_run"]

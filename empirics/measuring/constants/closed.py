@@ -11,10 +11,12 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
+from bounds.scenario_values import Provenance
+
 from ...algorithms.algorithm import Algorithm, fedavg
 from ...models.linear import Linear
 from ...problems.problem import FederatedProblem
-from .core import certain_constant, Constant, PROVED
+from .core import certain_constant, Constant
 from .noise import batch_variance
 
 EVERYWHERE = "closed form, at every model"
@@ -42,17 +44,17 @@ def closed_forms(
 def _noise(problem: FederatedProblem, batch: int) -> Iterator[Constant]:
     caps, sizes = problem.client_gradient_variance, problem.federation.client_sizes
     if batch >= sizes.max():  # whatever the model
-        yield certain_constant("gradient_variance", 0.0, FULL_BATCH, PROVED)
-        yield certain_constant("client_gradient_variance", np.zeros(len(sizes)), FULL_BATCH, PROVED)
+        yield certain_constant("gradient_variance", 0.0, FULL_BATCH, Provenance.PROVED)
+        yield certain_constant("client_gradient_variance", np.zeros(len(sizes)), FULL_BATCH, Provenance.PROVED)
     if caps is None or not torch.isfinite(caps).all():
         return
     if batch < sizes.max():
         variances = batch_variance(caps.cpu().numpy(), sizes, batch)
         how = f"{EVERYWHERE}: slope^2 mean ||x||^2, for the smallest batch"
-        yield certain_constant("gradient_variance", variances.max(), how, PROVED)
-        yield certain_constant("client_gradient_variance", variances, how, PROVED)
+        yield certain_constant("gradient_variance", variances.max(), how, Provenance.PROVED)
+        yield certain_constant("client_gradient_variance", variances, how, Provenance.PROVED)
     yield certain_constant(
-        "sample_gradient_variance", caps.cpu().numpy(), f"{EVERYWHERE}: slope^2 mean ||x||^2", PROVED
+        "sample_gradient_variance", caps.cpu().numpy(), f"{EVERYWHERE}: slope^2 mean ||x||^2", Provenance.PROVED
     )
 
 
@@ -60,8 +62,8 @@ def _dissimilarity(problem: FederatedProblem) -> Iterator[Constant]:
     if problem.dissimilarity_offset is None or problem.dissimilarity_factor is None:
         return
     how = CONVEXITY if problem.quadratics is None else f"{EVERYWHERE}: that of the quadratics"
-    yield certain_constant("dissimilarity_offset", problem.dissimilarity_offset, how, PROVED)
-    yield certain_constant("dissimilarity_factor", problem.dissimilarity_factor, how, PROVED)
+    yield certain_constant("dissimilarity_offset", problem.dissimilarity_offset, how, Provenance.PROVED)
+    yield certain_constant("dissimilarity_factor", problem.dissimilarity_factor, how, Provenance.PROVED)
 
 
 def _uniform_dissimilarity(problem: FederatedProblem) -> Iterator[Constant]:
@@ -82,7 +84,7 @@ def _uniform_dissimilarity(problem: FederatedProblem) -> Iterator[Constant]:
     caps = model.slope * problem.samples.client_means(norms)
     largest = float((problem.weights.double() @ caps + (1 - 2 * problem.weights.double()) * caps).max())
     how = f"{EVERYWHERE}: slope and mean norms of the clients' inputs"
-    yield certain_constant("uniform_dissimilarity", largest**2 if problem.clients > 1 else 0.0, how, PROVED)
+    yield certain_constant("uniform_dissimilarity", largest**2 if problem.clients > 1 else 0.0, how, Provenance.PROVED)
 
 
 def _largest_gradient(problem: FederatedProblem, method: Algorithm, step_size: float | None) -> Iterator[Constant]:
@@ -105,4 +107,4 @@ def _largest_gradient(problem: FederatedProblem, method: Algorithm, step_size: f
     how = f"closed form, along every run{steps}: slope and largest input, plus penalty"
     limits = {"relaxation": 0.0, "distillation_weight": 0.0}
     limits |= {"step_size": 1 / model.regularisation} if model.regularisation else {}
-    yield certain_constant("grad_cap_sq", cap**2, how, PROVED)._replace(up_to=tuple(limits.items()))
+    yield certain_constant("grad_cap_sq", cap**2, how, Provenance.PROVED)._replace(up_to=tuple(limits.items()))

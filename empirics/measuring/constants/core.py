@@ -10,27 +10,17 @@ import numpy as np
 
 from bounds import vocabulary
 from bounds.quantities import Quantity
+from bounds.scenario_values import Provenance
 from bounds.showing.tables import Tabular
 
-EXACT = "exact"
-"""The exact number, by counting, evaluation or minimisation."""
-PROVED = "proved"
-"""Meets its assumption at every model, or along every run of the plan, so that a theorem holds with it."""
-LOWER = "lower"
-"""A maximum over some models, and so a lower bound of the number that meets the assumption."""
-INTERVAL = "interval"
-"""Somewhere in the interval."""
-CHOSEN = "chosen"
-"""A free choice, such as the B^2 that belongs to a G^2."""
-PROVENANCE = (EXACT, PROVED, LOWER, INTERVAL, CHOSEN)
-DECIDING = (EXACT, PROVED, CHOSEN)
+DECIDING = (Provenance.EXACT, Provenance.PROVED, Provenance.CHOSEN)
 """A theorem holds with these; with others its value is only an illustration."""
 
 
 class Constant(NamedTuple):
     """``value`` (for some quantities a list over the clients), in the interval ``low`` .. ``high``.
 
-    ``how`` is a sentence on the number's origin, ``provenance`` one of ``PROVENANCE``. A theorem holds with the value
+    ``how`` is a sentence on the number's origin, ``provenance`` its reliability. A theorem holds with the value
     of a constant that is proved, whose ``low`` is the maximum found along a path. A maximum along a path is otherwise a
     lower estimate: ``low`` is the value and ``high`` infinite. ``up_to`` has quantities of the plan, with the largest
     value for which the constant holds.
@@ -41,7 +31,7 @@ class Constant(NamedTuple):
     low: Any
     high: Any
     how: str
-    provenance: str = INTERVAL
+    provenance: Provenance = Provenance.INTERVAL
     up_to: tuple[tuple[str, float], ...] = ()
 
     @property
@@ -49,7 +39,7 @@ class Constant(NamedTuple):
         return bool(np.all(np.asarray(self.low) == np.asarray(self.high)))
 
 
-def certain_constant(word: str, value: Any, how: str, provenance: str = EXACT) -> Constant:
+def certain_constant(word: str, value: Any, how: str, provenance: Provenance = Provenance.EXACT) -> Constant:
     """A constant without uncertainty beyond rounding."""
     number = _plain(value)
     return Constant(getattr(vocabulary, word), number, number, number, how, provenance)
@@ -65,7 +55,7 @@ def at_least(word: str, value: Any, how: str, low: Any = None) -> Constant:
     number = _plain(value)
     high = np.full(np.shape(number), math.inf).tolist() if np.ndim(number) else math.inf
     ends = number if low is None else _plain(low)
-    return Constant(getattr(vocabulary, word), number, ends, high, f"{how}: a lower estimate", LOWER)
+    return Constant(getattr(vocabulary, word), number, ends, high, f"{how}: a lower estimate", Provenance.LOWER)
 
 
 def with_low_end(cap: Constant, estimate: Constant) -> Constant:
@@ -117,7 +107,7 @@ def as_json(constants: Mapping[str, Constant], about: str = "") -> dict[str, Any
     """Return a JSON object that every verb reads as ``@file.json``: values by name, and notes under names with _.
 
     ``_interval`` has the ends of uncertain constants (null: unbounded), ``_how`` the origins as sentences,
-    ``_provenance`` those of ``PROVENANCE``, ``_up_to`` the plans for which a constant holds.
+    ``_provenance`` their reliability, ``_up_to`` the plans for which a constant holds.
     """
     return {
         **{name: c.value for name, c in constants.items()},

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bounds.scenario_values import Provenance
 from bounds.vocabulary import dissimilarity_offset
 
 from ...algorithms.algorithm import Algorithm
@@ -21,7 +22,7 @@ from ...training.engines.precision import full_precision
 from ...training.rounds import rounds
 from ...training.setting import Setting
 from .closed import closed_forms, CONVEXITY
-from .core import at_least, between, certain_constant, CHOSEN, Constant, EXACT, PROVED, with_low_end
+from .core import at_least, between, certain_constant, Constant, with_low_end
 from .curvature import eigenvalues, few_step_eigenvalues, FEW_STEPS, hessian_product
 from .noise import batch_variance, gradients_along, offset_along, sample_noise
 
@@ -95,16 +96,17 @@ def _convex(problem: FederatedProblem, start: Tensor) -> Iterator[Constant]:
     assert isinstance(problem.model, Linear)
     start = start.double()
     curved = "" if isinstance(problem.model, LeastSquares) else f"{problem.model.curvature:g} times "
-    of_clients = EXACT if not curved else PROVED
+    of_clients = Provenance.EXACT if not curved else Provenance.PROVED
     top = f"closed form: {curved}the largest eigenvalue of a client's mean x x^T, plus penalty"
     yield certain_constant("smoothness", problem.smoothness, top, of_clients)
     single = f"closed form: {curved}the largest squared input, plus penalty"
     yield certain_constant("sample_smoothness", problem.sample_smoothness, single)
-    yield certain_constant("strong_convexity", problem.strong_convexity, "closed form: the penalty", PROVED)
+    yield certain_constant("strong_convexity", problem.strong_convexity, "closed form: the penalty", Provenance.PROVED)
     if problem.strong_convexity > 0:
-        yield certain_constant("pl_constant", problem.strong_convexity, "strong convexity implies it", PROVED)
+        how = "strong convexity implies it"
+        yield certain_constant("pl_constant", problem.strong_convexity, how, Provenance.PROVED)
         ratio = problem.smoothness / problem.strong_convexity
-        yield certain_constant("condition_number", ratio, "smoothness over convexity", PROVED)
+        yield certain_constant("condition_number", ratio, "smoothness over convexity", Provenance.PROVED)
     assert problem.optimum_dissimilarity is not None
     yield certain_constant("optimum_dissimilarity", problem.optimum_dissimilarity, "minimised to gradient norm 1e-10")
     first = problem.loss(start)
@@ -184,15 +186,17 @@ def _noise(
     dissimilarity = at_least("uniform_dissimilarity", float(gradients.distance_sq.max()), where)
     cap = caps.get("uniform_dissimilarity")
     if cap is not None or not problem.convex:  # for least squares without a closed form it is infinite
-        yield cap if cap is not None and cap.provenance == EXACT else capped(dissimilarity)
+        yield cap if cap is not None and cap.provenance == Provenance.EXACT else capped(dissimilarity)
 
 
 def _dissimilarity(
     problem: FederatedProblem, path: Tensor, where: str, factor: float | None, caps: Mapping[str, Constant]
 ) -> Iterator[Constant]:
     """G^2 and its B^2: proved at every model if the clients are convex, else along a run, else an estimate."""
-    default = caps.get("dissimilarity_factor") or certain_constant("dissimilarity_factor", 1.0, CHOSEN, CHOSEN)
-    b_sq = default if factor is None else certain_constant("dissimilarity_factor", factor, CHOSEN, CHOSEN)
+    b_sq = caps.get("dissimilarity_factor") if factor is None else None
+    if b_sq is None:
+        chosen = 1.0 if factor is None else factor
+        b_sq = certain_constant("dissimilarity_factor", chosen, "chosen", Provenance.CHOSEN)
     if problem.quadratics is None:
         offset = offset_along(gradients_along(problem, path), b_sq.value)
         if problem.optimum_dissimilarity is not None:
@@ -214,7 +218,8 @@ def _dissimilarity(
 def _offset_cap(problem: FederatedProblem, factor: float, caps: Mapping[str, Constant]) -> Constant | None:
     """The smallest G^2 proved for this B^2, by convexity or by the cap of all gradients; None if there is none."""
     offset = problem.dissimilarity_offset_for(factor)
-    by_convexity = [] if offset is None else [certain_constant("dissimilarity_offset", offset, CONVEXITY, PROVED)]
-    by_cap = [c._replace(quantity=dissimilarity_offset) for name, c in caps.items() if name == "grad_cap_sq"]
-    smallest = min([*by_convexity, *by_cap], key=lambda c: c.value, default=None)
+    proved = [c._replace(quantity=dissimilarity_offset) for name, c in caps.items() if name == "grad_cap_sq"]
+    if offset is not None:
+        proved.append(certain_constant("dissimilarity_offset", offset, CONVEXITY, Provenance.PROVED))
+    smallest = min(proved, key=lambda c: c.value, default=None)
     return smallest if smallest is not None and math.isfinite(smallest.value) else None
