@@ -57,7 +57,7 @@ fedbounds constants writes). The surrogate, schedules and training need the fede
 
 
 def compare(
-    what: str,
+    quantity: str,
     scenario: Known = None,
     *,
     own: Own = (),
@@ -85,7 +85,7 @@ def compare(
     """Compare all bounds on one quantity of your federation: the verb ``fedbounds compare``.
 
     Args:
-        what: the bounded quantity: ``grad_norm_sq``, ``optimality_gap``, ``divergence``, ``distance_sq``, ...
+        quantity: what the bounds are on: ``grad_norm_sq``, ``optimality_gap``, ``divergence``, ``distance_sq``, ...
         scenario: the federation: a ``Scenario``, a mapping (``fedbounds.constants`` returns one) or ``"@file.json"``.
         own: bounds of your own beside the papers', or ``"file.py:name"``.
         of: restrict the table to these papers or bounds (also own ones), and add the minimum number of rounds at which
@@ -113,13 +113,16 @@ def compare(
     Raises:
         BoundsError: if no bound is on this quantity, or two sources of one quantity disagree.
     """
-    example = f"fedbounds compare {what} {{}} local_steps=4 step_size=0.01 rounds=100"
     names = (of,) if isinstance(of, str) and of else tuple(of)
-    given = {**locals(), "of": names}
     with progress("comparing", brief=not measure) as bar:
-        inputs = _inputs(given)
+        inputs = _inputs(
+            scenario, words, own, names, measure, problem=problem, partition=partition, clients=clients, seed=seed,
+            client_weight=client_weight, batch=batch, csv=csv, frame=frame, target=target, group=group, kind=kind,
+            leave_out=leave_out, model=model, regularisation=regularisation,
+            example=f"fedbounds compare {quantity} {{}} local_steps=4 step_size=0.01 rounds=100",
+        )  # fmt: skip
         scenario, federation = inputs.scenario, inputs.problem
-        what, book, rows = rank_rows(what, scenario, inputs.book, names)
+        quantity, book, rows = rank_rows(quantity, scenario, inputs.book, names)
         evidence: list[EvidenceSet] = []
         if exact:
             from .evidence import exact_evidence
@@ -130,7 +133,7 @@ def compare(
             from .evidence import surrogate_evidence
 
             bar.doing("the quadratic surrogate")
-            evidence.append(surrogate_evidence(scenario, what, federation, batch))
+            evidence.append(surrogate_evidence(scenario, quantity, federation, batch))
         if worst_case is not None:
             from .worst_evidence import worst_case_evidence
 
@@ -139,10 +142,9 @@ def compare(
         if measure and federation is not None:
             from .evidence import training_evidence
 
-            evidence.append(training_evidence(scenario, what, federation, batch, measure, bar))
-        table = ComparisonTable(what, scenario, tuple(rows), trivial(what, scenario), of=names, how=how).beside(
-            evidence
-        )
+            evidence.append(training_evidence(scenario, quantity, federation, batch, measure, bar))
+        start = trivial(quantity, scenario)
+        table = ComparisonTable(quantity, scenario, tuple(rows), start, of=names, how=how).beside(evidence)
         if not names:
             return table
         from .bound_advice import formula_values, minimum_rounds
@@ -150,9 +152,9 @@ def compare(
         fewest = {}
         for name in dict.fromkeys(row.bound for row in table.rows if row.state in (*RANKED, State.NOT_MET)):
             bar.doing(f"rounds until {name} is informative")
-            fewest[name] = minimum_rounds(book[name], scenario, what)
+            fewest[name] = minimum_rounds(book[name], scenario, quantity)
         with_rounds = tuple(replace(row, minimum_rounds=fewest.get(row.bound)) for row in table.rows)
-        return replace(table, rows=with_rounds, formulas=tuple(formula_values(scenario, what, names)))
+        return replace(table, rows=with_rounds, formulas=tuple(formula_values(scenario, quantity, names)))
 
 
 def advise(
@@ -215,8 +217,6 @@ def advise(
     Raises:
         BoundsError: if the goal cannot be computed or the problem is another federation than the scenario.
     """
-    example = f"fedbounds advise {goal} {{}} {'iterations=2000' if to is None else f'--to {to}'}"
-    given = dict(locals())
     from .advice_table import AdviceTable
     from .advising import judge_plans, sorted_rows, worst_case_plan
     from .bound_advice import of_bounds, of_formulas
@@ -227,7 +227,12 @@ def advise(
     free = tuple(word for word in CHOOSABLE if word in names)
     budget = within if isinstance(within, Mapping) else dict(_level("--within", text) for text in within)
     with progress("advising", brief=not measure) as bar:
-        inputs = _inputs(given)
+        inputs = _inputs(
+            scenario, words, own, (), measure, problem=problem, partition=partition, clients=clients, seed=seed,
+            client_weight=client_weight, batch=batch, csv=csv, frame=frame, target=target, group=group, kind=kind,
+            leave_out=leave_out, model=model, regularisation=regularisation,
+            example=f"fedbounds advise {goal} {{}} {'iterations=2000' if to is None else f'--to {to}'}",
+        )  # fmt: skip
         level = _level("--to", to) if isinstance(to, str) else to
         target_goal = Goal.of(inputs.scenario, goal, level, batch, budget, names)
         if measure and (why := not_fedavg(inputs.scenario)):
@@ -282,19 +287,32 @@ class Inputs(NamedTuple):
     typed: tuple[str, ...] = ()
 
 
-def _inputs(given: Mapping[str, Any]) -> Inputs:
+def _inputs(
+    known: Known,
+    words: Mapping[str, Any],
+    own: Own,
+    of: Sequence[str],
+    measure: int,
+    *,
+    problem: str | Task | FederatedProblem | None,
+    partition: str | Split,
+    clients: int | None,
+    client_weight: Any,
+    seed: int,
+    batch: int,
+    **own_data: Any,
+) -> Inputs:
     """The bounds and the federation that the arguments of ``compare`` or ``advise`` describe."""
-    from empirics.problems.own_problem import OWN_DATA, resolve_problem
+    from empirics.problems.own_problem import resolve_problem
 
-    own, known, words = given["own"], given["scenario"], given["words"]
-    own_data = {name: given[name] for name in (*OWN_DATA, "example")}
-    problem, partition = resolve_problem(given["problem"], given["partition"], **own_data)
-    of_clients = {name: given[name] for name in ("clients", "client_weight") if given[name] is not None}
+    problem, partition = resolve_problem(problem, partition, **own_data)
+    of_clients = {"clients": clients, "client_weight": client_weight}
+    of_clients = {name: given for name, given in of_clients.items() if given is not None}
     if problem is None:
-        words = words | of_clients
+        words = {**words, **of_clients}
     bounds = list(map(load, [own] if isinstance(own, (str, Bound)) else own))
     book = with_own(bounds)
-    papers = [name.partition(".")[0] for name in given.get("of", ())] or PAPERS
+    papers = [name.partition(".")[0] for name in of] or PAPERS
     if isinstance(known, Scenario):
         scenario = known.at(**by_quantity(words, lambda word: quantity_named(word, QUANTITIES, *papers)))
     else:
@@ -302,16 +320,16 @@ def _inputs(given: Mapping[str, Any]) -> Inputs:
         also = [quantity for bound in bounds for quantity in bound.quantities]
         scenario = Scenario.of(*sources, also=also, papers=papers, **words)
     if problem is None:
-        if given["measure"]:
+        if measure:
             raise MissingQuantityError("measuring trains the federation: give a problem")
         return Inputs(book, scenario)
     from empirics.problems.tasks import deal, describe_problem, task
 
     from .evidence import with_constants
 
-    what, batch, seed = task(problem) if isinstance(problem, str) else problem, given["batch"], given["seed"]
-    federation: FederatedProblem = deal(what, partition, given["clients"], seed, given["client_weight"] or "uniform")
-    remark(describe_problem(what, federation, batch))
+    source = task(problem) if isinstance(problem, str) else problem
+    federation: FederatedProblem = deal(source, partition, clients, seed, client_weight or "uniform")
+    remark(describe_problem(source, federation, batch))
     scenario = with_constants(scenario, federation, batch)
     if not isinstance(problem, str) or not isinstance(partition, str) or seed:  # train partitions with seed 0
         return Inputs(book, scenario, federation)
