@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
@@ -18,6 +18,7 @@ import sympy as sp
 from . import vocabulary as q
 from .assumptions import Assumption, CONVEX, INDEPENDENT_SAMPLES
 from .classics.field_guide import tuned_step_size
+from .fedinit.stability import DECAYING_STEP
 from .identities import evaluated, FEDAVG, KNOBS, SCAFFOLD, WITHOUT_REPLACEMENT
 from .operators import ClientMax
 from .places import AVERAGE, LOCAL, SERVER, VIRTUAL
@@ -228,6 +229,7 @@ _STRONG: tuple[Needs, str] = (lambda _, s: _known(s, "strong_convexity"), "the g
 _ALL_CLIENTS: tuple[Needs, str] = (lambda _, s: full_participation(s), "all clients take part")
 _STEPPED = {"over": AFTER}
 
+OTHER_METHOD = "C12"
 CONVERSIONS: tuple[Conversion, ...] = (
     Conversion("C1", {"statistic": "mean"}, {"statistic": "min"}, unless=_STEPPED),
     Conversion("C1", {"statistic": WEIGHTED_MEAN}, {"statistic": "min", "weights": ""}, unless=_STEPPED),
@@ -280,14 +282,14 @@ CONVERSIONS: tuple[Conversion, ...] = (
         for kind in ("last", "min", "mean", "expectation", WEIGHTED_MEAN, WEIGHTED_DRAW, WEIGHTED)
     ),
     *(
-        Conversion("C12", {"algorithm": name}, {"algorithm": "fedavg"}, words=f"{knob} is {off}: then {name} is FedAvg",
-                   needs=_is_off(knob, off))
+        Conversion(OTHER_METHOD, {"algorithm": name}, {"algorithm": FEDAVG}, needs=_is_off(knob, off),
+                   words=f"{knob} is {off}: then {name} is FedAvg")
         for name, knob, off in KNOBS
     ),
-    Conversion("C12", {"algorithm": SCAFFOLD, "at": SERVER}, {"algorithm": FEDAVG}, needs=_controls_cancel,
+    Conversion(OTHER_METHOD, {"algorithm": SCAFFOLD, "at": SERVER}, {"algorithm": FEDAVG}, needs=_controls_cancel,
                words="all clients take part with equal weights and one local step per round, or there is only one "
                "client: then scaffold is FedAvg"),
-    Conversion("C12", {"reading": "proof"}, {"reading": "intended"}, needs=_all_run_or_server,
+    Conversion(OTHER_METHOD, {"reading": "proof"}, {"reading": "intended"}, needs=_all_run_or_server,
                words="all clients take part, or the bound is on the server's model and clients are stateless"),
 )  # fmt: skip
 """The allowed steps between bounded quantities. ``NEVER`` lists steps that look plausible and are wrong."""
@@ -302,7 +304,7 @@ MEANING: dict[str, str] = {
     "C9": "the value of a convex loss at the averaged model is at most the mean of its values, by the same weights",
     "C10": "stability bounds the generalization gap",
     "C11": "the mean of the clients' models minimises the mean squared distance to them",
-    "C12": "another algorithm, or another reading of it, that does the same here",
+    OTHER_METHOD: "another algorithm, or another reading of it, that does the same here",
     "C13": "after a round in which all clients take part, their average is the server's model",
     "C14": "with full participation and one local step, a round is an iteration",
     "C15": "with full participation and one local step, a round is a step of SGD on one machine",
@@ -401,13 +403,20 @@ def _moves(quantity: BoundedQuantity) -> tuple[tuple[Conversion, BoundedQuantity
     return tuple((conversion, conversion.apply(quantity)) for conversion in CONVERSIONS if conversion.fits(quantity))
 
 
-def routes(start: BoundedQuantity, scenario: Scenario) -> tuple[list[Route], list[str]]:
+class Refusal(NamedTuple):
+    """A conversion that the scenario does not allow, by its name, and why."""
+
+    conversion: str
+    why: str
+
+
+def routes(start: BoundedQuantity, scenario: Scenario) -> tuple[list[Route], list[Refusal]]:
     """Return the shortest route to every quantity that can be reached, and why other steps were refused.
 
     The first route is the empty one, at ``start`` (unless that quantity is known by another name).
     """
     found = {start: Route(start)}
-    refused: list[str] = []
+    refused: list[Refusal] = []
     renamed: set[BoundedQuantity] = set()
     queue = [found[start]]
     while queue:
@@ -415,8 +424,8 @@ def routes(start: BoundedQuantity, scenario: Scenario) -> tuple[list[Route], lis
         for conversion, other in _moves(here.to):
             if other in found and not conversion.renames:
                 continue
-            if reason := conversion.refusal(here.to, scenario):
-                refused.append(reason)
+            if why := conversion.refusal(here.to, scenario):
+                refused.append(Refusal(conversion.name, why))
                 continue
             if conversion.renames:
                 renamed.add(here.to)
@@ -471,16 +480,17 @@ def unweighted(bound: Bound) -> bool:
     return bool(names & {"clients", "cohort"}) and "client_weight" not in names
 
 
-FALLING = ("the step size is a scale over the number of the local iteration, counted over all rounds",)
-"""Conditions, by their words, that a fixed step size cannot meet in a run of more than one step."""
-
-
 def sides_of(words: str, scenario: Scenario) -> tuple[float, float] | None:
     """Return both sides of a condition that is given in words, or None if the scenario does not decide it.
 
-    The condition holds if the sides are equal. Both are NaN if it fails for another reason.
+    The condition holds if the sides are equal. Both are NaN if it fails for another reason, as a step size that falls
+    does for a fixed one in a run of more than one step.
     """
-    if words in FALLING and {"step_size", "iterations"} <= scenario.keys() and scenario["iterations"].value > 1:
+    if (
+        words == DECAYING_STEP.words
+        and {"step_size", "iterations"} <= scenario.keys()
+        and scenario["iterations"].value > 1
+    ):
         return math.nan, math.nan
     if words not in EQUATIONS or any(each.name not in scenario for each in quantities_of(EQUATIONS[words])):
         return None

@@ -22,10 +22,10 @@ from bounds.bounded_quantity import (
     BoundedQuantity,
     Conversion,
     EQUATIONS,
-    FALLING,
     MEANING,
     mismatch,
     never,
+    Refusal,
     Route,
     routes,
     unweighted,
@@ -33,6 +33,7 @@ from bounds.bounded_quantity import (
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.dissimilarity import convex_pair
+from bounds.fedinit.stability import DECAYING_STEP
 from bounds.identities import Identity
 from bounds.places import SERVER
 from bounds.quantities import CLIENTS, quantities_of
@@ -175,7 +176,7 @@ def _reached(
     start: BoundedQuantity,
     known: Scenario,
     reached: Sequence[Route],
-    refused: Sequence[str],
+    refused: Sequence[Refusal],
     places: Mapping[BoundedQuantity, int],
     factors: Index,
 ) -> Record:
@@ -228,7 +229,11 @@ def _bound(
             rest.append([condition.words, "assumed", assumed.index(condition.assumption), *given])
         elif condition.kind == "words":
             kind = (
-                "falling" if condition.words in FALLING else "equation" if condition.words in EQUATIONS else "undecided"
+                "falling"
+                if condition.words == DECAYING_STEP.words
+                else "equation"
+                if condition.words in EQUATIONS
+                else "undecided"
             )
             rest.append([condition.words, "equal weights" if condition is EQUAL_WEIGHTS else kind])
     names = [q.name for q in bound.quantities]

@@ -21,7 +21,9 @@ from bounds.bounded_quantity import (
     FOLDED,
     mismatch,
     never,
+    OTHER_METHOD,
     Place,
+    Refusal,
     Route,
     routes,
     sides_of,
@@ -341,11 +343,11 @@ def ignores_server_step(bound: Bound, scenario: Scenario) -> bool:
     return scenario["server_step_size"].value != 1 and all(q.name != "server_step_size" for q in bound.quantities)
 
 
-def why_other(here: Iterable[Route], refused: Iterable[str], scenario: Scenario) -> str:
+def why_other(here: Iterable[Route], refused: Iterable[Refusal], scenario: Scenario) -> str:
     """Why none of the quantities is that of the run: they are about other runs, or a conversion is not available."""
     reasons = [(way.to, mismatch(way.to, scenario)) for way in here]
     same = [why for to, why in reasons if to.algorithm == scenario.algorithm and to.reading == "intended"]
-    conversions = [why for why in refused if why.startswith("C12 ")]
+    conversions = [refusal.why for refusal in refused if refusal.conversion == OTHER_METHOD]
     return "; ".join(dict.fromkeys(same or conversions or [why for _, why in reasons]))
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bounds.bounded_quantity import OTHER_METHOD
 from bounds.core import Bound
 from bounds.errors import BoundsError
 from bounds.scenario import Scenario
@@ -27,7 +28,7 @@ from ..worst_case.tightness_table import committed, has_table
 from .goal import server_goes_beyond
 from .rows import Evidence, EvidenceKind, EvidenceSet, RANKED, Row
 
-SAME_NUMBER = {"C3", "C12"}
+SAME_NUMBER = {"C3", OTHER_METHOD}
 """Conversions that rename a quantity and keep its number."""
 MOST_CLIENTS = 4
 """More clients than this are represented by two groups of identical ones."""

@@ -11,6 +11,7 @@ from functools import cache
 
 from bounds.assumptions import FULL_PARTICIPATION, ONE_CLIENT
 from bounds.core import Bound
+from bounds.places import VIRTUAL
 from empirics.measuring import MEASUREMENTS
 
 PROBLEM, PLAN, PROOF, RUN = "problem", "plan", "proof", "run"
@@ -195,9 +196,9 @@ def on_local_iterations(bound: Bound) -> bool:
         return False
     # With full participation a run ends with the average of all models at the server.
     everyone = any(c.assumption in (FULL_PARTICIPATION, ONE_CLIENT) for c in bound.conditions)
-    if at.kind == "last" and ("virtual" not in at.at or everyone):
+    if at.kind == "last" and (at.at != VIRTUAL or everyone):
         return False
-    return at.over == ITERATION + "s" or "virtual" in at.at
+    return at.over == "iterations" or at.at == VIRTUAL
 
 
 def measurable(quantity: str, evidence: str, iterated: bool) -> bool:

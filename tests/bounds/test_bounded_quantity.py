@@ -10,7 +10,6 @@ from bounds.bounded_quantity import (
     BoundedQuantity,
     CONVERSIONS,
     EQUATIONS,
-    FALLING,
     LOCAL,
     mismatch,
     NEVER,
@@ -24,6 +23,7 @@ from bounds.bounded_quantity import (
     WEIGHTED_MEAN,
     WITH_LAST,
 )
+from bounds.fedinit.stability import DECAYING_STEP
 from bounds.scenario import Scenario
 
 PLAN = {"clients": 5, "cohort": 3, "local_steps": 2, "rounds": 7, "step_size": 0.1}
@@ -125,14 +125,14 @@ def test_a_class_that_is_not_about_the_run_says_why():
         assert names in mismatch(other, s)
     assert not mismatch(kind("generalization_gap", "expectation", ONE_AVERAGING, "averaged model"), s.at(rounds=1))
     words = {c.words for c in BOUNDS["fedinit.theorem_3"].conditions if c.kind == "words"}
-    assert set(FALLING) <= words  # step sizes that fall are no fixed ones
-    assert np.isnan(sides_of(FALLING[0], s)).all()
+    assert DECAYING_STEP.words in words  # step sizes that fall are no fixed ones
+    assert np.isnan(sides_of(DECAYING_STEP.words, s)).all()
     falling = {word: value for word, value in PLAN.items() if word != "step_size"}
-    assert sides_of(FALLING[0], Scenario.of(**falling, step_size_scale=0.3)) is None
+    assert sides_of(DECAYING_STEP.words, Scenario.of(**falling, step_size_scale=0.3)) is None
 
 
 UNSTATED = ("of order", "of the order", "a scale over the number", "the same in all steps", "the caps of")
-"""Step sizes up to a constant, those that fall, which ``FALLING`` knows, and all that stay the same or are small."""
+"""Step sizes up to a constant, those that fall (``DECAYING_STEP``), and all that stay the same or are small."""
 
 
 def test_every_step_size_that_is_stated_in_words_is_held_against_the_plan():
