@@ -10,7 +10,7 @@ import ast
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from inspect import Parameter, Signature, signature
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -132,6 +132,16 @@ def tree(text: str, kind: str = "a call") -> ast.expr:
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
             _check_spelling(kind, ast.get_source_segment(source, node) or "", text)
     return root
+
+
+def calls(text: str) -> Iterator[tuple[str, dict[str, Any], Sequence[ast.expr]]]:
+    """Yield name, options and arguments of a call, then of its first argument, and so on; none of an empty text."""
+    expression: ast.expr | None = tree(text) if text else None
+    while expression is not None:
+        call = expression if isinstance(expression, ast.Call) else ast.Call(expression, [], [])
+        options = {k.arg or "": ast.literal_eval(k.value) for k in call.keywords}
+        yield ast.unparse(call.func), options, call.args
+        expression = call.args[0] if call.args else None
 
 
 def _not_a_call(kind: str, text: Any) -> EmpiricsError:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, TYPE_CHECKING
 
 from bounds.papers import PAPERS
@@ -13,6 +14,8 @@ from .comparing import Finding
 from .runs import Runs
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from .sheets import Agreement
 
 
@@ -45,25 +48,36 @@ def figure_content(caption: str, rows: Rows, findings: Sequence[Finding], unavai
     return Content(caption, rows, findings=[] if unavailable else findings, unavailable=unavailable)
 
 
-Function = Any
-"""A function, or in a paper's table its name in the paper's folder (``module.function``), or a tuple of this name and
-first arguments; ``catalogue.artefact`` replaces names by functions."""
+class Deferred:
+    """A function of a module of a paper's ``folder``, with some of its first arguments, imported at the first call.
+
+    ``Deferred("figures.fedcog", "tables.swept", "6")(runs, scale)`` calls ``swept("6", runs, scale)`` of
+    ``figures.fedcog.tables``.
+    """
+
+    def __init__(self, folder: str, function: str, *first: Any) -> None:
+        module, _, self.name = function.partition(".")
+        self.module, self.first = f"{folder}.{module}", first
+
+    def __call__(self, *more: Any) -> Any:
+        return getattr(import_module(self.module), self.name)(*self.first, *more)
 
 
 @dataclass(frozen=True, eq=False)
 class Artefact:
     """One figure or table by ``name`` (``fedinit.table_3``).
 
-    ``data(runs, scale)`` returns the content, ``draw(content)`` a matplotlib figure of it (None for a table).
-    ``pack`` names another artefact that reads all of the same runs, whose file of packed runs serves both.
-    ``reads(scale)`` lists the runs directly, for artefacts whose ``data`` would be slow to call for that purpose.
+    ``data(runs, scale)`` returns the content, also where ``runs`` lacks results: it is called without any to find the
+    runs that it reads. ``draw(content)`` returns a matplotlib figure of it (None for a table). ``pack`` names another
+    artefact that reads all of the same runs, whose file of packed runs serves both. ``reads(scale)`` lists the runs
+    directly, for artefacts whose ``data`` would be slow to call for that purpose.
     """
 
     title: str
-    data: Function
-    draw: Function = None
+    data: Callable[[Runs, str], Content]
+    draw: Callable[[Content], Figure] | None = None
     pack: str = ""
-    reads: Function = None
+    reads: Callable[[str], list[Cell]] | None = None
     name: str = ""
 
     def cells(self, scale: str) -> list[Cell]:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
-from importlib import import_module
-from typing import Any
 
 from bounds.errors import unknown
 
@@ -28,19 +25,7 @@ def artefact(name: str) -> Artefact:
     if name not in NAMES:
         raise unknown("figure or table", name, NAMES)
     paper, _, own = name.partition(".")
-    declared = BY_PAPER[paper][own]
-
-    def function(named: Any) -> Any:
-        """Return the function that the paper's table names."""
-        if isinstance(named, tuple):
-            return partial(function(named[0]), *named[1:])
-        if not isinstance(named, str):
-            return named
-        module, _, word = named.partition(".")
-        return getattr(import_module(f"figures.{paper}.{module}"), word)
-
-    data, draw, reads = map(function, (declared.data, declared.draw, declared.reads))
-    return replace(declared, data=data, draw=draw, reads=reads, name=name)
+    return replace(BY_PAPER[paper][own], name=name)
 
 
 def select(names: tuple[str, ...] | list[str]) -> list[Artefact]:

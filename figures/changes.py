@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from .artefact import Artefact
 from .catalogue import BY_PAPER
 from .making import cells, planned
 from .report import read_cards as cards
-from .scale import apply_changes, Plan
+from .scale import apply_changes, Plan, plans_of
 
 SUBJECT = ("problem", "algorithm", "algorithms", "bound", "bounds", "first", "measure", "closely")
 """Arguments that define what a figure shows, and therefore cannot be changed."""
@@ -87,7 +86,7 @@ def apply_to_plans(changes: Changes, scale: str) -> Iterator[None]:
     if not str(changes):
         yield
         return
-    tables: list[dict[str, Plan]] = [import_module(f"figures.{paper}.grid").PLANS for paper in BY_PAPER]
+    tables = [plans_of(paper) for paper in BY_PAPER]
     planned = [plans[scale] for plans in tables]
     try:
         for plans, plan in zip(tables, planned, strict=True):

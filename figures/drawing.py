@@ -27,6 +27,8 @@ PANEL_HEIGHT, TITLE_HEIGHT = 1.45, 0.26
 """Inches of one row of panels, and of the text above it."""
 MOST_BANDS = 6
 """Number of curves whose bands can be distinguished; more curves have error bars at alternating points instead."""
+ACCURACY = "test accuracy (%)"
+"""The title of axes and columns."""
 FIVE_DECADES, TWO_DECADES, WIDE, FEW_TICKS = 1e5, 100, 60, 5
 """Ratios of the ends of a logarithmic axis. Above the first some powers of ten are labelled, above the second all of
 them, above the fourth 1, 2, 5 times these; above the third 2 is left out along x."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 
 from bounds.showing.files import whole, write_whole
@@ -16,6 +15,7 @@ from . import report, writing
 from .artefact import Artefact, Content
 from .run_description import data_set
 from .runs import Runs
+from .scale import plans_of
 from .style import HOUSE
 
 COMMITTED = Path(__file__).resolve().parent / "laptop"
@@ -42,7 +42,7 @@ def cells(wanted: Planned) -> list[Cell]:
 
 def minutes(wanted: Planned, scale: str) -> dict[str, float]:
     """Return the minutes of one core or GPU that each run may take by its paper's budget, by the key of the run."""
-    plans = {artefact: import_module(f"figures.{artefact.paper}.grid").PLANS[scale] for artefact in wanted}
+    plans = {artefact: plans_of(artefact.paper)[scale] for artefact in wanted}
     return {cell.key: plans[artefact].budget.minutes(cell) for artefact, own in wanted.items() for cell in own}
 
 

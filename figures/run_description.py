@@ -6,14 +6,14 @@ import ast
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from empirics.data.catalogue import OF_ANOTHER
 from empirics.experiments import Cell
 from empirics.experiments.jobs import BLOCKS
-from empirics.spec_strings import tree
+from empirics.spec_strings import calls
 
 from .scale import steps_of_round
 from .substitutes import title
@@ -29,8 +29,11 @@ FEWEST = 3
 """Seeds from which on a curve has a band or bars."""
 SIZES = ("width", "depth")
 """Options that change the network and are therefore named."""
-QUADRATICS, NORMAL_SAMPLES = "quadratics", "normal samples"
-"""Data of the cells without a problem argument."""
+SYNTHETIC = {
+    **dict.fromkeys(("validate_exact", "validate_relaxed", "validate_best_steps"), "quadratics"),
+    "validate_gaussian_mean": "normal samples",
+}
+"""Data of the jobs without a problem argument."""
 
 
 @dataclass(frozen=True)
@@ -134,9 +137,9 @@ def _setting(cell: Cell, rounds: int | None = None) -> SettingText:
     given = cell.arguments
     problem = given.get("problem", "")
     clients = str(given.get("clients", ""))
-    data = data_title(problem) or (NORMAL_SAMPLES if "variance" in given else QUADRATICS if "dim" in given else "")
+    data = data_title(problem) or SYNTHETIC.get(cell.job, "")
     cohort = str(given.get("cohort", clients))
-    return SettingText(data, network_title(problem), clients, cohort, _rounds(given), work(given, rounds))
+    return SettingText(data, network_title(problem), clients, cohort, _rounds(cell), work(given, rounds))
 
 
 def work(given: Mapping[str, Any], rounds: int | None = None) -> float:
@@ -147,33 +150,24 @@ def work(given: Mapping[str, Any], rounds: int | None = None) -> float:
     return local * (given.get("rounds", math.nan) if rounds is None else rounds)
 
 
-def _rounds(given: Mapping[str, Any]) -> str:
+def _rounds(cell: Cell) -> str:
     """Return the number of rounds as text; for a simulated time budget, those that fit with all local steps."""
-    if "seconds" in given:
+    given = cell.arguments
+    if cell.job == "timed":
         sending = given["model_size"] * (1 / given["download_rate"] + 1 / given["upload_rate"])
         return f"time of {given['seconds'] / (sending + given['minibatch_time'] * given['local_steps']):.0f}"
-    if "counts" in given:  # one averaging round at each of these numbers of clients
+    if cell.job in ("validate_one_round", "validate_gaussian_mean"):  # at each of several numbers of clients
         return "1"
-    if "laps" in given:
+    if cell.job == "round_times":
         return str(BLOCKS * given["laps"])
     if "ends" in given:
         return str(max(given["ends"]))
     return str(given.get("rounds", given.get("after", "")))
 
 
-def _calls(problem: str) -> Iterator[tuple[str, dict[str, Any], Sequence[ast.expr]]]:
-    """Yield name, options and arguments of a call, then of its first argument, and so on down to the data set."""
-    expression: ast.expr | None = tree(problem) if problem else None
-    while expression is not None:
-        call = expression if isinstance(expression, ast.Call) else ast.Call(expression, [], [])
-        options = {k.arg or "": ast.literal_eval(k.value) for k in call.keywords}
-        yield ast.unparse(call.func), options, call.args
-        expression = call.args[0] if call.args else None
-
-
 def data_set(problem: str) -> str:
     """Return the data set of a problem, or an empty string if it has none."""
-    names = [name for name, _, _ in _calls(problem)]
+    names = [name for name, _, _ in calls(problem)]
     return names[-1] if names and names[-1] not in OF_ANOTHER and names[-1] not in NETWORKS else ""
 
 
@@ -185,7 +179,7 @@ def data_title(problem: str) -> str:
 
 def network_title(problem: str) -> str:
     """Return the title of the network of a problem, with the options that change it."""
-    for name, options, _ in _calls(problem):
+    for name, options, _ in calls(problem):
         sizes = ", ".join(f"{word} {options[word]}" for word in SIZES if word in options)
         return NETWORKS[name] + (f" of {sizes}" if sizes else "")
     return ""
@@ -195,7 +189,7 @@ def problem_words(problem: str) -> str:
     """Describe a problem: network, data, and if set the number of samples and the penalty."""
     if not problem:
         return ""
-    options = {name: value for _, call_options, _ in _calls(problem) for name, value in call_options.items()}
+    options = {name: value for _, call_options, _ in calls(problem) for name, value in call_options.items()}
     texts = {"train": "trained on {:,} samples", "test": "tested on {:,} samples", "regularisation": "penalty {:g}"}
     more = ", ".join(text.format(options[name]) for name, text in texts.items() if name in options)
     return f"{network_title(problem)} on {data_title(problem)}" + (f" ({more})" if more else "")
@@ -203,7 +197,7 @@ def problem_words(problem: str) -> str:
 
 def partition_words(partition: str) -> str:
     """Describe a partition of the data among clients."""
-    name, options, arguments = next(iter(_calls(partition)))
+    name, options, arguments = next(iter(calls(partition)))
     numbers = [ast.literal_eval(value) for value in arguments] + list(options.values())
     number = numbers[0] if numbers else ""
     words = {

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 from empirics.experiments import Cell
 from empirics.experiments.jobs import BLOCKS
+from empirics.spec_strings import calls
 
 SCALES = ("smoke", "laptop", "overnight", "paper")
 """Every figure and table exists at each of these scales, which ``command.FIGURE_JSON`` explains."""
@@ -16,6 +18,12 @@ BEGINNING = 0.25
 """Share of the first rounds that counts towards each of the runs that share them."""
 POOL = 50000
 """Training samples of the data sets whose local work is counted in passes."""
+
+
+def plans_of(paper: str) -> dict[str, Plan]:
+    """Return the plans of a paper's figures by scale."""
+    plans: dict[str, Plan] = import_module(f"figures.{paper}.grid").PLANS
+    return plans
 
 
 def steps_of_round(given: Mapping[str, Any]) -> int:
@@ -48,19 +56,21 @@ class Budget:
         for word, seconds in self.per_run.items():
             if word in text:
                 return seconds * factor / 60
-        return self._steps(arguments, factor) / 60
+        return self._steps(cell, factor) / 60
 
-    def _steps(self, given: Mapping[str, Any], times: float) -> float:
+    def _steps(self, cell: Cell, times: float) -> float:
         """Return the seconds of a run by its rounds, clients and local steps."""
+        given = cell.arguments
         step = next(s for word, s in sorted(self.step.items(), reverse=True) if word in given["problem"])
         work = given.get("cohort", given["clients"]) * steps_of_round(given) * step
-        if "laps" in given:
+        if cell.job == "round_times":
             return (BLOCKS * given["laps"] + 1) * work * (len(given["algorithms"]) + 1) + self.start
         rounds, method = given["rounds"], given["algorithm"]
-        shared = given.get("after", 0) if given.get("first", method) != method else 0
+        shared = given["after"] if cell.job == "continued" and given["first"] != method else 0
         seconds = (rounds - shared * (1 - BEGINNING)) * work * times
-        if "samples=" in method:  # images are generated in the rounds after the beginning, and trained on as well
-            images = int(method.split(" steps=")[1].split(",")[0].rstrip(")")) * self.image
+        _, options, _ = next(calls(method))
+        if "samples" in options:  # images are generated in the rounds after the beginning, and trained on as well
+            images = options["steps"] * self.image
             seconds += (rounds - given["after"]) * (given["cohort"] * images + work)
         return float(seconds + rounds / given["every"] * self.measurement + self.start)
 

@@ -135,7 +135,7 @@ def test_a_claim_is_added_as_the_recipe_says(scratch):
 def test_a_figure_is_added_as_the_recipe_says(scratch):
     scratch.write("figures/ours/table_recipe.py", FIGURE)
     first = "ENTRIES = {\n"
-    entry = '    "table_recipe": Artefact("two numbers", "table_recipe.data", reads=no_runs),\n'
+    entry = '    "table_recipe": Artefact("two numbers", lazy("table_recipe.data"), reads=no_runs),\n'
     scratch.replace("figures/ours/__init__.py", first, first + entry)
     scratch.run("-m", "fedbounds", "figure", "ours.table_recipe", "--scale", "laptop", "-o", "figures/laptop")
     tests = ("tests/figures/test_every_artefact.py", "tests/figures/test_committed.py")

@@ -13,6 +13,7 @@ from paper_checks.reported import table
 
 from ..artefact import Content
 from ..comparing import judge, Pair
+from ..drawing import ACCURACY
 from ..guards import coefficient_effect, effect, gpu_times, Guard, POINT
 from ..run_description import ours_for_theirs, problem_words
 from ..runs import Runs
@@ -23,7 +24,6 @@ from .figures import local_guards, measured, MEASURES, one_round_cells
 from .findings import accuracies, after_change, base_guards, caption, Compared, entries, ERROR, PLAIN, printed_value
 from .grid import axis_values, columns, COMPARED, FEDCOG, KINDS, omission_note, PLANS, Setup
 
-ACCURACY = "test accuracy (%)"
 IN_SECONDS = "the paper prints seconds"
 
 # ---- Table 1: all methods on three data sets, split in two ways ----

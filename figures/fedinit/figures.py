@@ -9,7 +9,7 @@ from empirics.experiments import Cell
 
 from ..artefact import Content, figure_content
 from ..comparing import Finding, judge, Pair
-from ..drawing import Axis, draw_panels
+from ..drawing import ACCURACY, Axis, draw_panels
 from ..guards import horizon, known_mean, POINT, statistic
 from ..run_description import describe
 from ..runs import curve_rows, point_rows, Runs
@@ -28,7 +28,6 @@ from .findings import (
 )
 from .grid import absence, BETAS, column, HOME, interval_argument, METHODS, PLANS, RELAXATIONS, ROUNDS, Setup, SETUPS
 
-ACCURACY = "test accuracy (%)"
 QUANTITIES = {
     "test_loss": ("test loss", 1.0),
     "test_accuracy": (ACCURACY, 100.0),

@@ -2,7 +2,6 @@
 
 import csv
 import json
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from empirics.experiments import Store
 from figures.catalogue import artefact, NAMES
 from figures.changes import apply_to_plans, Changes
 from figures.runs import Runs
+from figures.scale import plans_of
 
 NAME = "fedinit.table_3"
 SMOKE = ["figure", NAME, "--scale", "smoke"]
@@ -99,7 +99,7 @@ def test_a_dry_run_says_what_is_there_and_what_is_left_and_writes_nothing(run):
     status, out, err = run(*SMOKE, "--dry-run")
     assert (status, err) == (0, "")
     first, shared, *table = out.splitlines()
-    budget = import_module("figures.fedinit.grid").PLANS["smoke"].budget
+    budget = plans_of("fedinit")["smoke"].budget
     each = budget.minutes(cells[0])
     left = f"{len(cells) - 3} to do, at most {(len(cells) - 3) * each:.2g} minutes of one core"
     assert first == f"{NAME} (smoke): {len(cells)} runs, 3 in store, {left}"

@@ -1,13 +1,11 @@
 """Plans and budgets, which all figures share."""
 
-from importlib import import_module
-
 import pytest
 from loops import cases
 
 from empirics.experiments import Cell
 from figures.catalogue import BY_PAPER
-from figures.scale import Budget, Plan, SCALES
+from figures.scale import Budget, Plan, plans_of, SCALES
 
 BUDGET = Budget(
     step={"": 0.003, "(mnist": 0.005}, start=1.5, measurement=0.07, image=0.02, per_run={"step_times": 42.0},
@@ -18,7 +16,7 @@ SETTING = {"problem": "softmax(digits)", "rounds": 12, "local_steps": 7, "client
 
 def test_every_paper_has_one_plan_of_one_kind_for_every_scale_and_a_cell_for_every_seed():
     for paper in BY_PAPER:
-        plans = import_module(f"figures.{paper}.grid").PLANS
+        plans = plans_of(paper)
         assert set(plans) == set(SCALES), paper
         assert {type(plan) for plan in plans.values()} == {Plan}, paper
     cells = Plan(seeds=3, budget=BUDGET).cells("train", algorithm="fedavg()", **SETTING)
