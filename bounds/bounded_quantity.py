@@ -43,22 +43,17 @@ by (first - last)/T, so no factor converts one into the other. With partial part
 is neither the server's model nor a model at which a step starts."""
 ONE_AVERAGING = "the training samples"
 """What the expectation in a statement on a single averaging round is over."""
-FOLDED: dict[str, tuple[str, str, str]] = {
-    "mean_grad_norm_sq": ("grad_norm_sq", "mean", "rounds"),
-    "weighted_grad_norm_sq": ("grad_norm_sq", WEIGHTED, "iterations"),
-    "mean_gap": ("optimality_gap", "mean", AFTER),
-    "average_gap": ("optimality_gap", "expectation", "iterations"),
-    "mean_divergence": ("divergence", "mean", "rounds"),
-    "final_divergence": ("divergence", "last", "rounds"),
-}
-"""Targets that include a statistic, such as a mean: the underlying quantity, the statistic, and its index set."""
-
-
-_AT = {
-    "grad_norm_sq": SERVER, "weighted_grad_norm_sq": VIRTUAL, "divergence": LOCAL, "mean_gap": VIRTUAL,
-    "average_gap": AVERAGE,
-}  # fmt: skip
 Place = tuple[str, str, str, str]
+"""Which number of a run: the quantity, its statistic, the index set of the statistic, and the model."""
+FOLDED: dict[str, Place] = {
+    "mean_grad_norm_sq": ("grad_norm_sq", "mean", "rounds", SERVER),
+    "weighted_grad_norm_sq": ("grad_norm_sq", WEIGHTED, "iterations", VIRTUAL),
+    "mean_gap": ("optimality_gap", "mean", AFTER, VIRTUAL),
+    "average_gap": ("optimality_gap", "expectation", "iterations", AVERAGE),
+    "mean_divergence": ("divergence", "mean", "rounds", LOCAL),
+    "final_divergence": ("divergence", "last", "rounds", LOCAL),
+}
+"""Quantities that include a statistic, such as a mean: the number of a run that each of them is."""
 
 
 @dataclass(frozen=True, order=True)
@@ -82,7 +77,7 @@ class BoundedQuantity:
             kind, over, at = statistic.kind, statistic.over, statistic.at
             weights = str(statistic.weights) if statistic.weights is not None else ""
         if target in FOLDED:
-            target, kind, over = FOLDED[target]
+            target, kind, over, _ = FOLDED[target]
         if weights and kind == "mean":
             kind = WEIGHTED_MEAN
         if weights and kind == "expectation" and at != AVERAGE:
@@ -107,8 +102,7 @@ class BoundedQuantity:
         A statement on the local iterations of one round is about that round, not about a run.
         """
         if word in FOLDED and self.over != "local iterations":
-            target, kind, over = FOLDED[word]
-            return target, kind, over, _AT[word if word in _AT else target]
+            return FOLDED[word]
         return (word, self.statistic, self.over, self.at) if self.statistic == "last" else None
 
     def __str__(self) -> str:

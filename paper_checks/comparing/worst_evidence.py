@@ -32,11 +32,6 @@ SAME_NUMBER = {"C3", OTHER_METHOD}
 """Conversions that rename a quantity and keep its number."""
 MOST_CLIENTS = 4
 """More clients than this are represented by two groups of identical ones."""
-UNITS = {
-    "grad_norm_sq": (1, 1), "mean_grad_norm_sq": (1, 1), "optimality_gap": (1, 0), "mean_gap": (1, 0),
-    "average_gap": (1, 0), "weighted_grad_norm_sq": (1, 0),
-}  # fmt: skip
-"""By target: the powers of the gap at the start and of L in its unit; other targets are squared distances."""
 TOLERANCE = 1e-6
 """Relative difference below which two numbers are the same."""
 PLAN = ("clients", "cohort", "rounds", "local_steps", "step_size", "relaxation")
@@ -124,7 +119,8 @@ def _scale(row: Row) -> tuple[float, float]:
 
 def powers(bound: Bound) -> tuple[int, int]:
     """The powers of the gap at the start and of L in the unit of the bound's target."""
-    return UNITS.get(bound.target.name, (1, -1))
+    loss, parameter, *_ = bound.target.card.unit.exponents  # the gap is a loss, L a loss/parameter^2
+    return int(loss + parameter / 2), int(-parameter / 2)
 
 
 def _committed(bound: Bound, point: GridPoint) -> tuple[float, bool] | None:

@@ -33,6 +33,7 @@ from paper_checks.comparing.bound_advice import minimum_rounds
 from paper_checks.comparing.evidence import _instances, covers, estimated
 from paper_checks.comparing.rows import EvidenceKind, fill_missing, is_identity, RANKED
 from paper_checks.comparing.surrogate import surrogate
+from paper_checks.comparing.worst_evidence import powers
 from paper_checks.worst_case.tightness_table import committed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -190,7 +191,7 @@ def test_the_tables_of_conditions_statistics_conversions_and_standings_fit_the_c
     assert {c.name for c in CONVERSIONS} | {"C15"} == set(MEANING)
     for bound in BOUNDS.values():
         if bound.target.name in FOLDED and bound.statistic is not None and bound.statistic.over:
-            _, kind, over = FOLDED[bound.target.name]
+            _, kind, over, _ = FOLDED[bound.target.name]
             over = "iterations" if over == AFTER else over  # a bound cannot declare more than that
             assert (bound.statistic.kind, bound.statistic.over) == (kind, over), bound.name
     for name, (claim, word) in AUDIT_STATUS.items():
@@ -445,6 +446,7 @@ def test_the_least_over_rounds_is_not_the_mean_of_the_seeds_own():
 
 
 def test_a_committed_worst_case_is_found_in_the_scenarios_units():
+    assert powers(BOUNDS["fedcog.mean_gradient_drift"]) == (1, 1) != powers(BOUNDS["fedinit.theorem_4"])
     kept = next(r for r in committed("decaying_k.theorem_1_sharp") if r["rounds"] == r["local_steps"] == 2)
     L, D = 2.3, 0.6
     s = Scenario.of(clients=6, cohort=6, local_steps=2, rounds=2, step_size=kept["step_size"] / L, smoothness=L,
