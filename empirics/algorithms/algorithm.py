@@ -35,23 +35,23 @@ class GradientAt(Protocol):
 class Work(NamedTuple):
     """One round of local work as hooks receive it; arrays and tensors have one row per active client.
 
-    ``clients`` are the numbers of the active clients and ``rows`` the same as a tensor, to index the rows of a memory;
-    ``total`` is the number of all clients. ``counts`` says how often a client counts in the average (1, or m if it was
-    drawn m times), ``weights`` are the weights of that average, and ``shares`` the clients' weights p_k in the global
-    objective, which sum to 1 over all clients (None: one over their number). ``steps`` and ``step_size`` are the plan
-    of the round, ``sizes`` the step sizes of its local steps, ``step`` the number of the current step. ``starts
+    ``clients`` are the numbers of the active clients and ``client_index`` the same as a tensor, to index the rows of a
+    memory; ``total`` is the number of all clients. ``counts`` says how often a client counts in the average (1, or m if
+    it was drawn m times), ``weights`` are the weights of that average, and ``shares`` the clients' weights p_k in the
+    global objective, which sum to 1 over all clients (None: one over their number). ``steps`` and ``step_size`` are the
+    plan of the round, ``step_sizes`` those of its local steps, ``step`` the number of the current step. ``starts
     (rows, dim)`` are the models that clients start from, ``layers`` names their column ranges. ``recalled`` stores
     tensors with one row per client for the duration of the round. ``labels (rows, classes)`` counts the clients'
     samples of each class, if the algorithm ``needs_labels``. ``net`` is the model, for hooks of the server only.
 
-    While local steps are recorded as a CUDA graph, ``sizes`` and ``step`` are tensors, and Python code that depends on
-    the round does not run again. An objective with such code puts it into a method ``prepare(net, batch, work)``, which
-    is called before the first step, with its batch, and stores tensors in ``recalled``.
+    While local steps are recorded as a CUDA graph, ``step_sizes`` and ``step`` are tensors, and Python code that
+    depends on the round does not run again. An objective with such code puts it into a method ``prepare(net, batch,
+    work)``, which is called before the first step, with its batch, and stores tensors in ``recalled``.
     """
 
     state: State
     clients: np.ndarray
-    rows: Tensor
+    client_index: Tensor
     counts: Tensor
     weights: Tensor
     steps: np.ndarray
@@ -60,7 +60,7 @@ class Work(NamedTuple):
     seed: int
     starts: Tensor
     layers: Mapping[str, slice]
-    sizes: np.ndarray
+    step_sizes: np.ndarray
     recalled: dict[str, Tensor]
     labels: Tensor | None = None
     step: int = 0
@@ -84,15 +84,15 @@ class Work(NamedTuple):
     @property
     def lengths(self) -> Tensor:
         """Total step length ``K eta`` of each client ``(rows, 1)``: the sum of its step sizes."""
-        lengths = np.cumsum(self.sizes)[self.steps - 1]
+        lengths = np.cumsum(self.step_sizes)[self.steps - 1]
         return self.starts.new_tensor(lengths).unsqueeze(-1)
 
     @property
-    def size(self) -> float | Tensor:
+    def current_step_size(self) -> float | Tensor:
         """The step size of the current step."""
-        if isinstance(self.sizes, Tensor):
-            return self.along(self.sizes)
-        return float(self.sizes[self.step])
+        if isinstance(self.step_sizes, Tensor):
+            return self.along(self.step_sizes)
+        return float(self.step_sizes[self.step])
 
     def now(self, name: str) -> Tensor:
         """The slice ``(rows, ...)`` for the current step of a recalled tensor ``(rows, steps, ...)``."""
@@ -118,7 +118,7 @@ class Work(NamedTuple):
     def recall(self, name: str) -> Tensor:
         """The active clients' rows of the memory ``name``, with their values from before this round."""
         if name not in self.recalled:
-            self.recalled[name] = self.state.memory[name][self.rows]
+            self.recalled[name] = self.state.memory[name][self.client_index]
         return self.recalled[name]
 
     def part(self, chosen: slice) -> Work:
@@ -127,13 +127,13 @@ class Work(NamedTuple):
 
     def pick(self, order: np.ndarray) -> Work:
         """The same work with the rows ``order``, which may permute or repeat them; nothing is recalled."""
-        return self._select(order, torch.from_numpy(order).to(self.rows.device), {})
+        return self._select(order, torch.from_numpy(order).to(self.client_index.device), {})
 
     def _select(self, array_index: Any, tensor_index: Any, recalled: dict[str, Tensor]) -> Work:
         """The work of some rows; the index is passed twice, for NumPy arrays and for tensors."""
         return self._replace(
             clients=self.clients[array_index],
-            rows=self.rows[tensor_index],
+            client_index=self.client_index[tensor_index],
             counts=self.counts[tensor_index],
             weights=self.weights[tensor_index],
             steps=self.steps[array_index],
@@ -387,5 +387,5 @@ class Rows:
         return Remembered({self.key: model.expand(clients, -1).clone()}, {})
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
-        work.state.memory[self.key][work.rows] = ends
+        work.state.memory[self.key][work.client_index] = ends
         return {}

@@ -115,7 +115,7 @@ class Generate:
         """Return generated inputs ``(rows, samples, *shape)``, their target labels and weights ``(rows, samples)``."""
         labels, shares = self.labels(work)
         variables, to_inputs = self.variables(work, self.samples, shape)
-        server_output = frozen_output(net, work.received.expand(len(work.rows), -1))
+        server_output = frozen_output(net, work.received.expand(len(work.client_index), -1))
         client_output = frozen_output(net, work.recall("last"))
         moments = [torch.zeros(2, *x.shape).to(x) for x in variables]
         for step in range(self.steps):
@@ -208,7 +208,7 @@ class Distil:
             return
         inputs, labels, shares = self.generate(net, work, tuple(real_inputs(batch[0], "fedcog").shape[2:]))
         with torch.no_grad():
-            server_output = frozen_output(net, work.received.expand(len(work.rows), -1))
+            server_output = frozen_output(net, work.received.expand(len(work.client_index), -1))
             teacher = class_probabilities(net, server_output(inputs))
         if self.supervision != "soft":
             labels = labels if self.supervision == "target" else teacher.p.argmax(-1)
@@ -233,7 +233,7 @@ class Distil:
         """Return the generated samples that each step uses ``(rows, steps, batch)``, in shuffled passes over them."""
         assert self.batch is not None
         sizes = (work.recalled[SHARES] > 0).sum(-1).clamp(min=1).cpu().numpy()
-        needed = len(work.sizes) * self.batch
+        needed = len(work.step_sizes) * self.batch
         passes = orders(work.seed ^ ORDER_SALT, work.state.round, work.clients, sizes, -(-needed // int(sizes.min())))
         rows = [order[:, :size].ravel()[:needed] for order, size in zip(passes, sizes, strict=True)]
         return torch.from_numpy(np.stack(rows)).view(len(rows), -1, self.batch)

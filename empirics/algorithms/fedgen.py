@@ -175,7 +175,7 @@ class GeneratorLoss:
             return
         assert work.labels is not None
         classes, b, device = work.labels.shape[-1], batch[1].shape[1], work.starts.device
-        steps, noise, labels = len(work.sizes), [], []
+        steps, noise, labels = len(work.step_sizes), [], []
         for k in work.clients:
             draws = stream(work.seed, "generated representations", round=work.state.round, client=int(k))
             labels.append(draws.integers(classes, size=(steps, self.batch)))

@@ -84,7 +84,7 @@ class ForgettingCorrection:
     perturbed: SyntheticLoss
 
     def __call__(self, work: Work, w: Tensor, gradient: Tensor, gradient_at: GradientAt) -> Tensor:
-        size, server = work.size, work.received
+        size, server = work.current_step_size, work.received
         if self.gamma != 1:
             gradient = gradient_at(torch.lerp(server.expand_as(w), w, self.gamma))
         stepped = w - size * gradient

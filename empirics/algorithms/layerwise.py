@@ -69,8 +69,8 @@ class LocalModels:
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
         columns, now, exchange = self.sharing.averaged(work), work.state.round + 1, work.state.exchanges[self.key]
-        work.state.memory[self.key][work.rows] = ends
-        exchange.written[work.rows] = now
+        work.state.memory[self.key][work.client_index] = ends
+        exchange.written[work.client_index] = now
         exchange.sent.masked_fill_(columns, now)
         return {"received": torch.where(columns, model, work.received)}
 
@@ -122,10 +122,10 @@ class LayerwiseControls(ClientVectors):
 
     def change(self, work: Work, ends: Tensor) -> Tensor:
         memory, now = work.state.memory, work.state.round + 1
-        before, last = memory["walked"][work.rows].split(1, -1)
+        before, last = memory["walked"][work.client_index].split(1, -1)
         averaged = self.periods.averaged_until(work.state.round)
         since = work.lengths + torch.where(last > averaged, before, torch.zeros_like(before))
-        memory["walked"][work.rows] = torch.cat([since, torch.full_like(since, now)], -1)
+        memory["walked"][work.client_index] = torch.cat([since, torch.full_like(since, now)], -1)
         length = torch.where(head_columns(work, self.periods.head), work.lengths, since)
         change = (work.received - ends) / length - work.state.server["control"]
         return torch.where(self.periods.averaged(work), change, torch.zeros_like(change))

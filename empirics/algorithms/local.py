@@ -94,7 +94,7 @@ class ClientVectors:
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
         change = self.change(work, ends)
-        work.state.memory[self.key][work.rows] += change
+        work.state.memory[self.key][work.client_index] += change
         return {self.key: work.state.server[self.key] + work.mean_change(change, self.uniform)}
 
 

@@ -78,11 +78,11 @@ class VirtualLoss:
         assert work.labels is not None
         classes, inputs = work.labels.shape[-1], real_inputs(batch[0], "vhl")
         pool = virtual_samples(work.seed, classes, self.per_class, tuple(inputs.shape[2:])).to(inputs)
-        work.recalled[POOL] = pool.expand(len(work.rows), *pool.shape)  # one copy that all rows share
+        work.recalled[POOL] = pool.expand(len(work.client_index), *pool.shape)  # one copy that all rows share
         rows = []
         for client in work.clients:
             draws = stream(work.seed, "virtual batches", round=work.state.round, client=int(client))
-            rows.append(draws.integers(len(pool), size=(len(work.sizes), self.batch)))
+            rows.append(draws.integers(len(pool), size=(len(work.step_sizes), self.batch)))
         work.recalled[INDEX] = torch.from_numpy(np.stack(rows)).to(inputs.device)
 
     def step_samples(self, work: Work, shape: tuple[int, ...]) -> tuple[Tensor, Tensor]:

@@ -113,7 +113,7 @@ def finish(algorithm: Algorithm, work: Work, ends: Any) -> State:
     for memory in algorithm.remember:
         server |= memory(work, ends, model)
     if LAST in before.memory:
-        before.memory[LAST][work.rows] = ends
+        before.memory[LAST][work.client_index] = ends
     return State(before.round + 1, model, before.memory, server, exchanges=before.exchanges)
 
 
@@ -190,10 +190,10 @@ class Forms:
         starts = self.algorithm.start(state, rows)
         steps, sizes = self.plan()
         return Work(
-            state=state, clients=rows, rows=rows, counts=one, weights=one, steps=np.array([steps]),
-            step_size=sizes[0], total=clients, seed=0, starts=starts, layers=self.layers, sizes=sizes, recalled={},
-            shares=None if share is None else one * share, momentum=self.setting.momentum,
-            nesterov=self.setting.nesterov,
+            state=state, clients=rows, client_index=rows, counts=one, weights=one,
+            steps=np.array([steps]), step_size=sizes[0], total=clients, seed=0, starts=starts, layers=self.layers,
+            step_sizes=sizes, recalled={}, shares=None if share is None else one * share,
+            momentum=self.setting.momentum, nesterov=self.setting.nesterov,
         )  # fmt: skip
 
     def plan(self) -> tuple[int, Array]:
@@ -223,13 +223,14 @@ class Forms:
         work, parts = self._work(clients, share), len(self.server) + len(self.memory)
         local, gradient = self._unit(parts)[None], self._unit(parts + 1)[None]
         # Directions differ from step to step only if a method uses the momentum gathered so far.
-        steps = range(len(work.sizes)) if self.setting.momentum else range(1)
+        steps = range(len(work.step_sizes)) if self.setting.momentum else range(1)
         directions = [
             self.algorithm.direction(work._replace(step=k), local, gradient, _gradient_elsewhere)[0] for k in steps
         ]
         without_clients = work._replace(
-            clients=work.clients[:0], rows=work.rows[:0], counts=work.counts[:0], weights=work.weights[:0],
-            steps=work.steps[:0], starts=work.starts[:0], shares=None if share is None else work.shares[:0],  # type: ignore[index]
+            clients=work.clients[:0], client_index=work.client_index[:0], counts=work.counts[:0],
+            weights=work.weights[:0], steps=work.steps[:0], starts=work.starts[:0],
+            shares=None if share is None else work.shares[:0],  # type: ignore[index]
         )  # fmt: skip
         alone = self._server_forms(self._finish(without_clients, local[:0])[0])
         unweighted = self._server_forms(self._finish(work._replace(weights=0 * work.weights), local)[0])

@@ -169,7 +169,7 @@ class Player:
         before, work = _without_clients(state), self._work(state, cohort)
         models, paths, velocity = work.starts.clone(), [np.array(work.starts)], 0 * work.starts
         momentum, decay = (self.kind.make(x) for x in (self.setting.momentum, self.setting.weight_decay))
-        for step, size in enumerate(work.sizes):
+        for step, size in enumerate(work.step_sizes):
             gradient_at = partial(self._gradients, work, step)
             direction = self.method.direction(work._replace(step=step), models, gradient_at(models), gradient_at)
             direction = direction + decay * models
@@ -177,7 +177,7 @@ class Player:
             models = models - size * (direction + momentum * velocity if self.setting.nesterov else velocity)
             paths.append(np.array(models))
         clients = tuple(work.clients.tolist())
-        played_round = before._replace(clients=clients, paths=np.stack(paths, axis=1), sizes=work.sizes)
+        played_round = before._replace(clients=clients, paths=np.stack(paths, axis=1), sizes=work.step_sizes)
         return finish(self.method, work, models), played_round
 
     def _gradients(self, work: Work, step: int, models: Any, objective: Any = None) -> Any:
@@ -197,8 +197,8 @@ class Player:
         starts = vectors(np.broadcast_to(self.method.start(state, clients), (len(clients), len(state.model))))
         steps, sizes = plan(self.method, self.setting, kind, state.round)
         return Work(
-            state=state, clients=clients, rows=clients, counts=counts, weights=counts / counts.sum(),
+            state=state, clients=clients, client_index=clients, counts=counts, weights=counts / counts.sum(),
             steps=np.full(len(clients), steps), step_size=sizes[0], total=total, seed=0, starts=starts,
-            layers=self.layers or {"model": slice(0, len(state.model))}, sizes=sizes, recalled={},
+            layers=self.layers or {"model": slice(0, len(state.model))}, step_sizes=sizes, recalled={},
             momentum=self.setting.momentum, nesterov=self.setting.nesterov,
         )  # fmt: skip

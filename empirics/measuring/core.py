@@ -121,7 +121,7 @@ class Snapshot:
         return self.work
 
     @property
-    def rows(self) -> Tensor:
+    def local_models(self) -> Tensor:
         """The models of the active clients after their local work ``(active, dim)``."""
         assert self.ends is not None
         return self.ends[self.averaged]
@@ -129,23 +129,23 @@ class Snapshot:
     @cached_property
     def local_train(self) -> Means:
         """Every active client's model on its own training samples."""
-        return evaluation.own_models(self.problem.model, self.rows, self.active, self.problem.samples)
+        return evaluation.own_models(self.problem.model, self.local_models, self.active, self.problem.samples)
 
     @cached_property
     def local_risks(self) -> Tensor:
         """Population risk of every active client's model under its own distribution, or an estimate of it."""
         problem = self.problem
         if problem.population is not None:
-            risks = problem.population.risks(problem.model, self.rows)
+            risks = problem.population.risks(problem.model, self.local_models)
             return risks[torch.arange(len(self.active)), torch.from_numpy(self.active)]
         if problem.own_tests is not None:
-            return evaluation.own_models(problem.model, self.rows, self.active, problem.own_tests).loss
+            return evaluation.own_models(problem.model, self.local_models, self.active, problem.own_tests).loss
         return self.local_common.loss
 
     @cached_property
     def local_common(self) -> Means:
         """Every active client's model on the common test set."""
-        return evaluation.every_model(self.problem.model, self.rows, need_test(self.problem))
+        return evaluation.every_model(self.problem.model, self.local_models, need_test(self.problem))
 
 
 def need_test(problem: FederatedProblem) -> evaluation.Samples:

@@ -108,7 +108,7 @@ def local_suboptimality(s: Snapshot) -> Tensor:
 def local_accuracy_own(s: Snapshot) -> Tensor:
     """The accuracy of the clients' models on their own test samples; for FedRep and Ditto of the personal models."""
     assert s.problem.own_tests is not None
-    rows = s.algorithm.own_models(s.state)[torch.from_numpy(s.active)] if s.algorithm.personal else s.rows
+    rows = s.algorithm.own_models(s.state)[torch.from_numpy(s.active)] if s.algorithm.personal else s.local_models
     return evaluation.own_models(s.problem.model, rows, s.active, s.problem.own_tests).right
 
 
@@ -143,7 +143,7 @@ def mean_gap(s: Snapshot) -> float:
 
 
 def consensus_distance(s: Snapshot) -> Readings:
-    by_column = spread(s, s.rows)
+    by_column = spread(s, s.local_models)
     return [Reading(float(by_column[c].sum()), layer=name) for name, c in layers_of(s.problem.model).items()]
 
 
@@ -156,6 +156,11 @@ def consensus_distance_steps(s: Snapshot) -> Readings:
 def divergence(s: Snapshot) -> Tensor:
     assert s.last is not None
     return squares(weights_of(s, s.last - s.state.model)).mean()
+
+
+def client_distance_sq(s: Snapshot) -> Tensor:
+    """Squared distances of the participants' models to the new server model."""
+    return squares(weights_of(s, s.local_models - s.state.model))
 
 
 def local_drift(s: Snapshot) -> Tensor:
@@ -233,14 +238,12 @@ ROWS = (
     Measurement(
         "consensus_distance_steps", consensus_distance_steps, word="consensus_distance", cost=0.5, local=True, path=True
     ),
-    Measurement("client_distance_sq", lambda s: squares(weights_of(s, s.rows - s.state.model)), cost=0.1, **LOCAL),
+    Measurement("client_distance_sq", client_distance_sq, cost=0.1, **LOCAL),
     # FedInit: Delta^t, over ALL clients the mean squared distance of the last local model to the new server model; over
     # the participants, as the released code has it; V_1, of the local steps to their start; V_2, of two server models
     Measurement("divergence", divergence, of_everyone, cost=0.1, last=True),
     Measurement("mean_divergence", divergence, of_everyone, last=True, over="earlier"),
-    Measurement(
-        "active_divergence", lambda s: squares(weights_of(s, s.rows - s.state.model)).mean(), cost=0.1, local=True
-    ),
+    Measurement("active_divergence", lambda s: client_distance_sq(s).mean(), cost=0.1, local=True),
     Measurement("local_drift", local_drift, of_everyone, cost=0.1, local=True, path=True),
     Measurement(
         "global_step", lambda s: squares(weights_of(s, s.state.model - s.last_work.state.model)), cost=0.1, local=True

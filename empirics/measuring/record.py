@@ -71,7 +71,7 @@ class Recorder:
         """Called by the training loop after every round."""
         self.work, self.ends = work, ends
         if self.last is not None:
-            self.last[work.rows] = ends
+            self.last[work.client_index] = ends
 
     def step(self, clients: np.ndarray, w: Tensor) -> None:
         """Called before every local step with the models of clients, including some that do not take it."""

@@ -123,7 +123,7 @@ def rounds(
 
     def note_active(work: Work, ends: Tensor, after: State) -> None:
         nonlocal active
-        active = work.rows
+        active = work.client_index
         if watch is not None:
             watch(work, ends, after)
 
@@ -199,10 +199,10 @@ def plan_round(
         refuse_beyond_memory(NUMBER * samples, what, "take more rounds of fewer steps")
     weights = average_weights(setting, federation, clients, counts)
     return Work(
-        state=state, clients=clients, rows=rows, counts=torch.from_numpy(counts).to(device, dtype),
+        state=state, clients=clients, client_index=rows, counts=torch.from_numpy(counts).to(device, dtype),
         weights=torch.from_numpy(weights).to(device, dtype), steps=steps, step_size=step_size,
         total=federation.clients, seed=seed, starts=statistics.start_models(model, state, rows, starts),
-        layers=model.layers, sizes=setting.sizes(state.round, step_size, most), recalled={},
+        layers=model.layers, step_sizes=setting.sizes(state.round, step_size, most), recalled={},
         labels=federation.label_counts[rows] if algorithm.needs_labels else None, net=model, shares=unequal_shares,
         momentum=setting.momentum, nesterov=setting.nesterov,
     )  # fmt: skip

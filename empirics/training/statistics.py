@@ -46,7 +46,7 @@ def next_state(model: Trainable, work: Work, ends: Tensor, after: State) -> Stat
     whose, of_clients, of_server = cast(Network, model).statistics, ends[:, first:], work.state.model[first:]
     if whose == "local":
         own = after.memory[OWN] if OWN in after.memory else of_server.expand(work.total, -1).clone()
-        own[work.rows] = of_clients
+        own[work.client_index] = of_clients
         after = after._replace(memory={**after.memory, OWN: own})
     if whose != "frozen":
         of_server = work.mean(of_clients) / work.weights.sum()

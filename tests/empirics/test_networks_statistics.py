@@ -113,10 +113,10 @@ def test_whose_statistics_a_round_begins_with_and_where_they_end(name, kept):
     own = first.expand(len(SIZES), -1).clone()
     for before, after, (work, ends, _) in zip(states, states[1:], seen, strict=False):
         began, ended, share = work.starts[:, at:], ends[:, at:], work.weights / work.weights.sum()
-        whose = {"averaged": before.model[at:].expand_as(began), "local": own[work.rows]}
+        whose = {"averaged": before.model[at:].expand_as(began), "local": own[work.client_index]}
         assert torch.equal(began, whose.get(kept, first.expand_as(began)))
         assert torch.equal(work.state.model, before.model), "local work leaves the server's model as it is"
-        own[work.rows] = ended
+        own[work.client_index] = ended
         if kept == "frozen":
             assert torch.equal(ended, began)
             assert torch.equal(after.model[at:], first)

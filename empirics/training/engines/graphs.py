@@ -154,7 +154,7 @@ class _Chunk:
     def run(self) -> Tensor:
         """Return the models after the local steps, by recordings if possible."""
         if hasattr(self.algorithm.objective, "prepare"):
-            self.algorithm.objective.prepare(self.model, self.batches.at(len(self.work.rows), 0), self.work)
+            self.algorithm.objective.prepare(self.model, self.batches.at(len(self.work.client_index), 0), self.work)
         self.engine.algorithms[id(self.algorithm)] = self.algorithm
         who = (id(self.algorithm), self.setting, self.work.total, *sorted(self.work.recalled))
         if self.engine.record and who not in self.engine.refusals:
@@ -177,7 +177,7 @@ class _Chunk:
         buffers.fill(work)
         buffers.load_steps(self.batches, slice(0, steps), rows)
         fixed = buffers.work(work, rows)
-        fixed, w = fixed._replace(steps=work.steps, sizes=fixed.sizes[:steps]), buffers.w[:rows]
+        fixed, w = fixed._replace(steps=work.steps, step_sizes=fixed.step_sizes[:steps]), buffers.w[:rows]
         batches = buffers.batches(self.batches, rows, steps)
 
         def run() -> None:
@@ -221,7 +221,7 @@ class _Chunk:
         def run() -> None:
             gradient_at = LocalGradient(self.model, self.algorithm.objective, fixed, batches, active, 0)
             direction = self.algorithm.direction(fixed, w, gradient_at(w), gradient_at)
-            stepper(self.setting)(w, direction, fixed.size, None)
+            stepper(self.setting)(w, direction, fixed.current_step_size, None)
 
         return run
 

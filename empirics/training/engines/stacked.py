@@ -83,10 +83,11 @@ def descend(
     if type(batches) is Batches and _plain(algorithm, setting) and (walk := getattr(model, "walk_in", None)):
         if algorithm.steps.needs_loss:
             first = model.task_loss(w, batches.at(rows, 0)).detach()
-        if walk(w, batches, work.steps, work.sizes):
+        if walk(w, batches, work.steps, work.step_sizes):
             return first
-    active_rows = (work.steps[:, None] > np.arange(len(work.sizes))).sum(0)
-    sizes = list(work.sizes) if isinstance(work.sizes, Tensor) else work.sizes.tolist()  # tensors while recorded
+    sizes = work.step_sizes
+    active_rows = (work.steps[:, None] > np.arange(len(sizes))).sum(0)
+    sizes = list(sizes) if isinstance(sizes, Tensor) else sizes.tolist()  # tensors while recorded
     for step, (active, size) in enumerate(zip(active_rows.tolist(), sizes, strict=True)):
         if not active:
             break
