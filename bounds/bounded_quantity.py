@@ -17,17 +17,16 @@ import sympy as sp
 
 from . import vocabulary as q
 from .assumptions import Assumption, CONVEX, INDEPENDENT_SAMPLES
-from .classics.field_guide import tuned_step_size
+from .classics.common import EQUAL_WEIGHTS
 from .fedinit.stability import DECAYING_STEP
 from .identities import evaluated, FEDAVG, KNOBS, SCAFFOLD, WITHOUT_REPLACEMENT
-from .operators import ClientMax
 from .places import AVERAGE, LOCAL, SERVER, VIRTUAL
 from .quantities import quantities_of
 from .scenario import Scenario
 from .scenario_values import ROUNDING
 
 if TYPE_CHECKING:
-    from .core import Bound
+    from .core import Bound, Condition
 
 SERVER_SIDE = (SERVER, "averaged model", VIRTUAL)
 """Models that are unaffected by clients that train but are not averaged, provided that clients keep no state."""
@@ -435,60 +434,27 @@ def routes(start: BoundedQuantity, scenario: Scenario) -> tuple[list[Route], lis
 
 # ---- conditions in words that the plan decides ----
 
-EQUAL_WEIGHTS_WORDS = "all clients weigh the same"
-EQUATIONS: dict[str, tuple[sp.Expr, sp.Expr]] = {
-    "the step size is 1/sqrt(tau T)": (q.step_size, 1 / sp.sqrt(q.local_steps * q.rounds)),
-    "the step size is c/sqrt(tau T)": (q.step_size, q.step_scale / sp.sqrt(q.local_steps * q.rounds)),
-    "the step size is sqrt(M)/(4 L sqrt(T))": (
-        q.step_size,
-        sp.sqrt(q.clients) / (4 * q.smoothness * sp.sqrt(q.iterations)),
-    ),
-    "the step size is the least of the four of the Field Guide, (16)": (
-        q.step_size,
-        tuned_step_size.expr,
-    ),
-    "the step size is 1/(mu a)": (q.step_size, 1 / (q.strong_convexity * q.inverse_step)),
-    "there are 2 a log a iterations": (q.iterations, 2 * q.inverse_step * sp.log(q.inverse_step)),
-    "the step size is D/(L sqrt(n))": (q.step_size, sp.sqrt(q.initial_distance_sq / q.samples) / q.lipschitz),
-    "there are as many steps as samples": (q.iterations, q.samples),
-    "the step size is D sqrt(n)/(L sqrt(T (n + 2 T)))": (
-        q.step_size,
-        sp.sqrt(q.initial_distance_sq * q.samples / (q.iterations * (q.samples + 2 * q.iterations))) / q.lipschitz,
-    ),
-    "the run ends with a round: its iterations are a multiple of the local steps": (
-        q.iterations,
-        q.local_steps * q.rounds,
-    ),
-    EQUAL_WEIGHTS_WORDS: (ClientMax(q.client_weight), 1 / q.clients),
-    "before the first round every client holds the server model": (
-        q.initial_divergence,
-        sp.S.Zero,
-    ),
-}
-"""Conditions in words that a plan decides, each with the two expressions that must be equal for it to hold."""
 
-
-def unweighted(bound: Bound) -> bool:
-    """Whether a bound depends on the number of clients but not on their weights, so that its means are unweighted."""
+def implicit_conditions(bound: Bound) -> tuple[Condition, ...]:
+    """Return equal weights, unless they are stated, if the bound depends on the number of clients, not on weights."""
     names = {each.name for each in bound.quantities}
-    return bool(names & {"clients", "cohort"}) and "client_weight" not in names
+    unweighted = bool(names & {"clients", "cohort"}) and "client_weight" not in names
+    stated = any(condition.words == EQUAL_WEIGHTS.words for condition in bound.conditions)
+    return (EQUAL_WEIGHTS,) if unweighted and not stated else ()
 
 
-def sides_of(words: str, scenario: Scenario) -> tuple[float, float] | None:
+def sides_of(condition: Condition, scenario: Scenario) -> tuple[float, float] | None:
     """Return both sides of a condition that is given in words, or None if the scenario does not decide it.
 
     The condition holds if the sides are equal. Both are NaN if it fails for another reason, as a step size that falls
     does for a fixed one in a run of more than one step.
     """
-    if (
-        words == DECAYING_STEP.words
-        and {"step_size", "iterations"} <= scenario.keys()
-        and scenario["iterations"].value > 1
-    ):
+    fixed = {"step_size", "iterations"} <= scenario.keys()
+    if condition.words == DECAYING_STEP.words and fixed and scenario["iterations"].value > 1:
         return math.nan, math.nan
-    if words not in EQUATIONS or any(each.name not in scenario for each in quantities_of(EQUATIONS[words])):
+    if condition.sides is None or any(each.name not in scenario for each in quantities_of(condition.sides)):
         return None
-    known = {each.name: scenario[each.name].value for each in quantities_of(EQUATIONS[words])}
+    known = {each.name: scenario[each.name].value for each in quantities_of(condition.sides)}
     with np.errstate(all="ignore"):  # a step size of the form c/sigma is infinite without noise
-        left, right = (float(evaluated(side, known)) for side in EQUATIONS[words])
+        left, right = (float(evaluated(side, known)) for side in condition.sides)
     return left, right

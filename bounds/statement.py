@@ -37,11 +37,16 @@ ALLOWED = (sp.Symbol, sp.Rational, sp.Float, type(sp.pi), type(sp.E), sp.Add, sp
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition of a theorem in words, with the relation of quantities or the assumption that decides it, if any."""
+    """A condition of a theorem in words, with the relation of quantities or the assumption that decides it, if any.
+
+    If it fixes a quantity of the plan in words ("the step size is 1/L"), ``sides`` are the two expressions that a plan
+    makes equal: the quantity and its value.
+    """
 
     words: str
     relation: sp.Basic | None = None
     assumption: Assumption | None = None
+    sides: tuple[sp.Expr, sp.Expr] | None = None
 
     def __post_init__(self) -> None:
         if self.relation is not None and self.assumption is not None:

@@ -98,7 +98,7 @@ theorem_1_tuned = replace(
     conditions=(
         *SETTING,
         *_NOTHING_VANISHES,
-        Condition("the step size is the least of the four of the Field Guide, (16)"),
+        Condition("the step size is the least of the four of the Field Guide, (16)", sides=(eta, tuned_step_size.expr)),
     ),
     note="With the step size of (16), classics.field_guide_step_size.",
 )

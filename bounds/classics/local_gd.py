@@ -14,7 +14,7 @@ from .. import vocabulary as q
 from ..core import assumed, Bound, Condition, Statistic
 from ..papers import heads
 from ..places import VIRTUAL
-from .common import AVERAGED, ENDS_WITH_A_ROUND, EQUAL_WEIGHTS, EVERY_VIRTUAL, EVERYONE, FEDAVG
+from .common import AVERAGED, ENDS_WITH_A_ROUND, EQUAL_WEIGHTS, EVERY_VIRTUAL, EVERYONE, FEDAVG, TUNED_STEP
 
 D2, D_f, H, L = q.initial_distance_sq, q.optimality_gap, q.local_steps, q.smoothness
 M, T, V, gamma = q.clients, q.iterations, q.consensus_distance, q.step_size
@@ -79,7 +79,7 @@ corollary_1 = replace(
         *SETTING,
         ENDS_WITH_A_ROUND,
         Condition("the local steps are at most sqrt(T/M)", H**2 * M <= T),
-        Condition("the step size is sqrt(M)/(4 L sqrt(T))"),
+        TUNED_STEP,
     ),
     note="Theorem 1 with this step size.",
 )

@@ -15,7 +15,7 @@ from .. import vocabulary as q
 from ..core import assumed, Bound, Condition
 from ..papers import heads
 from ..units import LOSS, PARAMETER
-from .common import AVERAGED, EQUAL_WEIGHTS, EVERY_VIRTUAL, EVERYONE, FEDAVG, LAST_VIRTUAL
+from .common import AVERAGED, EQUAL_WEIGHTS, EVERY_VIRTUAL, EVERYONE, FEDAVG, LAST_VIRTUAL, TUNED_STEP
 
 D2, D_f, H, L = q.initial_distance_sq, q.optimality_gap, q.local_steps, q.smoothness
 M, T, V, a = q.clients, q.iterations, q.consensus_distance, q.inverse_step
@@ -81,8 +81,8 @@ corollary_1 = replace(
         *_IDENTICAL,
         _STRONG,
         Condition("a is larger than 4 times the condition number", a > 4 * L / mu),
-        Condition("the step size is 1/(mu a)"),
-        Condition("there are 2 a log a iterations"),
+        Condition("the step size is 1/(mu a)", sides=(gamma, 1 / (mu * a))),
+        Condition("there are 2 a log a iterations", sides=(T, 2 * a * sp.log(a))),
     ),
     where={T: 2 * a * sp.log(a)},
     note="Printed with a = 4 kappa + t for some t > 0; the iterations are 2 a log a, as if that were an integer.",
@@ -109,7 +109,7 @@ _TUNED = (
     *_IDENTICAL,
     _CONVEX,
     Condition("there are at least as many iterations as clients", T >= M),
-    Condition("the step size is sqrt(M)/(4 L sqrt(T))"),
+    TUNED_STEP,
 )
 
 corollary_2_printed = replace(

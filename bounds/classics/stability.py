@@ -63,8 +63,8 @@ corollary_5_3 = Bound(
     terms={"one pass": sp.sqrt(D2) * L / sp.sqrt(n)},
     conditions=(
         *theorem_5_2.conditions,
-        Condition("the step size is D/(L sqrt(n))"),
-        Condition("there are as many steps as samples"),
+        Condition("the step size is D/(L sqrt(n))", sides=(alpha, sp.sqrt(D2 / n) / L)),
+        Condition("there are as many steps as samples", sides=(T, n)),
     ),
     letters=LETTERS,
 )
@@ -77,7 +77,7 @@ proposition_5_4 = Bound(
     conditions=(
         *_EVERY_CONVEX,
         *assumed("independent_samples", "fixed_step_size"),
-        Condition("the step size is D sqrt(n)/(L sqrt(T (n + 2 T)))"),
+        Condition("the step size is D sqrt(n)/(L sqrt(T (n + 2 T)))", sides=(alpha, _stated_step)),
         Condition("that step size is at most 2/beta", _stated_step <= 2 / beta),
     ),
     letters=LETTERS,

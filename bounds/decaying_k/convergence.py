@@ -10,6 +10,7 @@ from dataclasses import replace
 import sympy as sp
 
 from .. import vocabulary as q
+from ..classics.common import EQUAL_WEIGHTS
 from ..core import assumed, Condition, Statistic
 from ..operators import ClientSum
 from ..places import VIRTUAL
@@ -71,7 +72,7 @@ lemma_1 = replace(
         CAPPED_STEP_SIZE,
         *assumed("independent_noise", "sampled_without_replacement"),
         Condition("there are at least two clients", C > 1),
-        Condition("all clients weigh the same"),
+        EQUAL_WEIGHTS,
     ),
     signed=(),
     note="As in the cited work of Li et al.: participation factor (C - N)/(C - 1), which is at most 1, equal weights, "

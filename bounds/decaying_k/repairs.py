@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..assumptions import STEPS_NEVER_INCREASE
+from ..classics.common import EQUAL_WEIGHTS
 from ..core import assumed, Condition
 from ..operators import ClientSum
 from ..vocabulary import squared_step_sizes
@@ -23,7 +24,7 @@ _LOSS_ABOVE_BEST = 2 * kappa**2 * (F_0 - F_star)
 _VARIANCE = ClientSum(sigma_c) / C**2
 _SAMPLING = (
     *assumed("independent_noise", "sampled_without_replacement"),
-    Condition("all clients weigh the same"),
+    EQUAL_WEIGHTS,
     Condition("G bounds the stochastic gradients of the clients"),
 )
 _NOTE = (

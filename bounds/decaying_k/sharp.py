@@ -27,6 +27,7 @@ from dataclasses import replace
 
 from sympy import sqrt
 
+from ..classics.common import EQUAL_WEIGHTS
 from ..core import assumed, Condition, Statistic
 from ..operators import ClientSum
 from ..places import VIRTUAL
@@ -64,7 +65,7 @@ theorem_1_sharp = decaying_k_bound(
         Condition("the step size is at most 1/L", eta <= 1 / L),
         Condition("there are at least two clients", C > 1),
         Condition("F^* is the smallest loss", F_star <= F_0),
-        Condition("all clients weigh the same"),
+        EQUAL_WEIGHTS,
         Condition("G bounds the stochastic gradients of the clients"),
     ),
     statistic=Statistic("mean", "iterations", VIRTUAL),

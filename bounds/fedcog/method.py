@@ -195,11 +195,11 @@ def _enough_rounds(scale: sp.Expr) -> tuple[Condition, ...]:
     )
 
 
-def _step_is(words: str) -> Condition:
-    return Condition(f"the step size is {words}")
+def _step_is(words: str, scale: sp.Expr) -> Condition:
+    return Condition(f"the step size is {words}", sides=(eta, scale / sp.sqrt(tau * T)))
 
 
-STEP_PRINTED = _step_is("1/sqrt(tau T)")
+STEP_PRINTED = _step_is("1/sqrt(tau T)", sp.S.One)
 
 
 def _at_step(scale: sp.Expr) -> dict[str, sp.Expr]:
@@ -216,7 +216,7 @@ OFF = {
 corollary_scaled = fedcog_bound(
     **of("corollary_scaled", g, "Theorem 5.6 at eta = c/sqrt(tau T), derived", proof.THEORY, MIN_OVER_ROUNDS),
     terms=_at_step(c),
-    conditions=(*_enough_rounds(c), _step_is("c/sqrt(tau T)"), *ASSUMED),
+    conditions=(*_enough_rounds(c), _step_is("c/sqrt(tau T)", c), *ASSUMED),
     note="The corollary with the unit of its step size kept: c = 1 gives Corollary 5.7.",
 )
 

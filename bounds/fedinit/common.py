@@ -18,7 +18,7 @@ from ..core import About, assumed, Bound, Condition, Statistic
 from ..papers import heads
 from ..places import LOCAL, SERVER, TWO_RUNS
 from ..quantities import Quantity
-from ..vocabulary import mean_grad_norm_sq
+from ..vocabulary import initial_divergence, mean_grad_norm_sq
 from .letters import B2, beta, C, eta, K, kappa_1, kappa_2, L, L_G, lam, mu, N, sigma2, T
 
 ALGORITHM_1 = About("fedinit")
@@ -103,7 +103,9 @@ BOTH_SMOOTH = Condition.assume("replaced_smooth")
 LIPSCHITZ_LOSS = Condition.assume("lipschitz")
 SAMPLING = Condition.assume("sampled_without_replacement")
 START = Condition.assume("relaxed_start")
-TOGETHER = Condition("before the first round every client holds the server model")
+TOGETHER = Condition(
+    "before the first round every client holds the server model", sides=(initial_divergence, Integer(0))
+)
 ALL_TRAIN = Condition("all clients run their local steps in every round, participants are averaged")
 
 SETTING = (*SMOOTH_NOISY_DISSIMILAR, SAMPLING, START)

@@ -21,16 +21,16 @@ from bounds.assumptions import Assumption, INDEPENDENT_NOISE
 from bounds.bounded_quantity import (
     BoundedQuantity,
     Conversion,
-    EQUATIONS,
+    implicit_conditions,
     MEANING,
     mismatch,
     never,
     Refusal,
     Route,
     routes,
-    unweighted,
 )
 from bounds.catalog import BOUNDS
+from bounds.classics.common import EQUAL_WEIGHTS
 from bounds.core import Bound
 from bounds.dissimilarity import convex_pair
 from bounds.fedinit.stability import DECAYING_STEP
@@ -43,7 +43,7 @@ from bounds.scenario_values import ADMISSIBLE, QUANTITIES, Role, role_of, ROLES
 from bounds.vocabulary import optimum_dissimilarity, smoothness, strong_convexity
 from paper_checks.comparing.audit_status import AUDIT_STATUS
 from paper_checks.comparing.evidence import at_server, is_single_number
-from paper_checks.comparing.rows import EQUAL_WEIGHTS, is_identity, is_outcome, substitutes_for, UPPER, why_other
+from paper_checks.comparing.rows import is_identity, is_outcome, substitutes_for, UPPER, why_other
 
 from . import committed, federations, worst
 from .federations import Record
@@ -222,20 +222,14 @@ def _bound(
     """Return one bound: its bounded quantity, conditions that its numbers do not decide, origin of its inputs."""
     start, standing = BoundedQuantity.of(bound), AUDIT_STATUS.get(bound.name)
     rest: list[list[Any]] = []
-    equal_weights = unweighted(bound) and all(c.words != EQUAL_WEIGHTS.words for c in bound.conditions)
-    for condition in (*bound.conditions, *((EQUAL_WEIGHTS,) if equal_weights else ())):
+    for condition in (*bound.conditions, *implicit_conditions(bound)):
         if condition.assumption is not None:
             given = [w for w in LEFT_OUT if w == getattr(condition.assumption.holds, "attribute", "")]
             rest.append([condition.words, "assumed", assumed.index(condition.assumption), *given])
         elif condition.kind == "words":
-            kind = (
-                "falling"
-                if condition.words == DECAYING_STEP.words
-                else "equation"
-                if condition.words in EQUATIONS
-                else "undecided"
-            )
-            rest.append([condition.words, "equal weights" if condition is EQUAL_WEIGHTS else kind])
+            kind = "equation" if condition.sides else "undecided"
+            kind = "falling" if condition.words == DECAYING_STEP.words else kind
+            rest.append([condition.words, kind if condition in bound.conditions else "equal weights"])
     names = [q.name for q in bound.quantities]
     return {
         "start": starts.index(start),
@@ -283,12 +277,13 @@ def code(factors: Iterable[sp.Expr]) -> str:
     """Return the JavaScript of identities (in order of evaluation), factors, sides of conditions, trivial values."""
     identities = [each for each in IDENTITY_ORDER if not each.counts_entries]
     pairs = convex_pair(optimum_dissimilarity, smoothness, strong_convexity, SPLIT)
+    equations = (EQUAL_WEIGHTS, *(condition for bound in BOUNDS.values() for condition in bound.conditions))
     return "".join(
         f"const {name} = {text};\n"
         for name, text in {
             "IDENTITIES": _listed(map(_identity, identities)),
             "FACTORS": _listed(function(factor) for factor in factors),
-            "SIDES": _named({words: _needing(*sides) for words, sides in EQUATIONS.items()}),
+            "SIDES": _named({c.words: _needing(*c.sides) for c in equations if c.sides}),
             "TRIVIAL": _named(
                 {t: _listed(_needing(o.expression) for o in trivial_bounds.TRIVIAL.get(t, ())) for t in TARGETS}
             ),

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from bounds.bounded_quantity import BoundedQuantity, EQUATIONS, mismatch, routes
+from bounds.bounded_quantity import BoundedQuantity, mismatch, routes
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.errors import BoundsError
@@ -110,7 +110,7 @@ class BoundAdvice:
     def fixed_step_size(self) -> sp.Expr | None:
         """The step size that a condition prescribes, if the scenario has its quantities."""
         for condition in self.bound.conditions:
-            left, right = EQUATIONS.get(condition.words, (None, None))
+            left, right = condition.sides or (None, None)
             if left == step_size and right is not None and step_scale not in right.free_symbols:
                 known = {*self.goal.scenario, "local_steps", "rounds", "iterations"}
                 return right if {q.name for q in quantities_of([right])} <= known else None

@@ -17,8 +17,8 @@ import numpy as np
 from bounds.bounded_quantity import (
     BoundedQuantity,
     CONVERSIONS,
-    EQUAL_WEIGHTS_WORDS,
     FOLDED,
+    implicit_conditions,
     mismatch,
     never,
     OTHER_METHOD,
@@ -27,10 +27,9 @@ from bounds.bounded_quantity import (
     Route,
     routes,
     sides_of,
-    unweighted,
 )  # fmt: skip
 from bounds.catalog import BOUNDS
-from bounds.core import Bound, Condition
+from bounds.core import Bound
 from bounds.errors import BoundsError, unknown
 from bounds.failed_conditions import FailedCondition
 from bounds.identities import AT_MOST, IDENTITIES
@@ -74,8 +73,6 @@ class EvidenceKind(StrEnum):
 
 RANKED = (State.INFORMATIVE, State.BELOW_PREMISES, State.VACUOUS)
 """The states of rows that have a value."""
-EQUAL_WEIGHTS = Condition(EQUAL_WEIGHTS_WORDS)
-"""The implicit assumption of a bound whose means over clients are unweighted."""
 UPPER = ("<=", "<~")
 CLOSE = 1e-9
 """Relative difference below which two numbers are equal."""
@@ -388,20 +385,19 @@ def _conditions(
     """The conditions that fail, numeric ones first, and those that cannot be checked."""
     numeric = [FailedCondition.at(bound, condition.words, put.values) for condition in put.at.failed]
     others, assumed = [], []
-    unsaid = unweighted(bound) and all(c.words != EQUAL_WEIGHTS_WORDS for c in bound.conditions)
-    for condition in (*bound.conditions, *((EQUAL_WEIGHTS,) if unsaid else ())):
+    for condition in (*bound.conditions, *implicit_conditions(bound)):
         sides = (math.nan, math.nan)
         if condition.assumption is not None:
             holds = condition.assumption.holds(*scenario.facts)
         elif condition.kind == "words":
-            known = sides_of(condition.words, scenario)
+            known = sides_of(condition, scenario)
             sides = known or sides
             holds = None if known is None else math.isclose(*known, rel_tol=CLOSE, abs_tol=CLOSE * abs(known[0]))
         else:
             continue
         if holds is False:
             others.append(FailedCondition(condition.words, *sides))
-        elif holds is None and condition is not EQUAL_WEIGHTS:
+        elif holds is None and condition in bound.conditions:
             assumed.append(condition.words)
     return (*numeric, *others), tuple(assumed)
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from bounds.assumptions import FULL_PARTICIPATION, HARMONIC_STEP_SIZE, ONE_CLIENT, SAMPLED_WITH_REPLACEMENT
-from bounds.bounded_quantity import EQUATIONS
 from bounds.classics.scaffold import WARM_START
 from bounds.core import Bound
 from bounds.fedals.quadratic import SQUARED_DISTANCE
@@ -20,8 +19,6 @@ from .methods import keeps_state, linear, LOCAL
 from .origins import AVERAGE, ENDS, measurable, on_local_iterations, origin, ORIGINS
 from .readings import ALONG
 
-CHOICES_OF_STEP = {STEP_WORDS.words, *(words for words, (left, _) in EQUATIONS.items() if left == step_size)}
-"""Conditions in words that substitute a step size of their own."""
 STEPS = ("step_size", "squared_step_sizes")
 LENGTHS = ("rounds", "iterations")
 MODELS_KEPT = ("divergence", "active_divergence", "global_step", "step_alignment", "mean_update_sq", "relaxation")
@@ -106,7 +103,7 @@ def _reasons(bound: Bound, kind: EvidenceRules) -> Iterator[str]:
         if unknown_steps := schedules.open_knobs(bound):
             yield unknown_steps
     else:
-        own = [c.words for c in bound.conditions if c.words in CHOICES_OF_STEP]
+        own = [c.words for c in bound.conditions if c == STEP_WORDS or (c.sides and c.sides[0] == step_size)]
         stepped = kind.stepped == "all" or (kind.stepped == "long" and bool(names & {*LENGTHS}))
         if (stepped and not names & {*STEPS}) or (own and runs):
             yield f"it substitutes a step size of its own: {own[0]}" if own else "step_size is none of its quantities"

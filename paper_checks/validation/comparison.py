@@ -65,7 +65,7 @@ def condition_status(
         elif counted_from_one(condition) and (sizes := getattr(setting, "iteration_step_sizes", None)):
             scales = [size * tau for tau, size in enumerate(sizes, 1)]
             holds = math.isclose(min(scales), max(scales), rel_tol=ROUNDED)
-        elif (sides := sides_of(condition.words, scenario)) is not None:
+        elif (sides := sides_of(condition, scenario)) is not None:
             holds = math.isclose(*sides, rel_tol=ROUNDED, abs_tol=ROUNDED * abs(sides[0]))
         lines.append(f"{labels[holds]}: {condition.words}")
     return tuple(lines)

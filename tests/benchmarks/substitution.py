@@ -22,7 +22,7 @@ import numpy as np
 from comparing_toys import blurred, DROPPED, measured, played, words
 from threadpoolctl import threadpool_limits
 
-from bounds.bounded_quantity import BoundedQuantity, EQUAL_WEIGHTS_WORDS, mismatch, routes, sides_of, unweighted
+from bounds.bounded_quantity import BoundedQuantity, implicit_conditions, mismatch, routes, sides_of
 from bounds.catalog import BOUNDS
 from bounds.scenario import Scenario
 from bounds.scenario_values import ADMISSIBLE, Role
@@ -125,8 +125,8 @@ def _bound(seed: int, s: Scenario, name: str, run, step_size: float, tally: Tall
 
 def _refused(bound, s: Scenario) -> bool:
     """Whether an assumption or a condition in words fails."""
-    plain = (EQUAL_WEIGHTS_WORDS,) if unweighted(bound) else ()
-    sides = [sides_of(words, s) for words in (*(c.words for c in bound.conditions if c.kind == "words"), *plain)]
+    in_words = [c for c in (*bound.conditions, *implicit_conditions(bound)) if c.kind == "words"]
+    sides = [sides_of(condition, s) for condition in in_words]
     unequal = any(two is not None and not np.isclose(*two, rtol=CLOSE, atol=0) for two in sides)
     return unequal or any(c.assumption.holds(*s.facts) is False for c in bound.conditions if c.assumption)
 

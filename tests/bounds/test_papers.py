@@ -8,6 +8,7 @@ import pytest
 from bounds import BOUNDS, get
 from bounds.assumptions import ASSUMPTIONS
 from bounds.bounded_quantity import sides_of
+from bounds.classics.common import ENDS_WITH_A_ROUND
 from bounds.errors import DomainError
 from bounds.fedcog import labels
 from bounds.points import POINTS
@@ -85,8 +86,9 @@ def test_a_plan_decides_which_classics_speak_of_it():
     problem, _, setting = plan.facts
     assert problem.identical_clients is False
     assert ASSUMPTIONS["harmonic_step_size"].holds(problem, None, setting) is False
-    left, right = sides_of("the step size is the least of the four of the Field Guide, (16)", plan)
+    *_, step = BOUNDS["classics.field_guide_theorem_1_tuned"].conditions
+    left, right = sides_of(step, plan)
     held = {q.name: plan[q.name].value for q in BOUNDS["classics.field_guide_step_size"].quantities}
     assert (left, right) == (0.02, pytest.approx(float(BOUNDS["classics.field_guide_step_size"](**held))))
-    assert sides_of("the run ends with a round: its iterations are a multiple of the local steps", plan) == (150, 150)
+    assert sides_of(ENDS_WITH_A_ROUND, plan) == (150, 150)
     assert plan["summed_step_sizes"].value == pytest.approx(3.0)

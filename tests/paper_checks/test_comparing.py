@@ -13,7 +13,7 @@ import pytest
 
 from bounds import Bound, BOUNDS, Condition, Source, vocabulary as q
 from bounds.assumptions import LOWER_BOUNDED, SMOOTH
-from bounds.bounded_quantity import AFTER, BoundedQuantity, CONVERSIONS, EQUATIONS, FOLDED, MEANING
+from bounds.bounded_quantity import AFTER, BoundedQuantity, CONVERSIONS, FOLDED, MEANING
 from bounds.core import About, Statistic
 from bounds.errors import BoundsError
 from bounds.failed_conditions import FailedCondition
@@ -187,7 +187,6 @@ def test_no_divergence_of_clients_exceeds_what_is_known_anyway():
 
 
 def test_the_tables_of_conditions_statistics_conversions_and_standings_fit_the_catalogue():
-    assert set(EQUATIONS) <= {c.words for bound in BOUNDS.values() for c in bound.conditions if c.kind == "words"}
     assert {c.name for c in CONVERSIONS} | {"C15"} == set(MEANING)
     for bound in BOUNDS.values():
         if bound.target.name in FOLDED and bound.statistic is not None and bound.statistic.over:
