@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import NamedTuple, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
@@ -396,15 +396,12 @@ def _moves(quantity: BoundedQuantity) -> tuple[tuple[Conversion, BoundedQuantity
     return tuple((conversion, conversion.apply(quantity)) for conversion in CONVERSIONS if conversion.fits(quantity))
 
 
-class Refusal(NamedTuple):
-    """A conversion that the scenario does not allow, by its name, and why."""
-
-    conversion: str
-    why: str
+Refusal = tuple[str, str]
+"""The name of a conversion that the scenario does not allow, and why."""
 
 
 def routes(start: BoundedQuantity, scenario: Scenario) -> tuple[list[Route], list[Refusal]]:
-    """Return the shortest route to every quantity that can be reached, and why other steps were refused.
+    """Return the shortest route to every quantity that can be reached, and the steps that were refused.
 
     The first route is the empty one, at ``start`` (unless that quantity is known by another name).
     """
@@ -418,7 +415,7 @@ def routes(start: BoundedQuantity, scenario: Scenario) -> tuple[list[Route], lis
             if other in found and not conversion.renames:
                 continue
             if why := conversion.refusal(here.to, scenario):
-                refused.append(Refusal(conversion.name, why))
+                refused.append((conversion.name, why))
                 continue
             if conversion.renames:
                 renamed.add(here.to)

@@ -48,19 +48,17 @@ def figure_content(caption: str, rows: Rows, findings: Sequence[Finding], unavai
     return Content(caption, rows, findings=[] if unavailable else findings, unavailable=unavailable)
 
 
-class Deferred:
-    """A function of a module of a paper's ``folder``, with some of its first arguments, imported at the first call.
+def functions_of(folder: str) -> Callable[..., Callable[..., Any]]:
+    """Return ``lazy``, which names a function of a module in a folder, and imports the module when it is called.
 
-    ``Deferred("figures.fedcog", "tables.swept", "6")(runs, scale)`` calls ``swept("6", runs, scale)`` of
-    ``figures.fedcog.tables``.
+    ``lazy("tables.swept", "6")(runs, scale)`` calls ``swept("6", runs, scale)`` of the folder's ``tables``.
     """
 
-    def __init__(self, folder: str, function: str, *first: Any) -> None:
-        module, _, self.name = function.partition(".")
-        self.module, self.first = f"{folder}.{module}", first
+    def lazy(function: str, *first: Any) -> Callable[..., Any]:
+        module, _, name = function.partition(".")
+        return lambda *more: getattr(import_module(f"{folder}.{module}"), name)(*first, *more)
 
-    def __call__(self, *more: Any) -> Any:
-        return getattr(import_module(self.module), self.name)(*self.first, *more)
+    return lazy
 
 
 @dataclass(frozen=True, eq=False)

@@ -86,15 +86,14 @@ def apply_to_plans(changes: Changes, scale: str) -> Iterator[None]:
     if not str(changes):
         yield
         return
-    tables = [plans_of(paper) for paper in BY_PAPER]
-    planned = [plans[scale] for plans in tables]
+    unchanged = {paper: plans_of(paper)[scale] for paper in BY_PAPER}
     try:
-        for plans, plan in zip(tables, planned, strict=True):
-            plans[scale] = changes.plan(plan)
+        for paper, plan in unchanged.items():
+            plans_of(paper)[scale] = changes.plan(plan)
         yield
     finally:
-        for plans, plan in zip(tables, planned, strict=True):
-            plans[scale] = plan
+        for paper, plan in unchanged.items():
+            plans_of(paper)[scale] = plan
 
 
 def read_changes(

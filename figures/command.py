@@ -49,7 +49,7 @@ scales:
 --json prints a list of objects: without names those of the list (name, source, title), with --dry-run one per figure
 (name, scale, runs, there, to_do, minutes: at most, of one core, or of a GPU at the paper's scale); otherwise one object
 (figures, files, folder)."""
-MODES = ("fresh", "no_sweep", "dry_run", "redraw", "bundle")
+MODES = ("--fresh", "--no-sweep", "--dry-run", "--redraw", "--bundle")
 
 
 def figure(
@@ -88,8 +88,8 @@ def figure(
         scheduler: Address of a running dask cluster to use instead.
         report: called with a line for every part of the work as it begins.
     """
-    given = locals()
-    if len(modes := [f"--{name.replace('_', '-')}" for name in MODES if given[name]]) > 1:
+    given = zip(MODES, (fresh, no_sweep, dry_run, redraw, bundle), strict=True)
+    if len(modes := [option for option, chosen in given if chosen]) > 1:
         raise UsageError(f"give only one of {', '.join(modes)}")
     listed_seeds = None if seeds is None else seed_list(seeds)
     check_choice("scale", scale, SCALES)

@@ -39,7 +39,6 @@ MOST = 1000.0
 TAU = """\
 Tau is Kendall's rank correlation between the reported numbers and ours, with 90 % of it when both move by their noise.\
 """
-VERDICTS = ("reproduced", "contradicted", "equal within delta", "undecided", str(Reproduction.NOT_JUDGED))
 EXPERIMENTS, FORMULAS, OURS = "the papers' experiments", "the papers' formulas, settings and costs", "ours"
 KEYS = {"name", "title", "source", "kind", "scale", "unavailable", "ran", "runs", "keys", "agreement", "findings"}
 FINDING_KEYS = {"words", "verdict", "effect", "least", "counted", "guards"}
@@ -197,7 +196,7 @@ def _title(paper: str) -> str:
 def _summary(findings: Sequence[ReportedFinding]) -> list[str]:
     """Return the table of verdicts by group of findings, and the decided findings of each paper as text."""
     lines = ["## What was learned", ""]
-    shown = [v for v in VERDICTS if any(one.verdict == v for one in findings)]
+    shown = [v for v in Reproduction if any(one.verdict == v for one in findings)]
     if not shown:
         return [*lines, "No finding is judged.", ""]
     lines += [f"| findings on | {' | '.join(shown)} |", "|---|" + "--:|" * len(shown)]

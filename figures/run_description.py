@@ -29,11 +29,8 @@ FEWEST = 3
 """Seeds from which on a curve has a band or bars."""
 SIZES = ("width", "depth")
 """Options that change the network and are therefore named."""
-SYNTHETIC = {
-    **dict.fromkeys(("validate_exact", "validate_relaxed", "validate_best_steps"), "quadratics"),
-    "validate_gaussian_mean": "normal samples",
-}
-"""Data of the jobs without a problem argument."""
+QUADRATICS, NORMAL_SAMPLES = "quadratics", "normal samples"
+"""Data of the cells without a problem argument."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +134,8 @@ def _setting(cell: Cell, rounds: int | None = None) -> SettingText:
     given = cell.arguments
     problem = given.get("problem", "")
     clients = str(given.get("clients", ""))
-    data = data_title(problem) or SYNTHETIC.get(cell.job, "")
+    made = NORMAL_SAMPLES if cell.job == "validate_gaussian_mean" else QUADRATICS if "dim" in given else ""
+    data = data_title(problem) or made
     cohort = str(given.get("cohort", clients))
     return SettingText(data, network_title(problem), clients, cohort, _rounds(cell), work(given, rounds))
 

@@ -67,7 +67,8 @@ def picture(
     with matplotlib.rc_context():
         matplotlib.rcdefaults()  # the user's own settings must not change the bytes
         matplotlib.rcParams.update(cast(Any, STYLES[style]))
-        figure = cast(Any, artefact.draw)(Content(card["caption"], numbers))
+        assert artefact.draw is not None
+        figure = artefact.draw(Content(card["caption"], numbers))
         typeset(figure)
         scale_line_widths(figure)
         box = fix_layout(figure)

@@ -1,11 +1,9 @@
 """The figures and tables of Decaying-K: eight schedules of local steps and step size, compared in the same time."""
 
-from functools import partial
-
-from ..artefact import Artefact, Deferred, no_runs
+from ..artefact import Artefact, functions_of, no_runs
 from ..drawing import ACCURACY, Axis
 
-lazy = partial(Deferred, __name__)
+lazy = functions_of(__name__)
 ENTRIES = {
     "figure_1": Artefact(
         "smallest training loss against simulated time", lazy("figures.data", "train_loss"),

@@ -1,11 +1,9 @@
 """FedALS's figures and tables: consensus by layer, test curves, methods, averaging periods, splits, settings."""
 
-from functools import partial
-
-from ..artefact import Artefact, Deferred, no_runs
+from ..artefact import Artefact, functions_of, no_runs
 from ..drawing import ACCURACY, Axis, curve_drawing
 
-lazy = partial(Deferred, __name__)
+lazy = functions_of(__name__)
 CURVES = "over rounds, non-iid and iid"
 ENTRIES = {
     "figure_1": Artefact(

@@ -1,11 +1,9 @@
 """FedCOG: Tables 1 to 11 and Figures 2 to 6, from one grid of runs that share their rounds of FedAvg."""
 
-from functools import partial
-
-from ..artefact import Artefact, Deferred, no_runs
+from ..artefact import Artefact, functions_of, no_runs
 from ..drawing import ACCURACY, Axis, curve_drawing
 
-lazy = partial(Deferred, __name__)
+lazy = functions_of(__name__)
 ENTRIES = {
     "figure_2": Artefact(
         "local models after one round", lazy("figures.local_models"), lazy("figures.draw_local_models")

@@ -1,11 +1,9 @@
 """FedInit's figures and tables: seven methods in eight setups, relaxation and local interval, settings, times."""
 
-from functools import partial
-
-from ..artefact import Artefact, Deferred, no_runs
+from ..artefact import Artefact, functions_of, no_runs
 from ..drawing import ACCURACY, Axis, curve_drawing
 
-lazy = partial(Deferred, __name__)
+lazy = functions_of(__name__)
 ROUND_AXIS = Axis("round")
 OF_METHODS, OF_BETAS = "of seven methods over rounds", "over rounds for several beta"
 ENTRIES = {

@@ -66,7 +66,7 @@ def methods(data: str, quantity: str, runs: Runs, scale: str) -> Content:
         row for (s, m), cells in used.items() for row in _rows(runs, scale, s, cells, quantity, column(scale, s), m)
     ]
     run_here = [s for s in setups if not absence(scale, s)]
-    end = {(s, m): read(runs, scale, grid.cells(scale, s, m)) for s in run_here for m in (high, low)}
+    end = {(s, m): read(runs, scale, used[s, m]) for s in run_here for m in (high, low)}
     pairs = [Pair(f"{high} over {low}, {column(scale, s)}", end[s, high], end[s, low]) for s in run_here]
     required = guards(runs, scale, run_here, ("FedAvg", "FedInit"))
     if loss:  # the paper does not say of which samples

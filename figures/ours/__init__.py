@@ -1,10 +1,8 @@
 """Figures that no paper has: every bound beside what exact and sampled runs give, and where it says anything."""
 
-from functools import partial
+from ..artefact import Artefact, functions_of, no_runs
 
-from ..artefact import Artefact, Deferred, no_runs
-
-lazy = partial(Deferred, __name__)
+lazy = functions_of(__name__)
 QUADRATICS, DATA = "quadratics", "data"
 BESIDE = "beside exact values and measurements"
 

@@ -305,6 +305,8 @@ def _inputs(
     """The bounds and the federation that the arguments of ``compare`` or ``advise`` describe."""
     from empirics.problems.own_problem import resolve_problem
 
+    if measure == 1:
+        raise BoundsError("a standard error needs at least 2 seeds to measure with; got 1")
     problem, partition = resolve_problem(problem, partition, **own_data)
     of_clients = {"clients": clients, "client_weight": client_weight}
     of_clients = {name: given for name, given in of_clients.items() if given is not None}

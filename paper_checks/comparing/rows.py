@@ -344,7 +344,7 @@ def why_other(here: Iterable[Route], refused: Iterable[Refusal], scenario: Scena
     """Why none of the quantities is that of the run: they are about other runs, or a conversion is not available."""
     reasons = [(way.to, mismatch(way.to, scenario)) for way in here]
     same = [why for to, why in reasons if to.algorithm == scenario.algorithm and to.reading == "intended"]
-    conversions = [refusal.why for refusal in refused if refusal.conversion == OTHER_METHOD]
+    conversions = [why for conversion, why in refused if conversion == OTHER_METHOD]
     return "; ".join(dict.fromkeys(same or conversions or [why for _, why in reasons]))
 
 

@@ -19,7 +19,6 @@ from itertools import product
 import numpy as np
 import torch
 
-from bounds.errors import BoundsError
 from bounds.scenario_values import ROUNDING
 from empirics.algorithms.algorithm import fedavg, renamed
 from empirics.errors import Diverged
@@ -182,8 +181,6 @@ def race(
 
     Plans are halved over seeds; the last ones, and all of ``rows``, are trained with fresh ``seeds``.
     """
-    if seeds < 2:
-        raise BoundsError(f"a standard error needs at least 2 seeds to measure with; got {seeds}")
     with suppress(NotServed):  # compiling pays off over hundreds of runs
         problem = problem.compiled()
     limit = math.inf  # the most that a run to a target may cost

@@ -74,13 +74,9 @@ class ProvedPlan:
     @property
     def notes(self) -> list[str]:
         what = "an upper estimate over" if self.estimate else "worst of"
-        proof = f"not proved: {self.unproved}" if self.unproved else f"proved: {self.interval}"
-        return [f"{what} all federations with this {', '.join(self.given)}", "no noise, all clients", proof]
-
-    @property
-    def interval(self) -> str:
         low = "" if math.isnan(self.lower) else f"from {self.lower:.9g} "
-        return f"{low}to {self.upper:.9g}"
+        proof = f"not proved: {self.unproved}" if self.unproved else f"proved: {low}to {self.upper:.9g}"
+        return [f"{what} all federations with this {', '.join(self.given)}", "no noise, all clients", proof]
 
     def as_json(self) -> dict[str, Any]:
         return {key: value for key, value in asdict(self).items() if key != "point"}
