@@ -24,7 +24,7 @@ JOURNEYS += [
     (words, re.findall(r"`(\S+\.py):(\S+)`", row))
     for words, row in re.findall(r"^\| `fedbounds (.*?)` \| \d \| (.*) \|$", SHORT, flags=re.M)
 ]
-FILES = (6, 11, 7, 7, *map(int, re.findall(r"^\| `.*?` \| (\d) \|", SHORT, flags=re.M)))
+FILES = (8, 12, 9, 7, *map(int, re.findall(r"^\| `.*?` \| (\d) \|", SHORT, flags=re.M)))
 
 WATCHED = """
 import itertools, json, sys
