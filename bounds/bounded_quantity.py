@@ -447,7 +447,7 @@ def sides_of(condition: Condition, scenario: Scenario) -> tuple[float, float] | 
     does for a fixed one in a run of more than one step.
     """
     fixed = {"step_size", "iterations"} <= scenario.keys()
-    if condition.words == DECAYING_STEP.words and fixed and scenario["iterations"].value > 1:
+    if condition == DECAYING_STEP and fixed and scenario["iterations"].value > 1:
         return math.nan, math.nan
     if condition.sides is None or any(each.name not in scenario for each in quantities_of(condition.sides)):
         return None

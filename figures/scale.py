@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 from empirics.experiments import Cell
 from empirics.experiments.jobs import BLOCKS
@@ -22,8 +22,7 @@ POOL = 50000
 
 def plans_of(paper: str) -> dict[str, Plan]:
     """Return the plans of a paper's figures by scale."""
-    plans: dict[str, Plan] = import_module(f"figures.{paper}.grid").PLANS
-    return plans
+    return cast("dict[str, Plan]", import_module(f"figures.{paper}.grid").PLANS)
 
 
 def steps_of_round(given: Mapping[str, Any]) -> int:

@@ -227,8 +227,7 @@ def _bound(
             given = [w for w in LEFT_OUT if w == getattr(condition.assumption.holds, "attribute", "")]
             rest.append([condition.words, "assumed", assumed.index(condition.assumption), *given])
         elif condition.kind == "words":
-            kind = "equation" if condition.sides else "undecided"
-            kind = "falling" if condition.words == DECAYING_STEP.words else kind
+            kind = "falling" if condition == DECAYING_STEP else "equation" if condition.sides else "undecided"
             rest.append([condition.words, kind if condition in bound.conditions else "equal weights"])
     names = [q.name for q in bound.quantities]
     return {

@@ -159,8 +159,7 @@ class AdviceTable(ColumnTable):
         """
         if self.best is None:
             bounds = [row for row in self.rows if (row.kind, row.state) == (BOUND, State.INFORMATIVE)]
-            sound = [row for row in bounds if not row.no_training]
-            return min(sound, key=lambda row: row.point.value, default=None)
+            return min((row for row in bounds if not row.no_training), key=lambda row: row.point.value, default=None)
         if self._failure(self.best):
             return None
         good = [row for row in self.rows if row.kind == SURROGATE and not row.failed and self.regret(row) <= GOOD]

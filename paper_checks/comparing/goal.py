@@ -199,10 +199,6 @@ class Goal:
         stated = self.scenario.get(START_VALUES[self.target])
         return math.inf if stated is None else float(stated.high)
 
-    def within(self, scenario: Scenario) -> Goal:
-        """The same goal in another scenario."""
-        return replace(self, scenario=scenario)
-
     def _once(self, key: Any, make: Callable[[], Any]) -> Any:
         """The result of ``make``, computed once per key."""
         if key not in self._known:
@@ -225,10 +221,9 @@ class Goal:
                 end = np.asarray(stated.high if stated.role == Role.DOWN else stated.low, dtype=float)
                 if np.all(np.isfinite(end)) and np.all(end > 0):
                     better[word] = end.tolist()
-            elif stated.role == Role.DEFINED:
-                interval = stated.low, stated.high
-                if np.ndim(stated.value) == 0 and np.isfinite(interval).all():
-                    ends[word] = interval
+            elif stated.role == Role.DEFINED and np.ndim(stated.value) == 0:
+                ends[word] = stated.low, stated.high
+        ends = {word: interval for word, interval in ends.items() if np.isfinite(interval).all()}
         pair = [word for word, stated in scenario.items() if stated.role == Role.PAIR and is_given(scenario, word)]
         if set(pair) & set(better):
             better = {**{word: scenario[word].value for word in pair}, **better}
@@ -236,7 +231,7 @@ class Goal:
         for corner, admissible in product(product(*ends.values()), ({}, better) if better else ({},)):
             if change := {**dict(zip(ends, corner, strict=True)), **admissible}:
                 with suppress(BoundsError):  # ends that contradict each other
-                    goals.append(self.within(scenario.at(**change)))
+                    goals.append(replace(self, scenario=scenario.at(**change)))
         return goals
 
     def rounds(self, local_steps: int) -> int:
@@ -369,7 +364,7 @@ class Goal:
         """The same goal with this cohort."""
         if cohort == self.cohort:
             return self
-        goal: Goal = self._once(("cohort", cohort), lambda: self.within(self.scenario.at(cohort=cohort)))
+        goal: Goal = self._once(("cohort", cohort), lambda: replace(self, scenario=self.scenario.at(cohort=cohort)))
         return goal
 
     def _check_cohort(self) -> None:

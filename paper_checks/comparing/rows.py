@@ -287,8 +287,6 @@ def federated_rows(bound: Bound, scenario: Scenario, target: str, seen: frozense
         return [replace(row, why=why)] if start.target == target else []
     if why := never(start, target=target):
         return [replace(row, state=State.OTHER, why=why)]
-    if target not in REACHABLE.get(start.target, {start.target}):
-        return []
     reached, refused = routes(start, scenario)
     here = [way for way in reached if way.to.target == target]
     if not here:
@@ -320,19 +318,6 @@ def federated_rows(bound: Bound, scenario: Scenario, target: str, seen: frozense
     premises = (bound, *(BOUNDS[part.bound] for part in parts.values()))
     rows = [_with_number(row, way, premises, known, put) for way in own]
     return [_composed(row, bound, known, parts) for row in rows] if parts else rows
-
-
-def _reachable() -> dict[str, set[str]]:
-    """By target: the targets that conversions may lead to, in any federation."""
-    moves = {(c.source["target"], c.result["target"]) for c in CONVERSIONS if "target" in c.result}
-    reachable = {start: {start} for start, _ in moves}
-    for targets in reachable.values():
-        while more := {end for start, end in moves if start in targets} - targets:
-            targets |= more
-    return reachable
-
-
-REACHABLE = _reachable()
 
 
 def ignores_server_step(bound: Bound, scenario: Scenario) -> bool:

@@ -103,8 +103,7 @@ class ComparisonTable(ColumnTable):
 
     def other_pair(self, row: Row) -> str:
         """The dissimilarity constants of a row as arguments, if they are other admissible ones than the given ones."""
-        known = {word: value for word, value in row.values.items() if word in self.scenario}
-        pair = {word: value for word, value in known.items() if role_of(word) == Role.PAIR}
+        pair = {word: x for word, x in row.values.items() if role_of(word) == Role.PAIR and word in self.scenario}
         if all(value == self.scenario[word].safe for word, value in pair.items()):
             return ""
         return " ".join(f"{word}={number(value)}" for word, value in pair.items())

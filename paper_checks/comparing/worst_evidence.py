@@ -45,7 +45,7 @@ def worst_case_evidence(
     missing = [word for word in PLAN if word not in scenario]
     if why := f"it needs {', '.join(missing)}" if missing else server_goes_beyond(scenario):
         return EvidenceSet(EvidenceKind.WORST, remarks=(f"exact worst case: none, {why}",))
-    known: dict[str, Evidence] = {}
+    known: dict[tuple[str, tuple[str, ...]], Evidence] = {}
     until = perf_counter() + seconds
     far: set[int] = set()
     for row in rows:
@@ -68,13 +68,10 @@ def worst_case_evidence(
         of_gap, of_smoothness = powers(bound)
         value = solution[0] * gap**of_gap * L**of_smoothness * row.factor
         estimate = "" if solution[1] else ", an upper estimate"
-        known[row.bound] = Evidence(value, f"{groups} identical clients, no noise{estimate}", upper=not solution[1])
-
-    def of(row: Row) -> Evidence | None:
-        return known.get(row.bound) if set(row.conversions) <= SAME_NUMBER else None
-
+        what = f"{groups} identical clients, no noise{estimate}"
+        known[row.bound, row.conversions] = Evidence(value, what, upper=not solution[1])
     remarks = tuple(f"exact worst case: too large, {n} gradients per client" for n in sorted(far))
-    return EvidenceSet(EvidenceKind.WORST, of, remarks=remarks)
+    return EvidenceSet(EvidenceKind.WORST, lambda row: known.get((row.bound, row.conversions)), remarks=remarks)
 
 
 def _grid_point(row: Row, scenario: Scenario, L: float, gap: float) -> GridPoint:

@@ -404,7 +404,9 @@ def test_the_cheapest_plan_whose_worst_case_is_at_the_target():
     found = worst_case(asked, ("step_size",), 60, Silent())
     assert (found.point.rounds, found.point.value) == (needed, needed) == (4, 4)
     assert found.upper <= level
-    never = Goal.of(Scenario.of(given), "rounds", ("distance_sq", 1e-9), 5).within(Scenario.of(given, step_size=0.2))
+    never = replace(
+        Goal.of(Scenario.of(given), "rounds", ("distance_sq", 1e-9), 5), scenario=Scenario.of(given, step_size=0.2)
+    )
     assert f"{_shrinks(0.2, 16):.3g}" in worst_case(never, (), 60, Silent())
 
 

@@ -193,10 +193,8 @@ def _dissimilarity(
     problem: FederatedProblem, path: Tensor, where: str, factor: float | None, caps: Mapping[str, Constant]
 ) -> Iterator[Constant]:
     """G^2 and its B^2: proved at every model if the clients are convex, else along a run, else an estimate."""
-    b_sq = caps.get("dissimilarity_factor") if factor is None else None
-    if b_sq is None:
-        chosen = 1.0 if factor is None else factor
-        b_sq = certain_constant("dissimilarity_factor", chosen, "chosen", Provenance.CHOSEN)
+    chosen = certain_constant("dissimilarity_factor", 1.0 if factor is None else factor, "chosen", Provenance.CHOSEN)
+    b_sq = caps.get("dissimilarity_factor", chosen) if factor is None else chosen
     if problem.quadratics is None:
         offset = offset_along(gradients_along(problem, path), b_sq.value)
         if problem.optimum_dissimilarity is not None:

@@ -71,11 +71,12 @@ class Buffers:
         memory = {name: ActiveRows(name, buffer, self.rows) for name, buffer in self.memory.items()}
         unreadable: Any = {name: Unreadable(f"the clients' {name}") for name in ("clients", "seed", "steps", "shares")}
         tensors: Any = {"step_sizes": self.step_sizes, "step_size": self.step_size, "step": self.step}
-        tensors |= {"client_index": self.rows[:rows]}
         fields: Any = {name: buffer[:rows] for name, buffer in self.fields.items()}
         state: Any = FixedState(self.model, memory, self.server)
         recalled = {name: buffer[:rows] for name, buffer in self.recalled.items()}
-        return work._replace(state=state, recalled=recalled, **fields, **tensors, **unreadable)
+        return work._replace(
+            state=state, client_index=self.rows[:rows], recalled=recalled, **fields, **tensors, **unreadable
+        )
 
 
 def _fields(work: Work) -> dict[str, Tensor]:
