@@ -131,7 +131,7 @@ def test_every_public_name_of_python_has_a_page_and_a_word(written):
         {*dir(fedbounds), *fedbounds.OBJECTS, *bounds.__all__} - {*facts.CATALOGUES}
     )
     page = (written / "python" / "Condition.md").read_text(encoding="utf-8")
-    assert "fedbounds.Condition(words, relation=None, assumption=None)" in page
+    assert "fedbounds.Condition(words, relation=None, assumption=None, sides=None)" in page
 
 
 @pytest.mark.slow

@@ -85,7 +85,7 @@ def looked_at(seed: int, tally: Tally, words_alone: bool = False) -> None:
 
 def _words(seed: int, s: Scenario, true: dict, tally: Tally) -> None:
     for word, stated in s.items():
-        if word not in true or word in UNTRUE or stated.support == {word} or stated.floor:
+        if word not in true or word in UNTRUE or stated.support == {word} or stated.only_estimated:
             continue
         tally.words += 1
         right = np.asarray(true[word], dtype=float)

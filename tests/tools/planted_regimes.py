@@ -41,7 +41,8 @@ Terms = Mapping[str, sp.Expr]
 def times(bound: Bound, factor: sp.Expr, *conditions: Condition) -> Bound:
     """The bound with all nonnegative terms times a factor, under further conditions."""
     terms = {n: t if n in bound.signed else t * factor for n, t in bound.terms.items()}
-    return replace(bound, terms=terms, conditions=(*bound.conditions, *conditions), off_by={})
+    further = [condition for condition in conditions if condition not in bound.conditions]
+    return replace(bound, terms=terms, conditions=(*bound.conditions, *further), off_by={})
 
 
 def changed(bound: Bound, term: str, change: Callable[[sp.Expr, Terms], sp.Expr], *conditions: Condition) -> Bound:
