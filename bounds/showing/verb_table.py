@@ -77,7 +77,7 @@ VERBS = {
         "Compare all bounds on one quantity in your setting and show which are informative.",
         f"fedbounds compare grad_norm_sq {SITES} cohort=10 local_steps=16 step_size=0.028 runtime=20",
         ("paper_checks.comparing.api:COMPARE_WORDS", "paper_checks.comparing.table:COMPARE_JSON"),
-        check="paper_checks.comparing.api:check",
+        check="paper_checks.comparing.api:check_compare",
         fails=lambda table: table.exceeded,
     ),
     "advise": Verb(

@@ -17,7 +17,7 @@ from bounds.scenario_values import QUANTITIES
 from bounds.showing.loading import load
 from bounds.showing.numbers import read_number
 from bounds.showing.process import remark
-from bounds.showing.usage import refuse_unused, UsageError
+from bounds.showing.usage import refuse_unused
 from bounds.trivial_bounds import trivial
 from empirics.numbers import check_options
 from empirics.progress import progress
@@ -263,16 +263,19 @@ def _optimised(over: Sequence[str] | str | None, scenario: Known, words: Mapping
     return names
 
 
-def check(options: Mapping[str, Any]) -> None:
-    """Raise if an option has a value that is not admissible, or no effect."""
+def check_compare(options: Mapping[str, Any]) -> None:
+    """Raise if an option of ``compare`` has a value that is not admissible, or no effect."""
+    check(options, (*OF_PROBLEM, "batch"))
+
+
+def check(options: Mapping[str, Any], of_problem: Sequence[str] = OF_PROBLEM) -> None:
+    """Raise if an option has a value that is not admissible, or no effect without a problem (``of_problem``)."""
     if options.get("problem") is None and options.get("csv") is None:
-        unused = {name: value for name, value in options.items() if name in OF_PROBLEM}
+        unused = {name: value for name, value in options.items() if name in of_problem}
         refuse_unused("without --problem nothing is trained and there is no surrogate", **unused)
     check_options({name: options[name] for name in ("clients", "batch", "seed") if name in options})
     if not 0 <= options.get("worst_case", 0) <= 86_400:  # False for NaN
         raise BoundsError(f"worst_case must be seconds from 0 to 86400; got {options['worst_case']:g}")
-    if options.get("measure", 2) < 2:
-        raise UsageError(f"--measure needs 2 seeds or more, for a standard error; got {options['measure']}")
 
 
 class Inputs(NamedTuple):
@@ -305,8 +308,8 @@ def _inputs(
     """The bounds and the federation that the arguments of ``compare`` or ``advise`` describe."""
     from empirics.problems.own_problem import resolve_problem
 
-    if measure == 1:
-        raise BoundsError("a standard error needs at least 2 seeds to measure with; got 1")
+    if measure and measure < 2:
+        raise BoundsError(f"measure needs 2 seeds or more, for a standard error; got {measure}")
     problem, partition = resolve_problem(problem, partition, **own_data)
     of_clients = {"clients": clients, "client_weight": client_weight}
     of_clients = {name: given for name, given in of_clients.items() if given is not None}

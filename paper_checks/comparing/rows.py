@@ -208,7 +208,6 @@ class Row:
     def as_json(self) -> dict[str, Any]:
         data = asdict(self)
         data["class"] = data.pop("quantity")
-        data["lower_estimates"] += data.pop("missing")  # a row has one of them
         return data | {
             "over_trivial": self.over_trivial,
             **{f"over_{k.replace(' ', '_')}": self.over(k) for k in EvidenceKind},

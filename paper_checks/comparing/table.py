@@ -28,8 +28,8 @@ error, or null), remarks, formulas (formula, quantity, value, low, high, printed
 exceeded (bound, class, by). A row has bound, alias, class (target, statistic, over, at, algorithm,
 reading, weights), state (informative, below premises, vacuous, conditions not met, order, other quantity, missing),
 conclusive, conversions, factor, value, low, high, failed (condition, formula, left, right, why), met, assumed,
-trivial_premises, trivial_start, over_trivial, terms, values, provenance, how, lower_estimates, why, audit, source;
-over_exact, over_surrogate, over_worst_case and over_measured are high over that evidence, null where there is none;
+trivial_premises, trivial_start, over_trivial, terms, values, provenance, how, lower_estimates, missing, why, audit,
+source; over_exact, over_surrogate, over_worst_case and over_measured are high over that evidence, null without it;
 evidence (by kind: value, what, error, seeds, via, upper: the class's own number is at most that value);
 minimum_rounds (rounds, local_steps, step_size, cohort), null without --of. NaN is null, infinity "inf" or "-inf"."""
 SYMBOLS = {"L": "smoothness", "mu": "strong_convexity", "D": "initial_gap", "sigma^2": "gradient_variance",

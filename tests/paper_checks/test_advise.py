@@ -118,7 +118,7 @@ TYPED = [
     (["seconds", "--to", "optimality_gap"], "NAME=NUMBER"),
     (["optimality_gap", "rounds=9", "local_steps=2", "step_size=0.1"], "nothing is optimised"),
     (["optimality_gap", "rounds=9", "local_steps=2", "--over", "local_steps,step_size"], "out of over"),
-    (["optimality_gap", "runtime=60", "--measure", "0"], "2 seeds"),
+    (["optimality_gap", "runtime=60", "--problem", "ridge(iris)", "--measure", "1"], "2 seeds"),
     (["rounds=50"], "goal comes first, such as optimality_gap"),
     (["optimality_gap", "runtime=60", "--over", "local_steps,step_size,cohort"], "participants cost nothing"),
 ]
