@@ -19,6 +19,8 @@ from bounds.showing.usage import writable_file
 
 from .algorithms import algorithm as algorithm_named
 from .algorithms.algorithm import Algorithm
+from .errors import EmpiricsError
+from .experiments.cells import call
 from .experiments.machine import computing
 from .experiments.sources import digests
 from .federation.partitions import Split
@@ -296,7 +298,9 @@ KEPT_OPTIONS = (
 
 
 def _keeper(args: Namespace) -> Keeper:
-    """The kept runs of this command line."""
+    """The kept runs of this command line; a problem is recognised by its text and the files that it names."""
+    if not isinstance(args.problem, str):
+        raise EmpiricsError("keep_state= recognises runs by the text of their problem: give that text, or csv=FILE")
     options = {name: _storable(getattr(args, name)) for name in KEPT_OPTIONS}
     files = digests([args.problem, args.partition, args.algorithm, *args.compare])
     keeper = Keeper(args.keep_state, {**options, "files": files}, computing())
@@ -306,18 +310,17 @@ def _keeper(args: Namespace) -> Keeper:
 
 
 def _storable(value: Any) -> Any:
-    """An option as it is stored in a file; objects are replaced by the text that names them."""
+    """An option as it is stored in a file: a call in canonical form, an object as the text that names it."""
     if isinstance(value, (list, tuple)):
         return [_storable(each) for each in value]
-    return value if value is None or isinstance(value, (str, int, float)) else str(value)
+    return value if value is None or isinstance(value, (int, float)) else call(str(value))
 
 
 def _default_measurements(problem: FederatedProblem) -> list[Measurement]:
     """Training loss and accuracy, and those on test samples if there are any; least squares has no accuracy."""
-    names = [name for name in DEFAULT_MEASUREMENTS if problem.test is not None or not name.startswith("test")]
-    if isinstance(problem.model, LeastSquares):
-        names = [name for name in names if not name.endswith("accuracy")]
-    return [measurement(name) for name in names]
+    named = [measurement(name) for name in DEFAULT_MEASUREMENTS]
+    measured = [each for each in named if problem.tests is not None or not each.tests]
+    return [each for each in measured if not (isinstance(problem.model, LeastSquares) and "accuracy" in each.name)]
 
 
 def _write(rows: Sequence[Row], path: Path | None) -> tuple[Path, ...]:
