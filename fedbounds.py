@@ -170,9 +170,8 @@ def _run_verb(verb: Verb, line: Line, words: Sequence[str]) -> int:
     except UnknownNameError as failure:
         from paper_checks.audit.running import CLAIMS
 
-        claim = next((text for text in line.arguments if text in CLAIMS), "")
-        if claim and f"bound {claim!r}" in str(failure):
-            raise UsageError(f"{claim} is a claim of the audit, not a bound: fedbounds check {claim}") from None
+        if failure.name in CLAIMS:
+            raise UsageError(f"{failure.name} is a claim, not a bound: fedbounds check {failure.name}") from None
         raise
     remark(getattr(result, "remarks", ()))
     command = shlex.join(["fedbounds", *words])

@@ -31,8 +31,9 @@ class MissingQuantityError(BoundsError):
 
 
 class UnknownNameError(BoundsError, KeyError):
-    """An unknown name; the message suggests similar ones."""
+    """An unknown ``name``; the message suggests similar ones."""
 
+    name = ""
     __str__ = Exception.__str__  # that of KeyError puts quotes around the message
 
 
@@ -83,7 +84,9 @@ def unknown(kind: str, name: str, known: Iterable[str], meant: str = "", lists: 
     near = get_close_matches(name[:200], names, n=3, cutoff=0.5)  # comparing a longer one would be slow
     near = list(dict.fromkeys([word for word in names if word == SYNONYMS.get(name)] + near))[:3]
     hint = meant or (f"did you mean {' or '.join(repr(n) for n in near)}?" if near else _known(names, lists))
-    return UnknownNameError(f"unknown {kind} {shortened(name)!r}; {hint}")
+    error = UnknownNameError(f"unknown {kind} {shortened(name)!r}; {hint}")
+    error.name = name
+    return error
 
 
 def _known(names: list[str], lists: str) -> str:

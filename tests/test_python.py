@@ -7,7 +7,6 @@ import pickle
 
 import numpy as np
 import pytest
-from measuring_toys import logistic, ridge
 from refusals import all_refused
 
 import fedbounds
@@ -49,19 +48,13 @@ def test_a_task_and_a_dealt_problem_train_and_validate_like_their_text():
     dealt = what.deal("iid", 3, 0)
     plan = {name: value for name, value in SMALL.items() if name not in ("clients", "seeds")}
     assert str(fedbounds.train(dealt, **plan)).splitlines()[0] == str(text).splitlines()[0]
+    assert "test_accuracy" in str(fedbounds.train(what.deal("iid", 3, 0, local_test="held_out"), **plan))
     with pytest.raises(BoundsError, match="3 clients"):
         fedbounds.train(dealt, clients=4)
     plan = dict(rounds=2, seeds=2, local_steps=3, batch=7)
     text = fedbounds.validate("fedinit.theorem_1", problem="ridge(iris)", clients=4, **plan)
     dealt = fedbounds.validate("fedinit.theorem_1", problem=task("ridge(iris)").deal("iid", 4, 0), **plan)
     assert [line.bound for line in dealt.rows] == [line.bound for line in text.rows]
-
-
-def test_by_default_local_tests_are_measured_too():
-    names = ["train_loss", "train_accuracy", "test_loss", "test_accuracy"]
-    for tests, model, expected in ((True, logistic, names), (False, logistic, names[:2]), (True, ridge, names[::2])):
-        rows = fedbounds.train(model(tests=tests), rounds=1, local_steps=1, batch=1, cohort=2).rows
-        assert list(dict.fromkeys(row.quantity for row in rows)) == expected
 
 
 def test_constants_are_the_object_of_the_shell_a_table_and_a_scenario(run):
@@ -81,6 +74,7 @@ MISTAKES = [
     ({"problem": "ridge(iris)", "clients": 2.5}, "clients int 2.5"),
     ({"problem": "ridge(iris)", "clients": -2}, "clients >= 1 -2"),
     ({"problem": 3}, "problem Problem 3"),
+    ({"problem": task("ridge(iris)"), "keep_state": "kept.pt"}, "keep_state"),
     ({"problem": "ridge(iris)", "client": 3}, "'client' 'clients'"),
     ({"data": "ridge(iris)"}, "'data' problem"),
 ]

@@ -8,6 +8,7 @@ import sympy as sp
 
 from bounds import Bound, Condition, Quantity, quantity, Source
 from bounds.domains import COUNT, Domain, NONNEGATIVE, POSITIVE, REAL
+from bounds.numerics.minimize import Minimum
 from bounds.units import ONE
 
 SOURCE = Source("decaying_k", "a made-up statement")
@@ -38,6 +39,12 @@ def toy(*terms: sp.Expr, where: tuple[Any, ...] = (), signed: bool = False, **fi
         signed=tuple(named) if signed else (),
         **fields,
     )
+
+
+def minimum(bound: Bound, over: Any, **values: Any) -> Minimum:
+    found = bound.minimize(over, **values)
+    assert isinstance(found, Minimum)
+    return found
 
 
 def valley(over: Quantity, middle: float, width: float) -> sp.Expr:

@@ -30,8 +30,6 @@ from .dataset import Dataset, numbered, signs
 MOST_CLASSES = 20
 """Integers are read as classes up to this number of distinct values."""
 CLASSES, NUMBERS = "classes", "numbers"
-YOURS = "your own"
-"""Licence of users' data, by which they are recognised."""
 FRAME = "frame"
 """Name of a DataFrame in messages."""
 MISSING = frozenset(
@@ -106,7 +104,6 @@ def _dataset(cells: TextTable, name: str, target: str, group: str, leave_out: st
     return Dataset(
         f"{name}, target={target!r}, group={group!r}, leave_out={leave_out!r}, kind={kind!r})", inputs, targets,
         len(classes), data_kind, groups=groups, group_names=names, group_word=group or "group", class_names=classes,
-        source=cells.who, licence=YOURS,
     )  # fmt: skip
 
 

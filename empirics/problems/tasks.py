@@ -16,7 +16,6 @@ import torch
 from bounds.domains import POSITIVE
 
 from ..data.catalogue import DATASETS
-from ..data.csv_tables import YOURS
 from ..data.dataset import Dataset
 from ..errors import EmpiricsError
 from ..federation.federation import BEYOND_ONE, everything, federate, Federation, short_batch_note, tensor
@@ -220,7 +219,7 @@ def describe_problem(what: Any, problem: FederatedProblem, batch: int = 1) -> li
     lines = short_batch_note(batch, sizes)
     if isinstance(problem.model, Network) and problem.model.trained < problem.model.dim:
         lines.append(f"batch norm: the server's model is evaluated with {STATISTICS[problem.model.statistics]}")
-    if data is None or (data.source and data.licence != YOURS):
+    if data is None or data.source:
         return lines
     names = data.class_names
     listed = f" ({', '.join(map(repr, names[:MOST_NAMED]))}{', ...' * (len(names) > MOST_NAMED)})" if names else ""

@@ -4,8 +4,21 @@ from ..artefact import Artefact, functions_of, no_runs
 from ..drawing import ACCURACY, Axis, curve_drawing
 
 lazy = functions_of(__name__)
-ROUND_AXIS = Axis("round")
-OF_METHODS, OF_BETAS = "of seven methods over rounds", "over rounds for several beta"
+
+
+def of_methods(data: str, quantity: str, words: str) -> Artefact:
+    """Return one of Figures 2 to 5: a quantity of seven methods over rounds."""
+    title = f"{words.removesuffix(' (%)')} of seven methods over rounds, {data}"
+    draw = curve_drawing(Axis("round"), Axis(words))
+    return Artefact(title, lazy("figures.methods", data, quantity), draw, "fedinit.table_1")
+
+
+def of_betas(method: str) -> Artefact:
+    """Return one of Figures 6 and 7: divergence and accuracy of a method over rounds for several beta."""
+    title = f"divergence and accuracy of {method} over rounds for several beta"
+    return Artefact(title, lazy("figures.several_betas", method), curve_drawing(Axis("round"), Axis("")))
+
+
 ENTRIES = {
     "figure_1a": Artefact(
         "accuracy against the local interval K", lazy("figures.over_intervals"), lazy("figures.draw_intervals")
@@ -14,24 +27,12 @@ ENTRIES = {
         "accuracy against the relaxation beta", lazy("figures.over_betas"),
         curve_drawing(Axis("relaxation beta"), Axis(ACCURACY), points=True), "fedinit.table_3",
     ),
-    **{
-        f"figure_{number}": Artefact(
-            f"{words.removesuffix(' (%)')} {OF_METHODS}, {data}", lazy("figures.methods", data, quantity),
-            curve_drawing(ROUND_AXIS, Axis(words)), "fedinit.table_1",
-        )
-        for number, data, quantity, words in (
-            (2, "CIFAR-10", "test_loss", "test loss"), (3, "CIFAR-10", "test_accuracy", ACCURACY),
-            (4, "CIFAR-100", "test_loss", "test loss"), (5, "CIFAR-100", "test_accuracy", ACCURACY),
-        )
-    },
-    "figure_6": Artefact(
-        f"divergence and accuracy of FedAvg {OF_BETAS}", lazy("figures.several_betas", "FedAvg"),
-        curve_drawing(ROUND_AXIS, Axis("")),
-    ),
-    "figure_7": Artefact(
-        f"divergence and accuracy of SCAFFOLD {OF_BETAS}", lazy("figures.several_betas", "SCAFFOLD"),
-        curve_drawing(ROUND_AXIS, Axis("")),
-    ),
+    "figure_2": of_methods("CIFAR-10", "test_loss", "test loss"),
+    "figure_3": of_methods("CIFAR-10", "test_accuracy", ACCURACY),
+    "figure_4": of_methods("CIFAR-100", "test_loss", "test loss"),
+    "figure_5": of_methods("CIFAR-100", "test_accuracy", ACCURACY),
+    "figure_6": of_betas("FedAvg"),
+    "figure_7": of_betas("SCAFFOLD"),
     "table_1": Artefact("test accuracy of seven methods", lazy("tables.methods")),
     "table_2": Artefact("what the relaxed start adds to each method", lazy("tables.starts")),
     "table_3": Artefact("accuracy and divergence for several beta", lazy("tables.betas")),

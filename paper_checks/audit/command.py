@@ -48,8 +48,7 @@ def check(
     """Check claims of the papers by machine; the exit status is 1 if a verdict differs from the audited one.
 
     Args:
-        names: A claim (with those below it), else a bound (the claims whose checks use it); file.py (its claims),
-            file.py:variable (either).
+        names: A claim (with those below it), else a bound (claims that use it), file.py (its claims), file.py:variable.
         paper: Check only the claims of one paper.
         summary: Print one page on a paper, or on a file.py of your own that declares claims.
         erratum: Print the corrections of a paper in LaTeX: what is printed, why it fails, and what replaces it.
@@ -126,9 +125,8 @@ def _write(path: Path, text: str) -> Path:
 def chosen(names: Sequence[str], judged: dict[str, Verdict], paper: str = "", workers: int = 2) -> list[Claim]:
     """Return the claims selected on the command line: those that ``names`` select, or all, of one paper or of all.
 
-    A name selects the claim of that name and those below it; a bound without any, the claims whose checks use it; a
-    file, its own.
-    Which checks use a bound shows only in a run, whose verdicts are added to ``judged`` by name.
+    A name selects the claim of that name and those below it, else the claims whose checks use the bound of that name; a
+    file, its own. Which checks use a bound shows only in a run, whose verdicts are added to ``judged`` by name.
     """
     if not names:
         return claims_of(paper)

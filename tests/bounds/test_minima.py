@@ -1,24 +1,15 @@
 """Certified minima: traps for a local search, nothing feasible, nothing lowest, and random bounds on fine grids."""
 
 from math import exp, sqrt
-from typing import Any
 
 import numpy as np
 import pytest
 import sympy as sp
 from refusals import all_refused
-from toys import a, b, c, k, part, share, toy, valley, x, y, z
+from toys import a, b, c, k, minimum, part, share, toy, valley, x, y, z
 
 from bounds import Bound, ClientMean
 from bounds.errors import BoundsError, NoMinimumError, NoSolutionError
-from bounds.numerics.minimize import Minimum
-
-
-def minimum(bound: Bound, over: Any, **values: Any) -> Minimum:
-    found = bound.minimize(over, **values)
-    assert isinstance(found, Minimum)
-    return found
-
 
 TWO_VALLEYS = toy((y - sp.Rational(13, 10)) ** 2 * (y - sp.Rational(71, 10)) ** 2 / 9, c * y, signed=True)
 INSIDE = np.linspace(0, 1, 1_000_001)[1:-1]

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 import sympy as sp
 from refusals import all_refused
-from toys import a, b, below, c, capped, k, part, share, SOURCE, toy, x, y, z
+from toys import a, b, below, c, capped, k, minimum, part, share, SOURCE, toy, x, y, z
 
 from bounds import Bound, ClientSum, Condition
 from bounds.errors import NoMinimumError, UnknownNameError
 from bounds.numerics.closed import Optimum
-from bounds.numerics.minimize import Minimum
 
 BOUND = toy(
     (a * b - c) / (x * k) * (below + share * k), x * ClientSum(part**2), x * z * k**2, where=(x <= 1 / (4 * a),)
@@ -34,12 +33,6 @@ def without(*names: str, **changes: Any) -> dict[str, Any]:
 def optimum(bound: Bound, over: Any) -> Optimum:
     found = bound.minimize(over)
     assert isinstance(found, Optimum)
-    return found
-
-
-def minimum(bound: Bound, over: Any, **values: Any) -> Minimum:
-    found = bound.minimize(over, **values)
-    assert isinstance(found, Minimum)
     return found
 
 

@@ -7,9 +7,7 @@ import torch
 from empirics_toys import needs_an_algorithm
 from refusals import all_refused
 
-import fedbounds
 from empirics.algorithms import algorithm, ALGORITHMS
-from empirics.errors import EmpiricsError
 from empirics.measuring import measurement, Run
 from empirics.measuring.kept import CLASSES, FORMAT, Keeper, KeptRun, read
 from empirics.problems.tasks import task
@@ -113,19 +111,12 @@ def test_the_command_goes_on_with_more_rounds_seeds_and_methods(train, run, tmp_
     assert (tmp_path / "on.csv").read_bytes() == (tmp_path / "once.csv").read_bytes()
     assert (tmp_path / "first.csv").read_bytes() != (tmp_path / "once.csv").read_bytes()
     before = (tmp_path / "kept.pt").read_bytes()
-    assert train(*more, "again.csv", *kept)[0] == 0  # nothing is left to train
+    respelled = [word.replace("(held_out", "( held_out").replace("0.3", ".3") for word in WORDS]
+    assert run("train", *respelled, *more, "again.csv", *kept)[0] == 0  # nothing is left to train
     assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "once.csv").read_bytes()
     assert (tmp_path / "kept.pt").read_bytes() == before
-    respelled = [w.replace("(held_out(digits))", "( held_out(digits) )").replace("0.3", ".3") for w in WORDS]
-    assert run("train", *respelled, *more, "again.csv", *kept)[0] == 0
     train("--rounds", "3", "--step-size", "1e300", "--keep-state", "diverged.pt")
     assert not (tmp_path / "diverged.pt").exists()
-
-
-def test_a_problem_that_is_no_text_is_not_recognised(tmp_path):
-    for problem in (task("ridge(iris)"), task("ridge(iris)").deal("iid", 2, 0)):
-        with pytest.raises(EmpiricsError, match="keep_state="):
-            fedbounds.train(problem, rounds=1, batch=2, keep_state=tmp_path / "kept.pt")
 
 
 def test_another_run_is_not_the_one_that_is_kept_and_leaves_it(train, tmp_path):

@@ -43,8 +43,11 @@ def talks(book):
     print("thinking")
     return Finding(Status.HOLDS, Grade.READ, "read")
 
-stopping, talking = (
-    Claim(f"mine.{c.__name__}", "Odd.", Kind.EQUATION.at("1"), c, Status.HOLDS) for c in (stops, talks)
+def lacks(book):
+    raise ModuleNotFoundError(name="clarabel")
+
+stopping, talking, lacking = (
+    Claim(f"mine.{c.__name__}", "Odd.", Kind.EQUATION.at("1"), c, Status.HOLDS) for c in (stops, talks, lacks)
 )
 """
 
@@ -117,6 +120,8 @@ def test_what_a_check_of_ones_own_raises_or_prints_stays_its_own(workers, own, c
     assert "Stop: enough" in broke["evidence"]
     assert held["verdict"] == "HOLDS"
     assert err == "thinking\n"
+    assert fedbounds.main(["check", f"{own}:stopping", f"{own}:lacking", f"--workers={workers}"]) == 2
+    assert '"fedbounds[exact]"' in capfd.readouterr().err  # a part of this project is missing: no verdict counts
 
 
 def test_the_committed_report_is_renewed_whole_and_in_a_checkout_only(few, committed):

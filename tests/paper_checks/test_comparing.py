@@ -208,8 +208,7 @@ def test_as_json_it_is_whole_and_strict():
     row = next(r for r in found["rows"] if r["bound"] == "decaying_k.theorem_1_repaired")
     assert (row["class"]["at"], row["provenance"]["grad_cap_sq"]) == ("virtual average of all clients", "proved")
     assert BOUNDS[row["bound"]](**row["values"]) == pytest.approx(row["value"])
-    lacking = next(r for r in found["rows"] if r["state"] == "missing")
-    assert (bool(lacking["missing"]), lacking["lower_estimates"]) == (True, [])
+    assert {tuple(r["lower_estimates"]) for r in found["rows"] if r["missing"]} == {()}
     some = compare("grad_norm_sq", Scenario.of(**SMALL), exact=True, of="decaying_k.theorem_1_sharp")
     told = json.loads(some.to_json())["rows"][0]
     assert (told["over_exact"], told["over_measured"]) == (pytest.approx(some.rows[0].over(EvidenceKind.EXACT)), None)
@@ -242,8 +241,6 @@ REFUSED = [
     (["grad_norm_sq", "clients=3", "--of", "fedavg"], "'fedavg'"),
     (["grad_norm_sq", "clients=3", "--measure", "5"], "--problem"),
     (["grad_norm_sq", "--problem", "ridge(iris)", "--measure", "1"], "2 seeds", "got 1"),
-    (["grad_norm_sq", "--problem", "ridge(iris)", "--measure", "-1"], "2 seeds", "got -1"),
-    (["grad_norm_sq", SITES, "--batch", "7"], "--batch", "--problem"),
     (["grad_norm_sq", SITES, "batch=7"], "--batch", "--problem"),
     (["grad_norm_sq", "clients=3", "--worst-case", "nan"], "worst_case", "seconds"),
 ]
