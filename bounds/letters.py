@@ -1,7 +1,7 @@
 """The papers' letters: which quantity each letter stands for.
 
 The same letter means different quantities in different papers (K counts clients in FedALS, local steps in FedInit).
-Values are therefore given by the names of quantities, and an error about a letter says which name to use.
+A value may be given by a letter of its bound's paper; an error about another letter says which name to use.
 """
 
 from __future__ import annotations

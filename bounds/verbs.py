@@ -117,7 +117,7 @@ def _grid(
     free: str = "",
     sample: bool = False,
 ) -> Grid:
-    given = given_values(words, quantities)
+    given = given_values(words, quantities, [bound])
     if sample:
         from .points import POINTS
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from bounds.core import Bound
 from bounds.errors import BoundsError, OutsideConditionsWarning, unknown
-from bounds.letters import quantity_named, unknown_quantity
+from bounds.letters import unknown_quantity
 from bounds.quantities import CLIENTS, Quantity
 from bounds.showing.command_line import Report
 from bounds.showing.files import refuse_foreign, to_write, whole, write_whole
@@ -67,16 +67,13 @@ def plot(
     if not x and len(ranges) == 1:
         x = ranges[0]
         values.remove(x)
-    swept, equals, _ = x.partition("=")
-    if not equals:
+    if "=" not in x:
         raise UsageError(f"plot needs x=QUANTITY=a:b:n once, such as x=clients=2:40:39; got x={x}")
-    known = {q.name for bound in bounds for q in bound.quantities}
-    quantity = quantity_named(swept, known, bounds[0].source.paper)
     if output == "":
         raise UsageError("-o needs the name of a file, such as picture.svg")
     path, *_ = output_paths(Path(output or "-vs-".join(bound.name for bound in bounds) + ".svg"))
-    given = given_values([f"{quantity}{x.removeprefix(swept)}", *values], quantities)
-    picture = bound_curves(bounds, quantity, given)
+    given = given_values([x, *values], quantities, bounds)
+    picture = bound_curves(bounds, next(iter(given)), given)
     wrote = write(picture, path, outside=outside)
     remarks = [*notes(picture, outside), *uncertainty_remarks(bounds, given), *substitution_remarks(bounds, given)]
     return Report([], None, remarks=remarks, wrote=wrote)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
@@ -85,8 +85,12 @@ def as_words(quantities: Mapping[str, Any]) -> list[str]:
     return [f"{name}={typed(value)}" for name, value in quantities.items()]
 
 
-def read(words: Sequence[str]) -> dict[str, Value]:
-    """Return the values of ``quantity=value`` arguments and files of constants, by quantity, in the given order."""
+def read(words: Sequence[str], named: Callable[[str], str] = str) -> dict[str, Value]:
+    """Return the values of ``quantity=value`` arguments and files of constants, by quantity, in the given order.
+
+    ``named`` returns the quantity that a typed name, such as a letter, stands for; files hold names.
+    """
+    typed = {named(word.partition("=")[0]) for word in words if "=" in word}
     found: dict[str, Value] = {}
     files: dict[str, Value] = {}
     for word in words:
@@ -94,8 +98,7 @@ def read(words: Sequence[str]) -> dict[str, Value]:
         if not equals and word.startswith("@"):
             constants = constants_of(constants_in(word[1:]), word[1:])
             for known in constants.keys() & files.keys():
-                typed = any(other.startswith(f"{known}=") for other in words)
-                if not typed and not constants[known].equals(files[known]):
+                if known not in typed and not constants[known].equals(files[known]):
                     both = f"{files[known].file} and {word[1:]} hold different values of {known}"
                     raise BoundsError(f"{both}; say which: {known}=...")
             files |= constants
@@ -105,18 +108,28 @@ def read(words: Sequence[str]) -> dict[str, Value]:
             meant = f"--csv {word} (of constants, compare, advise, train)" if word.endswith(".csv") else meant
             hint = f": write {meant}" if meant else ""
             raise BoundsError(f"expected quantity=value or @file.json; got {shortened(word)!r}{hint}")
-        elif name in found and not found[name].optional:
-            raise BoundsError(f"{name} is given twice")
+        elif (quantity := named(name)) in found and not found[quantity].optional:
+            raise BoundsError(f"{quantity} is given twice")
         else:
-            found[name] = parse(name, text)
+            found[quantity] = parse(name, text)
     return found
 
 
-def given_values(words: Sequence[str], quantities: Mapping[str, Any]) -> dict[str, Value]:
-    """Return the values of ``quantity=value`` arguments and files, and of ``quantities`` that a program passes."""
-    if twice := next((name for name in quantities if any(word.startswith(f"{name}=") for word in words)), ""):
+def given_values(words: Sequence[str], quantities: Mapping[str, Any], bounds: Sequence[Bound] = ()) -> dict[str, Value]:
+    """Return the values of ``quantity=value`` arguments and files, and of ``quantities`` that a program passes.
+
+    Letters that have one meaning in the papers of ``bounds`` are read as the quantities that they stand for.
+    """
+    known = {clients.name, *(q.name for bound in bounds for q in bound.quantities)}
+
+    def named(word: str) -> str:
+        return quantity_named(word, known, *{bound.source.paper for bound in bounds})
+
+    values = read(words, named)
+    passed = by_quantity({name: value_of(name, item) for name, item in quantities.items()}, named)
+    if twice := next((name for name in passed if name in values and not values[name].optional), ""):
         raise BoundsError(f"{twice} is given twice")
-    return {**read(words), **{name: value_of(name, item) for name, item in quantities.items()}}
+    return {**values, **passed}
 
 
 def parse(name: str, text: str) -> Value:
@@ -325,24 +338,20 @@ def _at_values(names: Iterable[str]) -> str:
 
 def grid(bound: Bound, given: Mapping[str, Value], *, paired: bool = False, free: Iterable[str] = ()) -> Grid:
     """Return the grid for one bound; ``free`` quantities get no value, and ``paired`` sweeps vary together."""
-    known, paper = {q.name for q in bound.quantities} | {clients.name}, bound.source.paper
-    typed = {quantity_named(name, known, paper) for name, value in given.items() if not value.optional}
-    used_here = {name: value for name, value in given.items() if not value.optional or name not in typed}
-    given = by_quantity(used_here, lambda x: x if used_here[x].optional else quantity_named(x, known, paper))
-    given = {**given, **{name: given[word] for name, word in _renamed_constants(bound, given).items()}}
-    bound, given = _special_case(bound, given, set(free))
+    constants = {name: given[word] for name, word in _renamed_constants(bound, given).items()}
+    bound, values = _special_case(bound, {**given, **constants}, set(free))
     used = {q.name: q for q in bound.quantities}
     if evaluator_of(bound).counts_clients:
         used.setdefault(clients.name, clients)
-    for name, value in given.items():
+    for name, value in values.items():
         if name not in used and not value.optional:
             raise unknown_quantity(f"quantity of {bound.name}", name, used, bound.source.paper)
     for name in free:
         if name not in used:
             raise unknown_quantity(f"quantity of {bound.name}", name, used, bound.source.paper)
-        if name in given and not given[name].optional:
+        if name in values and not values[name].optional:
             raise BoundsError(f"{name} is the unknown; it cannot be given a value too")
-    inputs = {name: value for name, value in given.items() if name in used and name not in free}
+    inputs = {name: value for name, value in values.items() if name in used and name not in free}
     return _span(bound, {name: _fitted(used[name], value) for name, value in inputs.items()}, used, paired)
 
 

@@ -9,7 +9,8 @@ from refusals import all_refused
 from bounds import Bound, ClientMean, Condition, get, quantity, Source
 from bounds.errors import BoundsError, DomainError
 from bounds.scenario import Scenario
-from bounds.showing.reading import grid, parse, read
+from bounds.showing.reading import given_values, grid, parse, read, substitution_remarks
+from bounds.verbs import evaluate
 from bounds.vocabulary import client_weight, local_gap, local_steps, smoothness
 
 reward = quantity("reward", "r", "what is bounded")
@@ -28,7 +29,7 @@ one_round = get("fedals.one_round")
 
 def spanned(bound, words, **how):
     """The grid of words given as one line."""
-    return grid(bound, read(words.split()), **how)
+    return grid(bound, given_values(words.split(), {}, [bound]), **how)
 
 
 @pytest.mark.parametrize(
@@ -171,6 +172,11 @@ def test_constants_come_from_a_file_and_the_command_line_has_priority(file):
     assert spanned(shared, "local_steps=4 @c.json").values["local_steps"] == 4
     assert list(spanned(one_round, "mu=0.1,0.2 @c.json").values["smoothness"].ravel()) == [0.5, 1, 1.5]
     assert spanned(one_round, "L=1.7 mu=0.2 @c.json").values["smoothness"] == 1.7
+    file({"smoothness": 1.1, "sample_smoothness": 5})
+    for words, remarks in ((["@c.json"], 1), (["@c.json", "L=2"], 0)):
+        assert len([*substitution_remarks([one_round], given_values(words, {}, [one_round]))]) == remarks
+    by_letter, by_name = (evaluate(one_round, f"{word}=1.9", sample=True) for word in ("L", "smoothness"))
+    assert str(by_letter) == str(by_name) != str(evaluate(one_round, sample=True))
     file("[3, 5, 7]", "gaps.json")
     span = spanned(listed, "smoothness=2 client_weight=.5,.3,.2 local_gap=@gaps.json")
     assert listed(**span.values) == pytest.approx(2.96)

@@ -90,6 +90,15 @@ def test_bounds_share_what_they_use_and_are_level_along_what_they_do_not():
     np.testing.assert_allclose(shown.curves[0].formula, 3 / np.arange(2, 11))
 
 
+def test_letters_stand_for_the_quantities_of_the_papers_of_all_bounds(tmp_path):
+    for x, rest in (("K", "L=1.3 mu=0.2"), ("clients", "smoothness=1.3 strong_convexity=0.2")):
+        words = f"{rest} client_weight=uniform local_gap=0.03 non_iidness=0.01".split()
+        curves.plot("fedals.one_round", *words, x=f"{x}=2:9:4", output=tmp_path / x)
+    assert (tmp_path / "K.csv").read_text() == (tmp_path / "clients.csv").read_text()
+    with pytest.raises(BoundsError, match="'K'"):  # clients in one paper, local steps in the other
+        curves.plot("fedals.one_round", "fedinit.theorem_1", x="K=2:9:4", output=tmp_path / "both.svg")
+
+
 def test_what_cannot_be_a_picture_is_refused(tmp_path):
     for words, named in (
         (("local_steps=3", "initial_gap=2"), "local_steps"),
