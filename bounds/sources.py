@@ -57,11 +57,11 @@ def parse_sources(
         if equals and word in options:
             options[word].append(text)
         else:
-            texts.append(f"{named(word)}{equals}{text}")
+            texts.append(source)
     for word, each in options.items():
         if len(set(each)) > 1:
             raise BoundsError(f"{word} is given as {' and as '.join(each)}; leave one of them out")
-    words = {word: v for word, v in read(texts).items() if not v.optional}
+    words = {word: v for word, v in read(texts, named).items() if not v.optional}
     uniform = "client_weight" in words and words["client_weight"].kind == "uniform"
     if uniform and "client_weight" in typed:
         raise BoundsError("client_weight is given as uniform and as numbers; leave one of them out")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .core import Bound
@@ -75,7 +75,7 @@ def minimize(name: str | Bound, *words: str, over: str, zip_: bool = False, **qu
     over = quantity_named(over, [q.name for q in bound.quantities], bound.source.paper)
     if not words and not quantities and any(q.name != over for q in bound.quantities):
         return _closed_form(bound, over)
-    span = _grid(bound, words, quantities, paired=zip_, free=over)
+    span = _grid(bound, words, quantities, paired=zip_, free=[over])
     ask, remarks = answers.over_intervals(span, answers.smallest(span.bound, over))
     return answers.answer(span, ask, remarks, answers.heads_of(bound, over))
 
@@ -102,7 +102,7 @@ def solve(
     """
     bound = load(name)
     for_ = quantity_named(for_, [q.name for q in bound.quantities], bound.source.paper)
-    span = _grid(bound, words, quantities, paired=zip_, free=for_)
+    span = _grid(bound, words, quantities, paired=zip_, free=[for_])
     side = "smallest" if smallest else "largest"
     level = parse_number("target", target, "") if isinstance(target, str) else float(target)
     ask, remarks = answers.over_intervals(span, answers.solved(span.bound, for_, level, side))
@@ -110,13 +110,9 @@ def solve(
 
 
 def _grid(
-    bound: Bound,
-    words: tuple[str, ...],
-    quantities: Mapping[str, Any],
-    paired: bool = False,
-    free: str = "",
-    sample: bool = False,
+    bound: Bound, words: Sequence[str], quantities: Mapping[str, Any], *, sample: bool = False, **options: Any
 ) -> Grid:
+    """Return the grid of a command; its ``options`` are those of ``grid``."""
     given = given_values(words, quantities, [bound])
     if sample:
         from .points import POINTS
@@ -124,7 +120,7 @@ def _grid(
         if bound.name not in POINTS:
             raise UsageError(f"{bound.name} has no sample values: give its quantities")
         given = {**given_values((), POINTS[bound.name]), **given}
-    span = grid(bound, given, paired=paired, free=[free] if free else [])
+    span = grid(bound, given, **options)
     remark(substitution_remarks([bound], given))
     return span
 

@@ -320,9 +320,8 @@ def write(picture: Picture, path: Path, *, outside: bool = False) -> list[Path]:
     """Write the picture to ``path`` (format by its suffix), its numbers as CSV and its caption; return their paths."""
 
     def drawn() -> Any:
-        figure, axes = new_figure(
-            1, 1, len(picture.curves[0].terms) if len(picture.curves) == 1 else len(picture.curves)
-        )
+        lines = picture.curves[0].terms if len(picture.curves) == 1 else picture.curves
+        figure, axes = new_figure(1, 1, len(lines))
         draw(axes[0, 0], picture, outside=outside)
         handles, labels = axes[0, 0].get_legend_handles_labels()
         legend_on_top(figure, dict(zip(labels, handles, strict=True)), 2)

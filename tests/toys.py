@@ -50,3 +50,10 @@ def minimum(bound: Bound, over: Any, **values: Any) -> Minimum:
 def valley(over: Quantity, middle: float, width: float) -> sp.Expr:
     """A dip of depth 1 at ``middle``."""
     return -sp.exp(-(((over - sp.Float(middle)) / sp.Float(width)) ** 2))
+
+
+def minimum(bound: Bound, over: Any, **values: Any) -> Minimum:
+    """The smallest value of a bound at numbers, as against its closed form."""
+    found = bound.minimize(over, **values)
+    assert isinstance(found, Minimum)
+    return found

@@ -16,7 +16,7 @@ from .. import vocabulary
 from ..core import Bound
 from ..domains import array_of
 from ..errors import BoundsError, DomainError, shortened, unknown
-from ..letters import by_quantity, quantity_named, unknown_quantity
+from ..letters import quantity_named, unknown_quantity
 from ..numerics.evaluate import evaluator_of
 from ..quantities import CLIENTS, Quantity
 from ..vocabulary import client_weight, clients
@@ -86,10 +86,7 @@ def as_words(quantities: Mapping[str, Any]) -> list[str]:
 
 
 def read(words: Sequence[str], named: Callable[[str], str] = str) -> dict[str, Value]:
-    """Return the values of ``quantity=value`` arguments and files of constants, by quantity, in the given order.
-
-    ``named`` returns the quantity that a typed name, such as a letter, stands for; files hold names.
-    """
+    """Return the values of arguments and files by quantity, in the given order; ``named`` translates typed letters."""
     typed = {named(word.partition("=")[0]) for word in words if "=" in word}
     found: dict[str, Value] = {}
     files: dict[str, Value] = {}
@@ -126,10 +123,11 @@ def given_values(words: Sequence[str], quantities: Mapping[str, Any], bounds: Se
         return quantity_named(word, known, *{bound.source.paper for bound in bounds})
 
     values = read(words, named)
-    passed = by_quantity({name: value_of(name, item) for name, item in quantities.items()}, named)
-    if twice := next((name for name in passed if name in values and not values[name].optional), ""):
-        raise BoundsError(f"{twice} is given twice")
-    return {**values, **passed}
+    for name, item in quantities.items():
+        if (quantity := named(name)) in values and not values[quantity].optional:
+            raise BoundsError(f"{quantity} is given twice")
+        values[quantity] = value_of(name, item)
+    return values
 
 
 def parse(name: str, text: str) -> Value:
@@ -367,9 +365,7 @@ def _span(bound: Bound, values: Mapping[str, Value], used: Mapping[str, Quantity
             shape.append(numbers.shape[1] if numbers.ndim == 2 else 1)
         arrays[name] = numbers.reshape(shape)
     columns = {name: numbers.tolist() for name, numbers in sweeps.items()}
-    axes = [{name: column} for name, column in columns.items()]
-    if paired and columns:
-        axes = [columns]
+    axes = [columns] if paired and columns else [{name: column} for name, column in columns.items()]
     counted = {clients.name} if bound.axis == CLIENTS else set()  # certain, as the length of the lists
     uncertain = {name: v.ends for name, v in values.items() if v.ends is not None and name not in counted}
     return Grid(bound, arrays, tuple(axes), uncertain)

@@ -50,7 +50,7 @@ def method_and_parameter(algorithm: Algorithm) -> tuple[str, Fraction]:
         return name, fraction(parameter)
     if (algorithm.start, algorithm.direction, algorithm.combine) == (ServerStart(), Gradient(), Average()):
         return "fedavg", Fraction(0)  # such as dsgd
-    raise NoListing(f"{algorithm.name} has no steps in verify.one_round; proofs are of {', '.join(METHODS)}")
+    raise NoListing(f"proofs cover methods named {', '.join(METHODS)} only; this one is named {algorithm.name}")
 
 
 def round_method(algorithm: Algorithm, local_steps: int) -> tuple[str, Fraction]:

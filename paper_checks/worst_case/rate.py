@@ -44,7 +44,8 @@ PROOF_BEGINS = '{"kind":"rate"'
 """How proof files begin; other existing files are not overwritten."""
 METHODS = """\
 METHOD is a method that only adds and scales gradients: fedavg(), fedprox(mu=0.1), fedinit(beta=0.1), scaffold(),
-fedavgm(momentum=0.3), fedcm(alpha=0.5), relaxed(scaffold(), beta=0.05), or your own.
+fedavgm(momentum=0.3), fedcm(alpha=0.5), relaxed(scaffold(), beta=0.05), or your own. Proofs in fractions
+cover those with the names fedavg, fedprox, fedinit, scaffold, fedavgm and fedcm.
 quantity=value: local_steps, step_size, smoothness and strong_convexity; gradient_variance and clients for noise;
 cohort and clients to draw a cohort every round (for methods without client memory, scaffold() and fedinit()); rounds,
 initial_distance_sq and optimum_dissimilarity (zeta^2) for the bound after that many rounds, with the exact worst case
@@ -119,13 +120,12 @@ def _rates(chosen: Algorithm, points: Sequence[dict[str, float]]) -> Rates:
 
 def _values(words: Sequence[str]) -> dict[str, list[float]]:
     """Return the values of all quantities, in the order of ``QUANTITIES``."""
-    typed = {word.partition("=")[0] for word in words if "=" in word}
     given: dict[str, list[float]] = {}
     for name, value in read(words).items():
         if name not in QUANTITIES:
-            if name in typed:  # files of constants may contain other quantities
-                raise unknown_quantity("quantity of a rate", name, QUANTITIES)
-            continue
+            if value.optional:
+                continue
+            raise unknown_quantity("quantity of a rate", name, QUANTITIES)
         if value.kind not in ("number", "range", "list"):
             raise BoundsError(f"{name} must be a number, a range or a list")
         given[name] = value.numbers.ravel().astype(float).tolist()
@@ -146,14 +146,18 @@ def _rate_point(problem: RateProblem, given: dict[str, float], report: Callable[
     except NotCertified as error:
         return RatePoint(name, given, None, str(error))
     theorem = next(iter(theorem_rates(problem)), None) if problem.partial_cohort is None else None
-    required = {"rounds", "initial_distance_sq"}
-    if any(s.floor or s.start_dissimilarity for s in rate.bounds):
-        required.add("optimum_dissimilarity")
-    if not required <= set(given):
+    if _missing(rate, given):
         return RatePoint(name, given, rate, theorem=theorem)
-    start = (given.get(q, 0.0) for q in ("initial_distance_sq", "optimum_dissimilarity", "gradient_variance"))
-    after = bound_after(rate, Horizon(int(given["rounds"]), *start), report)
-    return RatePoint(name, given, rate, after=after, theorem=theorem)
+    dissimilarity, variance = (given.get(q, 0.0) for q in ("optimum_dissimilarity", "gradient_variance"))
+    horizon = Horizon(int(given["rounds"]), given["initial_distance_sq"], dissimilarity, variance)
+    return RatePoint(name, given, rate, after=bound_after(rate, horizon, report), theorem=theorem)
+
+
+def _missing(rate: Rate, given: dict[str, float]) -> list[str]:
+    """Return the quantities that the bound after a number of rounds needs and that are not given."""
+    heterogeneous = any(bound.floor or bound.start_dissimilarity for bound in rate.bounds)
+    needed = START if heterogeneous else ("rounds", "initial_distance_sq")
+    return [name for name in needed if name not in given]
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +178,6 @@ class RatePoint:
         """Return the point as a row, with the keys of ``RATE_JSON``."""
         fastest, least = (self.rate.fastest, self.rate.least) if self.rate else (None, None)
         given = {name: self.given.get(name) for name in QUANTITIES}
-        least_floors = _attributes(least, ("floor", "noise_floor"))
         return {
             "method": self.method,
             **{name: int(x) if x is not None and x.is_integer() else x for name, x in given.items()},
@@ -183,7 +186,7 @@ class RatePoint:
             **_attributes(fastest, STATED),
             "proved": fastest and fastest.proof is not None,
             "least_stated": least and least.contraction,
-            **{f"least_{name}": x for name, x in least_floors.items()},
+            **{f"least_{name}": x for name, x in _attributes(least, ("floor", "noise_floor")).items()},
             "theorem": self.theorem and self.theorem.bound,
             "theorem_contraction": self.theorem and self.theorem.contraction,
             **_attributes(self.after, COLUMNS_AFTER),
@@ -234,8 +237,8 @@ class RatePoint:
             if self.after.instance is not None:
                 yield f"  reached by clients with quadratics on a line: {self.after.instance:.6g}"
         elif "rounds" in given:
-            missing = [f"{name}=..." for name in ("initial_distance_sq", "optimum_dissimilarity") if name not in given]
-            yield f"after {given['rounds']:g} rounds: give {', '.join(missing)} too"
+            missing = ", ".join(f"{name}=..." for name in _missing(rate, given))
+            yield f"after {given['rounds']:g} rounds: give {missing} too"
         yield "w*: the minimiser of the mean loss; zeta^2: the clients' mean squared gradient there"
         if rate.fastest.why:
             yield f"not proved in fractions: {rate.fastest.why}"

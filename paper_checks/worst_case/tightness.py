@@ -286,6 +286,8 @@ def _spans(words: Sequence[str], bound: Bound) -> dict[str, list[Any]]:
     hints = HINTS | dict.fromkeys(HETEROGENEITY, f"{bound.name} has {' and '.join(own) or 'none'}")
     for typed, value in read(words).items():
         name = "heterogeneity" if typed in own else quantity_named(typed, NAMES, bound.source.paper)
+        if value.optional and name not in (*NAMES, *HINTS):
+            continue
         if name not in NAMES:
             raise unknown("quantity of a tightness table", name, NAMES, hints.get(name, ""))
         if name in spans:

@@ -288,6 +288,8 @@ def test_mistakes_are_one_line(refused, tmp_path, monkeypatch):
     path = tmp_path / "c.json"
     path.write_text(json.dumps({"heterogeneity": 0.7, "_interval": {"heterogeneity": [0.4, 0.9]}}))
     assert "_interval" in refused("tightness", THEOREM, f"@{path}", "rounds=2", "local_steps=1")
+    path.write_text(json.dumps({"client_weight": [0.4, 0.6], "clients": 2, "smoothness": 2.3}))  # one that has no place
+    assert "'smoothness'" in refused("tightness", THEOREM, f"@{path}", "rounds=2", "local_steps=1")
 
 
 # ---- step sizes of their own, and starts that are bounded twice ----
