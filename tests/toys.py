@@ -8,7 +8,6 @@ import sympy as sp
 
 from bounds import Bound, Condition, Quantity, quantity, Source
 from bounds.domains import COUNT, Domain, NONNEGATIVE, POSITIVE, REAL
-from bounds.numerics.minimize import Minimum
 from bounds.units import ONE
 
 SOURCE = Source("decaying_k", "a made-up statement")
@@ -41,19 +40,6 @@ def toy(*terms: sp.Expr, where: tuple[Any, ...] = (), signed: bool = False, **fi
     )
 
 
-def minimum(bound: Bound, over: Any, **values: Any) -> Minimum:
-    found = bound.minimize(over, **values)
-    assert isinstance(found, Minimum)
-    return found
-
-
 def valley(over: Quantity, middle: float, width: float) -> sp.Expr:
     """A dip of depth 1 at ``middle``."""
     return -sp.exp(-(((over - sp.Float(middle)) / sp.Float(width)) ** 2))
-
-
-def minimum(bound: Bound, over: Any, **values: Any) -> Minimum:
-    """The smallest value of a bound at numbers, as against its closed form."""
-    found = bound.minimize(over, **values)
-    assert isinstance(found, Minimum)
-    return found

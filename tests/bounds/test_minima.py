@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 from refusals import all_refused
-from toys import a, b, c, k, minimum, part, share, toy, valley, x, y, z
+from toys import a, b, c, k, part, share, toy, valley, x, y, z
 
 from bounds import Bound, ClientMean
 from bounds.errors import BoundsError, NoMinimumError, NoSolutionError
@@ -42,7 +42,7 @@ def rugged(seed: int) -> Bound:
     ],
 )
 def test_a_minimum_beats_a_fine_grid_and_keeps_its_certificate(bound, over, grid, values) -> None:
-    found = minimum(bound, over, **values)
+    found = bound.minimize(over, **values)
     heights = bound.compile()(**values, **{over.name: grid[:, None] if "part" in values else grid})
     best, size = grid[np.argmin(heights)], abs(heights.min())
     assert found.at == pytest.approx(best, rel=2e-3, abs=1e-4)
@@ -52,14 +52,14 @@ def test_a_minimum_beats_a_fine_grid_and_keeps_its_certificate(bound, over, grid
 
 def test_a_valley_much_narrower_than_any_grid_is_found() -> None:
     bound = toy(valley(x, 3.7251, 1e-6), valley(x, 40.0, 9.0) / 2, sp.Integer(3), signed=True)
-    found = minimum(bound, x)
+    found = bound.minimize(x)
     assert found.at == pytest.approx(3.7251, abs=1e-8)
     assert found.value == pytest.approx(2 - exp(-((36.2749 / 9) ** 2)) / 2, rel=1e-12)
 
 
 def test_the_best_whole_number_need_not_be_next_to_the_best_real_one() -> None:
     bound = toy(2 * valley(k, 4.47, 0.11), valley(k, 11.2, 3.0), sp.Integer(5), signed=True)
-    found = minimum(bound, k)
+    found = bound.minimize(k)
     whole = np.arange(1, 60)
     assert found.at == pytest.approx(4.47, abs=1e-3)
     assert found.integer_at == whole[np.argmin(bound(steps=whole))] == 11
@@ -67,20 +67,20 @@ def test_the_best_whole_number_need_not_be_next_to_the_best_real_one() -> None:
 
 def test_whole_numbers_that_a_condition_forbids_are_passed_over() -> None:
     bound = toy(a / k + b * k, where=(sp.Or(k <= 3, k >= 9),))
-    found = minimum(bound, k, alpha=41.0, gamma=1.3)
+    found = bound.minimize(k, alpha=41.0, gamma=1.3)
     heights = {n: 41.0 / n + 1.3 * n for n in (1, 2, 3, 9, 10, 11)}
     assert found.integer_at == min(heights, key=lambda n: heights[n]) == 9 - 6 * (heights[3] < heights[9])
 
 
 def test_steps_of_a_ceiling_are_no_obstacle() -> None:
     bound = toy(sp.ceiling(a / x) + b * x)
-    found = minimum(bound, x, alpha=7.3, gamma=0.9)
+    found = bound.minimize(x, alpha=7.3, gamma=0.9)
     candidates = [n + 0.9 * 7.3 / n for n in range(1, 30)]
     assert found.value == pytest.approx(min(candidates), rel=1e-12)
 
 
 def test_a_bound_that_is_level_at_its_bottom_has_a_minimum() -> None:
-    found = minimum(toy(sp.Max(c, a / x)), x, alpha=2.3, offset=1.7)
+    found = toy(sp.Max(c, a / x)).minimize(x, alpha=2.3, offset=1.7)
     assert found.value == 1.7
     assert found.at >= 2.3 / 1.7
 
@@ -97,7 +97,7 @@ def test_nothing_feasible_is_a_finding_with_the_words_of_the_conditions() -> Non
 
 def test_a_minimum_lies_at_a_condition_or_within_them_and_a_sweep_is_one_call_for_each_point() -> None:
     bound = toy(a / x + x, where=(x <= 3, x >= a))
-    found = [minimum(bound, x, alpha=alpha) for alpha in (2.1, 0.7)]
+    found = [bound.minimize(x, alpha=alpha) for alpha in (2.1, 0.7)]
     assert [(one.at, one.binding) for one in found] == [(2.1, "needs width >= alpha"), (pytest.approx(sqrt(0.7)), "")]
     with pytest.raises(BoundsError, match=r"fedbounds\.minimize"):
         bound.minimize(x, alpha=[2.1, 0.7])

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import sympy as sp
 from refusals import all_refused
-from toys import a, b, below, c, capped, k, minimum, part, share, SOURCE, toy, x, y, z
+from toys import a, b, below, c, capped, k, part, share, SOURCE, toy, x, y, z
 
-from bounds import Bound, ClientSum, Condition
+from bounds import ClientSum, Condition
 from bounds.errors import NoMinimumError, UnknownNameError
 from bounds.numerics.closed import Optimum
 
@@ -30,17 +30,12 @@ def without(*names: str, **changes: Any) -> dict[str, Any]:
     return {n: v for n, v in {**NUMBERS, **changes}.items() if n not in names}
 
 
-def optimum(bound: Bound, over: Any) -> Optimum:
-    found = bound.minimize(over)
-    assert isinstance(found, Optimum)
-    return found
-
-
 def test_a_closed_form_is_the_cube_root_one_derives_by_hand() -> None:
-    found = optimum(BOUND, k)
+    found = BOUND.minimize(k)
+    assert isinstance(found, Optimum)
     by_hand = sp.cbrt((a * b - c) * below / (2 * x**2 * z))
     assert sp.simplify(found.at / by_hand) == 1
-    assert optimum(BOUND, "steps").over == found.over == k
+    assert BOUND.minimize("steps").over == found.over == k
     assert set(found.requires) == {a * b - c > 0, z > 0}
     assert sp.simplify(BOUND.expr.subs(k, by_hand) - found.value) == 0
 
@@ -58,7 +53,7 @@ def test_a_closed_form_is_the_cube_root_one_derives_by_hand() -> None:
     ],
 )
 def test_closed_forms_against_calculus_by_hand(expression: sp.Expr, by_hand: sp.Expr) -> None:
-    found = optimum(toy(expression), x)
+    found = toy(expression).minimize(x)
     assert sp.simplify(found.at / by_hand) == 1
     assert found.requires == ()
     assert sp.simplify(expression.subs(x, by_hand) - found.value) == 0
@@ -80,7 +75,7 @@ def test_what_has_no_closed_form_says_why():
 
 
 def test_an_optimum_becomes_a_bound_with_the_conditions_that_still_speak() -> None:
-    statement = optimum(BOUND, k).as_bound(name="toy.k_star", source=SOURCE, note="derived")
+    statement = BOUND.minimize(k).as_bound(name="toy.k_star", source=SOURCE, note="derived")
     assert statement.target == k
     assert statement.relation == "="
     assert [co.words for co in statement.conditions[:2]] == [CAP, "words alone"]
@@ -92,14 +87,14 @@ def test_an_optimum_becomes_a_bound_with_the_conditions_that_still_speak() -> No
 
 def test_fixed_numbers_enter_the_closed_form_and_a_condition_on_its_quantity_is_left_out() -> None:
     fixed = toy(a / x + b * x).fix(alpha=12.0)
-    assert optimum(fixed, x).at == sp.sqrt(12 / b)
-    assert optimum(fixed, x).as_bound(name="toy.best", source=SOURCE)(gamma=3.0) == pytest.approx(2.0)
-    statement = optimum(BOUND, x).as_bound(name="toy.width", source=SOURCE)
+    assert fixed.minimize(x).at == sp.sqrt(12 / b)
+    assert fixed.minimize(x).as_bound(name="toy.best", source=SOURCE)(gamma=3.0) == pytest.approx(2.0)
+    statement = BOUND.minimize(x).as_bound(name="toy.width", source=SOURCE)
     assert CAP not in [co.words for co in statement.conditions]
 
 
 def test_a_minimum_is_that_of_calculus_and_its_whole_number_neighbour_is_best() -> None:
-    found = minimum(BOUND, k, **without())
+    found = BOUND.minimize(k, **without())
     assert found.at == pytest.approx(BEST, rel=1e-13)
     steps = np.arange(1, 200)
     heights = BOUND(**NUMBERS, steps=steps)
@@ -113,22 +108,22 @@ def test_a_search_and_calculus_agree_over_a_sweep() -> None:
     # A third power, whose coefficient happens to be zero here.
     hidden = toy(b * x**2, a / x, c * x, signed=True)
     for alpha in np.geomspace(3.0, 4e6, 7):
-        found = minimum(hidden, x, gamma=2.3, alpha=alpha, offset=0.0)
+        found = hidden.minimize(x, gamma=2.3, alpha=alpha, offset=0.0)
         assert found.at == pytest.approx(np.cbrt(alpha / 4.6), rel=1e-9)
 
 
 def test_a_minimum_at_the_limit_of_a_condition_or_the_end_of_the_domain_names_it() -> None:
-    found = minimum(BOUND, x, **without("width", steps=5))
+    found = BOUND.minimize(x, **without("width", steps=5))
     assert found.at == pytest.approx(1 / (4 * 12.3), rel=1e-15)
     assert found.binding == CAP
     assert found.value == BOUND(**without(steps=5, width=found.at))
     assert found.value - 1e-10 * found.value <= found.lower <= found.value
-    found = minimum(toy(a * k), k, alpha=2.7)
+    found = toy(a * k).minimize(k, alpha=2.7)
     assert (found.at, found.integer_at, found.value) == (1.0, 1, 2.7)
     assert found.binding == "steps must be a whole number >= 1"
-    found = minimum(toy(a / capped + below), capped, alpha=2.7, below=3.3)
+    found = toy(a / capped + below).minimize(capped, alpha=2.7, below=3.3)
     assert (found.at, found.binding) == (3.3, "capped must be <= below")
-    found = minimum(toy(capped + a * below), below, alpha=2.7, capped=0.37)
+    found = toy(capped + a * below).minimize(below, alpha=2.7, capped=0.37)
     assert (found.at, found.binding) == (0.37, "below must be >= capped")
 
 
