@@ -44,9 +44,9 @@ def evaluator_of(bound: Statement) -> Evaluator:
 
 
 class Inputs:
-    """Arguments of a bound: arrays by name and their common shape, with the axis of clients or classes last, if any.
+    """Arguments of ``bound``: arrays by name and their common shape, with the axis of clients or classes last, if any.
 
-    If all clients are identical, ``bound`` is the form for identical clients, which needs no arrays over them.
+    If all clients are identical, ``bound`` is not the one that was called but its form for identical clients.
     """
 
     def __init__(self, evaluator: Evaluator, arrays: Arrays, shape: tuple[int, ...]) -> None:

@@ -298,7 +298,7 @@ def over_intervals(span: Grid, ask: Ask) -> tuple[Ask, list[str]]:
     if not span.uncertain:
         return ask, []
     if np.prod(span.shape) > MOST_VARIED:
-        return ask, [*span.remarks()]
+        return ask, span.remarks()
 
     places = combinations(span.bound, span.uncertain, MOST_ASKED)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
@@ -282,10 +282,9 @@ class Grid:
     def shape(self) -> tuple[int, ...]:
         return tuple(len(next(iter(axis.values()))) for axis in self.axes)
 
-    def remarks(self) -> Iterator[str]:
-        """Yield a remark if uncertain constants are used at their values, not over their intervals."""
-        if self.uncertain:
-            yield _at_values(self.uncertain)
+    def remarks(self) -> list[str]:
+        """Return a remark if uncertain constants are used at their values, not over their intervals."""
+        return _at_values(self.uncertain)
 
     def points(self) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
         """Yield, for every point, the values of the sweeps and all values: numbers, or lists over the clients."""
@@ -301,11 +300,10 @@ def _at(array: np.ndarray, index: tuple[int, ...], listed: bool) -> Any:
     return here.item() if here.size == 1 else here
 
 
-def uncertainty_remarks(bounds: Iterable[Bound], given: Mapping[str, Value]) -> Iterator[str]:
-    """Yield the remark on uncertain constants for a picture of several bounds."""
+def uncertainty_remarks(bounds: Iterable[Bound], given: Mapping[str, Value]) -> list[str]:
+    """Return the remark on uncertain constants for a picture of several bounds."""
     used = {_renamed_constants(bound, given).get(q.name, q.name) for bound in bounds for q in bound.quantities}
-    if uncertain := [name for name, value in given.items() if value.ends is not None and name in used]:
-        yield _at_values(uncertain)
+    return _at_values([name for name, value in given.items() if value.ends is not None and name in used])
 
 
 def substitution_remarks(bounds: Iterable[Bound], given: Mapping[str, Value]) -> Iterator[str]:
@@ -327,8 +325,9 @@ def _renamed_constants(bound: Bound, given: Mapping[str, Value]) -> dict[str, st
     }
 
 
-def _at_values(names: Iterable[str]) -> str:
-    return f"uncertain constants were taken at their values, not over their intervals: {', '.join(names)}"
+def _at_values(names: Collection[str]) -> list[str]:
+    text = f"uncertain constants were taken at their values, not over their intervals: {', '.join(names)}"
+    return [text] if names else []
 
 
 # ---- spanning the grid ----

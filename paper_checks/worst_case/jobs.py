@@ -27,7 +27,7 @@ MAX_POINTS = 10_000
 
 
 @job("tightness", version=1, accepts="paper_checks.worst_case.grid_point:GridPoint")
-def tightness(bound: str, **point: Any) -> Outcome:
+def tightness_job(bound: str, **point: Any) -> Outcome:
     """Compute a bound (by name) and its exact worst case; ``inside``: whether the bound's conditions hold here."""
     chosen = load(bound)
     adapted_point = adapted(chosen, GridPoint(**point))
@@ -35,9 +35,8 @@ def tightness(bound: str, **point: Any) -> Outcome:
     worst = solve(problem, inf)
     parts, inside = terms(chosen, quantities)
     total = sum(parts.values())
-    contributions = worst.contributions
-    positive = {name: share for name, share in contributions.items() if share > 0}
-    shares = {f"share: {name}": share / worst.value for name, share in contributions.items() if worst.value}
+    positive = {name: share for name, share in worst.contributions.items() if share > 0}
+    shares = {f"share: {name}": share / worst.value for name, share in worst.contributions.items() if worst.value}
     row = {
         **adapted_point.as_row(),
         "step_size": quantities["step_size"],
@@ -58,7 +57,7 @@ def tightness(bound: str, **point: Any) -> Outcome:
 
 
 @job("certificate", version=2, accepts="paper_checks.worst_case.grid_point:GridPoint")
-def certificate(bound: str, about: float, **point: Any) -> Outcome:
+def certificate_job(bound: str, about: float, **point: Any) -> Outcome:
     """Prove a point's worst case, whose value in floats is roughly ``about``; a refusal is a result with its reason."""
     try:
         proof = certify(problem_at(load(bound), GridPoint(**point)), about)

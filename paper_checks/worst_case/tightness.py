@@ -84,7 +84,7 @@ def tightness(
         output: Write NAME.csv and NAME.json, its card, to this folder.
         store: Folder of the results ($FEDBOUNDS_STORE, else ./fedbounds-store).
         workers: Processes (one per core); 0: in this process.
-        patience: Longest time of a single worst case, in seconds (600).
+        patience: Refuse a grid if its largest worst case takes longer, by an estimate, in seconds (600).
         committed: Show the table that comes with the project, as without any quantity; solve nothing.
         certify: Prove every worst case from both sides in fractions; -o writes the proofs, NAME-1.json and on, or with
             --committed the archive NAME.proofs.xz; grid points that exceed --patience are skipped.

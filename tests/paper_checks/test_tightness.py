@@ -18,7 +18,7 @@ from paper_checks.claims.claim import Book, Grade, Status
 from paper_checks.runs.obstacles import obstacle
 from paper_checks.runs.origins import WORST
 from paper_checks.worst_case.grid_point import GridPoint, NAMES, problem_at, values, why_no_cohort
-from paper_checks.worst_case.jobs import proof_seconds, terms, tightness
+from paper_checks.worst_case.jobs import proof_seconds, terms, tightness_job
 from paper_checks.worst_case.program import WorstCaseError
 from paper_checks.worst_case.solve import solve
 from paper_checks.worst_case.tightness_table import best_steps, committed, constants, FOLDER, smallest_factors, WHOLE
@@ -50,11 +50,11 @@ def test_the_drift_of_two_steps_is_a_96th_of_lemma_2():
 
 @cases("name", REACHED)
 def test_every_bound_within_reach_is_above_its_worst_case(name):
-    table = tightness(name, rounds=2, local_steps=2, heterogeneity=0.6).columns
+    table = tightness_job(name, rounds=2, local_steps=2, heterogeneity=0.6).columns
     assert table["ratio"][0] > 1 - 1e-6
     if name in DRAWN:
         one = {"clients": 2, "cohort": 1, "rounds": 2, "local_steps": 1, "heterogeneity": 0.6, "relaxation": 0.01}
-        assert tightness(name, **one).columns["ratio"][0] > 1 - 1e-6
+        assert tightness_job(name, **one).columns["ratio"][0] > 1 - 1e-6
     assert table["gap"][0] <= 1e-6 * max(table["worst_case"][0], 0.01)
     shares = [value[0] for column, value in table.items() if column.startswith("share: ")]
     assert all(share > -1e-4 for share in shares)
@@ -143,7 +143,7 @@ def test_every_bound_within_reach_has_a_table_with_its_card():
 def test_a_committed_table_is_computed_again(name):
     rows = [row for row in committed(name) if row["rounds"] * row["local_steps"] <= 4]
     for row in rows[:: max(1, len(rows) // 3)]:
-        again = tightness(name, **{n: row[n] for n in NAMES}).columns
+        again = tightness_job(name, **{n: row[n] for n in NAMES}).columns
         for column in ("step_size", "bound", "worst_case"):
             assert again[column][0] == pytest.approx(row[column], rel=1e-4, abs=1e-7), (row, column)
 
@@ -152,7 +152,7 @@ def test_a_committed_table_is_computed_again(name):
 def test_a_large_place_of_a_committed_table_is_computed_again():
     for name in ("fedinit.theorem_1", "decaying_k.theorem_1_repaired", "fedcog.theorem"):
         row = max(committed(name), key=lambda row: row["rounds"] * row["local_steps"] * (row["local_steps"] < 8))
-        again = tightness(name, **{n: row[n] for n in NAMES}).columns
+        again = tightness_job(name, **{n: row[n] for n in NAMES}).columns
         assert again["worst_case"][0] == pytest.approx(row["worst_case"], rel=1e-4), name
 
 
