@@ -240,10 +240,10 @@ def test_the_command_prints_what_python_returns(tmp_path, monkeypatch, run):
     assert row["bound"] < row["stated"] ** 6 * row["start_distance"] * 2.3 + row["floor"] * 0.7
     sweep = fedbounds.rate("fedavg()", **(words | dict(step_size=np.array([0.1, 0.3]))))
     assert [r["contraction"] for r in sweep.records()] == pytest.approx([(1 - 0.03) ** 6, (1 - 0.09) ** 6], abs=2e-6)
-    text = str(fedbounds.rate("fedavg()", **words, rounds=3, initial_distance_sq=1.2))
-    assert "give optimum_dissimilarity=... too" in text
-    text = str(fedbounds.rate("fedavg()", **(words | {"local_steps": 1}), rounds=3))
-    assert "give initial_distance_sq=... too" in text  # heterogeneity has no effect on single local steps
+    text = str(fedbounds.rate(renamed(algorithm("fedprox()"), "mine()"), **words, rounds=3, initial_distance_sq=1.2))
+    assert all(part in text for part in ("give optimum_dissimilarity=... too", "fedprox", "named mine()"))
+    alone = fedbounds.rate("fedavg()", **(words | {"local_steps": 1}), rounds=3)  # heterogeneity has no effect
+    assert "give initial_distance_sq=... too" in str(alone)
 
 
 def test_a_file_that_is_read_or_is_somebody_elses_is_not_replaced(tmp_path, monkeypatch, refused):
