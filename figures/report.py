@@ -48,7 +48,7 @@ FINDING_KEYS = {"words", "verdict", "effect", "least", "counted", "guards"}
 def read_cards(*folders: Path) -> list[Card]:
     """Return the cards in the folders in the order of the catalogue; warn of other files and of older cards.
 
-    A card is taken from the first folder in which all runs behind it exist, else from the last that has one.
+    Of several cards on a figure the one that judges most findings is taken, then one with all its runs, then the first.
     """
     selected: list[Card] = []
     for name in NAMES:
@@ -64,9 +64,14 @@ def read_cards(*folders: Path) -> list[Card]:
             else:
                 words = "was made by another version and is left out of the report: make the figure again"
                 warnings.warn(f"{path} {words}", stacklevel=2)
-        complete = [card for card in cards if card["runs"]["there"] == card["runs"]["wanted"]]
-        selected += complete[:1] or cards[-1:]
+        selected += [max(cards, key=_worth)] if cards else []
     return selected
+
+
+def _worth(card: Card) -> tuple[int, bool]:
+    """Return how many findings of a card are judged, and whether all its runs exist."""
+    judged = sum(finding["verdict"] != Reproduction.NOT_JUDGED for finding in card["findings"])
+    return judged, card["runs"]["there"] == card["runs"]["wanted"]
 
 
 def read_card(path: Path) -> Card:

@@ -36,20 +36,26 @@ def rows(runs: Runs, scale: str, quantity: str) -> list[dict[str, Any]]:
     return points
 
 
-def caption(scale: str, shown: str, *more: str) -> str:
-    """Return the caption: what is shown, how the runs train, and the time that each schedule gets."""
+def caption(runs: Runs, scale: str, shown: str, *more: str) -> str:
+    """Return the caption: what is shown, how the runs that are there train, and the time that each schedule gets."""
     plan, here = PLANS[scale], tasks(scale)
+    there = {
+        (task, key): [cell for cell in grid.cells(scale, task, key) if runs.result(cell) is not None]
+        for task in here
+        for key in CURVES
+    }
     looks = plan.counts.get("validations", 0)
     rule = f"validation accuracy (measured {looks} times a run)" if looks else "the rolling training loss"
-    left = {task: [t for key, t in CURVES.items() if key not in grid.schedules_of(scale, task)] for task in here}
-    missing = [f"{', '.join(titles)} on {task}" for task, titles in left.items() if titles]
+    left = {task: [title for key, title in CURVES.items() if not there[task, key]] for task in here}
+    names = {task: ", ".join(t) if len(t) < len(CURVES) else "all schedules" for task, t in left.items() if t}
+    missing = [f"{titles} on {task}" for task, titles in names.items()]
     time_budget = (
         "Every schedule gets the simulated time of as many rounds of Kη-fixed by eq. (5), with the printed seconds per "
         f"step and model sizes. The loss is that of {plan.counts['probe']} training samples. The step schedules decay "
         f"when {rule} has stopped improving; the paper's rule is the validation error, without a number. "
         f"{CURVES[JOINT]} decays both, which the paper tried and shows no curve of."
     )
-    used = [(title, grid.cells(scale, task, key)) for task in here for key, title in CURVES.items()]
+    used = [(CURVES[key], cells) for (_, key), cells in there.items()]
     classes = "" if scale in ("smoke", "paper") else "CIFAR100's hundred classes would need more rounds than ten."
     left_out = f"Not run, for their time: {'; '.join(missing)}." if missing else ""
     return run_caption(shown, used, PLANS["paper"].own, time_budget, classes, left_out, *more)
@@ -74,7 +80,7 @@ def data(quantity: str, runs: Runs, scale: str) -> Content:
     title, diverged = SHOWN[quantity]
     shown = f"{title}. Vertical line: where K_r-step decays, mean over the seeds in which it does."
     return Content(
-        caption(scale, shown, f"A run that diverged is drawn as far as it goes and counts as {diverged}."),
+        caption(runs, scale, shown, f"A run that diverged is drawn as far as it goes and counts as {diverged}."),
         rows(runs, scale, quantity),
         findings=[one for finding in FINDINGS[quantity] for one in finding.judge(runs, scale, quantity)],
         unavailable="" if tasks(scale) else "data not available",

@@ -37,17 +37,24 @@ def judge_by_task(
 ) -> list[Finding]:
     """Judge a finding on those tasks ``among`` the given ones that meet its guards, and separately on the others."""
     here = [task for task in grid.tasks(scale) if task in among and set(keys) <= set(grid.schedules_of(scale, task))]
-    met = {task: guards(task) for task in here}
+    compared = {task: list(pairs(task)) for task in here}
+    met = {task: [*_runs_there(scale, task, compared[task]), *guards(task)] for task in here}
     outside = [task for task in here if any(guard.missed for guard in met[task])]
     groups = [group for group in ([task for task in here if task not in outside], outside) if group]
     findings = []
     for group in groups or [[]]:
         names = ", ".join(grid.data_name(scale, task) for task in group)
-        group_pairs = [pair for task in group for pair in pairs(task)]
+        group_pairs = [pair for task in group for pair in compared[task]]
         group_guards = dict.fromkeys(guard for task in group for guard in met[task])
         text = words if len(group) == len(among) else f"{words} ({names})"
         findings.append(judge(text, group_pairs, delta, group_guards))
     return findings
+
+
+def _runs_there(scale: str, task: str, pairs: Iterable[Pair]) -> list[Guard]:
+    """Require runs on both sides of every comparison."""
+    fewest = min((len(pair.differences) for pair in pairs), default=0)
+    return [] if fewest else [Guard(f"seeds run on {grid.data_name(scale, task)}", 0, 1)]
 
 
 def base_guards(runs: Runs, scale: str, quantity: str, keys: Sequence[str], task: str, part: float = 1) -> list[Guard]:

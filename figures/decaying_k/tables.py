@@ -210,6 +210,7 @@ def steps(runs: Runs, scale: str) -> Content:
     ]
     formula = ", ".join(f"{task} {share_by_formula(task):.3f}" for task in TASKS)
     summary = caption(
+        runs,
         scale,
         "Steps within the same simulated time. K_r-rounds at the paper's setting, by its formula and eq. (5): "
         f"{formula}.",

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from empirics.experiments import Cell
+from figures.comparing import Pair
+from figures.decaying_k.findings import judge_by_task
 from figures.guards import drift, effect, Guard, horizon, level
 from figures.run_description import describe, RunInfo, SettingText
 
@@ -50,3 +52,11 @@ def test_short_runs_have_ended_where_several_long_enough_curves_surely_gain_noth
 def test_the_shortest_of_several_runs_counts():
     steps = {"problem": "softmax(digits)", "clients": 40, "rounds": 30, "local_steps": 7}
     assert describe([Cell("train", steps), Cell("train", {**steps, "rounds": 20})], PAPER).ours.work == 140
+
+
+def test_a_task_without_runs_is_not_judged_beside_one_with_them():
+    values = {"Sent140": ([3.4, 3.6], [1.1, 1.2]), "FEMNIST": ([3.4, 3.6], [])}
+    pairs = lambda task: [Pair(task, *values[task])]  # noqa: E731
+    one, other = judge_by_task("a above b", "smoke", ("k_rounds",), pairs, lambda _: [], tuple(values))
+    assert (one.verdict, other.verdict) == ("reproduced", "not judged")
+    assert [guard.value for guard in other.missed] == [0]

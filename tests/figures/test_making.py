@@ -117,6 +117,16 @@ def test_a_card_of_another_version_is_left_out_of_the_report(made, tmp_path):
     assert report.read_card(tmp_path / f"{TABLE.name}.json") == card, "which is drawn again all the same"
 
 
+def test_the_card_that_judges_most_findings_is_reported_even_without_all_runs(made, tmp_path):
+    card = json.loads((made / f"{TABLE.name}.json").read_text())
+    partial = card | {"runs": card["runs"] | {"there": 1}}
+    whole = card | {"scale": "smoke", "findings": [one | {"verdict": "not judged"} for one in card["findings"]]}
+    for folder, each in (("whole", whole), ("partial", partial)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"{TABLE.name}.json").write_text(json.dumps(each))
+    assert report.read_cards(tmp_path / "whole", tmp_path / "partial") == [partial]
+
+
 def test_a_picture_is_one_column_wide_with_embedded_type_42_fonts(made):
     assert imread(made / "fedinit.figure_6.png").shape[1] / 300 == pytest.approx(245 / 72, abs=0.12)
     pdf = (made / "fedinit.figure_6.pdf").read_bytes()
