@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..artefact import Content
@@ -36,18 +37,18 @@ def rows(runs: Runs, scale: str, quantity: str) -> list[dict[str, Any]]:
     return points
 
 
-def caption(runs: Runs, scale: str, shown: str, *more: str) -> str:
-    """Return the caption: what is shown, how the runs that are there train, and the time that each schedule gets."""
+def caption(runs: Runs, scale: str, keys: Sequence[str], shown: str, *more: str) -> str:
+    """Return the caption: what is shown, how the runs of these schedules train, and the time that each gets."""
     plan, here = PLANS[scale], tasks(scale)
     there = {
         (task, key): [cell for cell in grid.cells(scale, task, key) if runs.result(cell) is not None]
         for task in here
-        for key in CURVES
+        for key in keys
     }
     looks = plan.counts.get("validations", 0)
     rule = f"validation accuracy (measured {looks} times a run)" if looks else "the rolling training loss"
-    left = {task: [title for key, title in CURVES.items() if not there[task, key]] for task in here}
-    names = {task: ", ".join(t) if len(t) < len(CURVES) else "all schedules" for task, t in left.items() if t}
+    left = {task: [CURVES[key] for key in keys if not there[task, key]] for task in here}
+    names = {task: ", ".join(t) if len(t) < len(keys) else "all schedules" for task, t in left.items() if t}
     missing = [f"{titles} on {task}" for task, titles in names.items()]
     time_budget = (
         "Every schedule gets the simulated time of as many rounds of Kη-fixed by eq. (5), with the printed seconds per "
@@ -80,7 +81,13 @@ def data(quantity: str, runs: Runs, scale: str) -> Content:
     title, diverged = SHOWN[quantity]
     shown = f"{title}. Vertical line: where K_r-step decays, mean over the seeds in which it does."
     return Content(
-        caption(runs, scale, shown, f"A run that diverged is drawn as far as it goes and counts as {diverged}."),
+        caption(
+            runs,
+            scale,
+            tuple(CURVES),
+            shown,
+            f"A run that diverged is drawn as far as it goes and counts as {diverged}.",
+        ),
         rows(runs, scale, quantity),
         findings=[one for finding in FINDINGS[quantity] for one in finding.judge(runs, scale, quantity)],
         unavailable="" if tasks(scale) else "data not available",

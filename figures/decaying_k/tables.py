@@ -212,6 +212,7 @@ def steps(runs: Runs, scale: str) -> Content:
     summary = caption(
         runs,
         scale,
+        keys,
         "Steps within the same simulated time. K_r-rounds at the paper's setting, by its formula and eq. (5): "
         f"{formula}.",
         "±: standard error over seeds. A run that diverged has no share.",
