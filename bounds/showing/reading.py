@@ -76,7 +76,7 @@ class Value:
 
 
 def as_words(quantities: Mapping[str, Any]) -> list[str]:
-    """Return quantities that a program passes as the words of a command, which its files record; lists as ``[a,b]``."""
+    """Return quantities that a program passes as the command line that its files record; lists as ``[a,b]``."""
 
     def typed(value: Any) -> str:
         value = value.tolist() if hasattr(value, "tolist") else value

@@ -55,7 +55,7 @@ def left_over(processes):
     while True:
         running = []
         for process in processes:
-            with contextlib.suppress(psutil.NoSuchProcess):  # one that nobody has waited for has ended too
+            with contextlib.suppress(psutil.NoSuchProcess):  # it has ended, though its parent has not read its status
                 running += [process] if process.is_running() and process.status() != psutil.STATUS_ZOMBIE else []
         if not running or time.monotonic() > until:
             return running

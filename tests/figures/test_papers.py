@@ -81,7 +81,7 @@ def test_figure_5_draws_the_stored_pixels(store):
     store.keep(cell, Outcome({"steps": [-1, 0, 100], "label": [0, 0, 0], "pixels": pixels}, {"shape": [4]}), 0.1)
     shown = figures.images(Runs(store), "smoke")
     assert figures.image(shown.rows[0]).tolist() == [[0, 128], [255, 64]]
-    assert figures.image(shown.rows[1]).max() == 0  # all alike
+    assert figures.image(shown.rows[1]).max() == 0  # the images are the same
     coloured = {"pixels": "00ff10", "channels": 3, "side": 1}
     assert figures.image(coloured).tolist() == [[[0, 255, 16]]]
 

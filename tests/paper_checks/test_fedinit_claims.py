@@ -10,7 +10,7 @@ from paper_checks.claims.claim import Book
 
 
 def relaxed(clients, cohort, steps, x, beta, rounds):
-    """FedInit on F = w^2/2 from 1, all clients alike, with x = eta K L."""
+    """FedInit on F = w^2/2 from 1 with identical clients and x = eta K L."""
     setting = Setting(rounds, cohort, local_steps=steps, step_size=x / steps)
     return expected(f"fedinit(beta={beta})", [Group(1, 0, count=clients)], 1.0, setting, FLOATS)
 
